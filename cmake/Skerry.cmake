@@ -1,0 +1,52 @@
+# One target per folder: skerry_library(NAME SOURCES … DEPENDS …), with its tests beside it.
+
+add_library(skerry_options INTERFACE)
+target_include_directories(skerry_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(skerry_options INTERFACE _GNU_SOURCE)
+target_compile_options(skerry_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual -Werror
+  -Wno-missing-field-initializers)  # members have defaults; naming only what differs is the point
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(skerry_options INTERFACE
+    -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    target_compile_options(skerry_options INTERFACE -fcf-protection=full)
+  endif()
+  target_link_options(skerry_options INTERFACE -Wl,-z,relro,-z,now -Wl,-z,noexecstack)
+endif()
+
+# Sanitizers need a dynamic executable and catch nothing in a process that is pid 1 of an empty root, so the two static
+# programs stay without them; everything they are made of is tested with them through the unit tests.
+add_library(skerry_sanitizer INTERFACE)
+if(SKERRY_SANITIZER)
+  target_compile_options(skerry_sanitizer INTERFACE
+    -fsanitize=${SKERRY_SANITIZER} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(skerry_sanitizer INTERFACE -fsanitize=${SKERRY_SANITIZER})
+endif()
+
+function(skerry_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(skerry_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(skerry_${name} PUBLIC skerry_options skerry_sanitizer ${ARG_DEPENDS})
+endfunction()
+
+# The same sources without sanitizers, for the static programs.
+function(skerry_plain_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(skerry_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(skerry_${name} PUBLIC skerry_options ${ARG_DEPENDS})
+endfunction()
+
+# skerry_test(NAME SOURCES … DEPENDS …): one GoogleTest executable, each test known to ctest by its own name.
+function(skerry_test name)
+  if(NOT SKERRY_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} skerry_sanitizer GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

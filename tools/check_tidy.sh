@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# clang-tidy over our sources, with the build of ./test. It is slow: --changed takes only what differs from a commit.
+set -euo pipefail
+
+usage='usage: tools/check_tidy.sh [-j JOBS] [--changed [COMMIT]]    (COMMIT: HEAD when it is not given)'
+cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
+jobs=2 base=''
+while (($#)); do
+  case $1 in
+    -j) jobs=${2:?"$usage"} && shift ;;
+    --changed)
+      base=HEAD
+      if [[ ${2:--} != -* ]]; then base=$2 && shift; fi
+      ;;
+    *) echo "$usage" >&2 && exit 2 ;;
+  esac
+  shift
+done
+command -v clang-tidy-19 >/dev/null || { echo 'tidy: clang-tidy-19 is missing; ./test --setup-only installs it' >&2 && exit 125; }
+[[ -e build/dev/compile_commands.json ]] || { echo 'tidy: nothing is built yet; run ./test --build-only first' >&2 && exit 125; }
+
+# The sources that changed, and those that include a header that changed.
+list_changed() {
+  local path
+  git rev-parse --verify --quiet "$base^{commit}" >/dev/null || { echo "tidy: there is no commit $base" >&2 && return 1; }
+  { git diff --name-only -z --diff-filter=d "$base" -- src && git ls-files -z --others --exclude-standard -- src; } |
+    while IFS= read -r -d '' path; do
+      case $path in
+        *.cpp) printf '%s\0' "$path" ;;
+        *.hpp) grep -rlZF --include='*.cpp' "#include \"${path#src/}\"" src || true ;;
+      esac
+    done
+}
+
+list_all() { find src -type f -name '*.cpp' -print0; }
+
+listing=$(mktemp)
+trap 'rm -f -- "$listing"' EXIT
+if [[ -n $base ]]; then list_changed; else list_all; fi >"$listing"
+mapfile -d '' -t files < <(sort -zu "$listing")
+if ((${#files[@]})) &&
+  ! printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$jobs" clang-tidy-19 -p build/dev --quiet --warnings-as-errors='*'; then
+  echo 'tidy: see above' >&2
+  exit 1
+fi
+echo "tidy: ${#files[@]} files are clean" >&2

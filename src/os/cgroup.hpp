@@ -1,0 +1,77 @@
+// A cgroup of one sandbox: limits, one atomic kill, and the proof that it is empty.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "os/cgroup_hierarchy.hpp"
+
+namespace skerry::os {
+
+struct CgroupLimits {
+  std::uint64_t memory_bytes = 0;  // with swap; 0 for no limit
+  std::uint64_t pids = 0;          // 0 for no limit
+  std::uint32_t cpu_percent = 0;   // of one core; 0 for no limit
+};
+
+struct CgroupUsage {
+  std::uint64_t out_of_memory_kills = 0;
+  std::uint64_t memory_peak_bytes = 0;
+  std::uint64_t forks_refused = 0;
+};
+
+// Owns one directory per hierarchy. The destructor kills every member, waits for the group to be empty and removes it.
+class Cgroup {
+ public:
+  // Makes `name` in every hierarchy that has a wanted controller, and in version 2 for the kill. What the machine
+  // cannot limit is not an error here: ask LimitsMemory() and its sisters.
+  static base::Result<Cgroup> Create(const CgroupHierarchy& hierarchy, const std::string& name, CgroupLimits limits);
+
+  Cgroup(Cgroup&&) noexcept = default;
+  Cgroup& operator=(Cgroup&&) = delete;
+  Cgroup(const Cgroup&) = delete;
+  Cgroup& operator=(const Cgroup&) = delete;
+  ~Cgroup();
+
+  [[nodiscard]] bool LimitsMemory() const { return Directory("memory") != nullptr; }
+  [[nodiscard]] bool LimitsPids() const { return Directory("pids") != nullptr; }
+  [[nodiscard]] bool LimitsCpu() const { return Directory("cpu") != nullptr; }
+  [[nodiscard]] bool KillsAtomically() const { return version2_.valid(); }
+
+  // For clone3's CLONE_INTO_CGROUP, or -1.
+  [[nodiscard]] int Version2Fd() const { return version2_.get(); }
+
+  // Version 1: a new single-threaded child writes "0" to each of these to join. Writing a pid from outside takes about
+  // 10 ms, this way some 40 µs.
+  [[nodiscard]] std::vector<int> JoinFds() const;
+
+  // SIGKILL to every member at once where version 2 can, else to the listed members until none is left.
+  void Kill() const;
+  [[nodiscard]] bool WaitEmpty(base::Deadline deadline) const;
+  [[nodiscard]] CgroupUsage Usage() const;
+
+ private:
+  struct Group {
+    CgroupVersion version;
+    std::string directory;
+    std::vector<std::string> controllers;
+    base::UniqueFd join;  // version 1: `tasks`, open for writing
+  };
+
+  Cgroup() = default;
+  base::Status Add(const CgroupMount& mount, const std::string& name);
+  base::Status Limit(CgroupLimits limits) const;
+  [[nodiscard]] const Group* Directory(std::string_view controller) const;
+  [[nodiscard]] bool Empty() const;
+
+  std::vector<Group> groups_;
+  base::UniqueFd version2_;
+};
+
+}  // namespace skerry::os

@@ -1,0 +1,101 @@
+#include "os/cgroup.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/ids.hpp"
+#include "os/files.hpp"
+
+namespace skerry::os {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono_literals::operator""s;
+
+// A made-up cgroup2 tree: plain files stand in for the kernel's, which shows what is written where.
+class FakeVersion2Test : public testing::Test {
+ protected:
+  FakeVersion2Test() {
+    std::string name = (fs::temp_directory_path() / "skerry-cgroup-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    hierarchy_.mounts.push_back({CgroupVersion::kTwo, root_.string(), root_.string(), {"memory", "pids", "cpu"}});
+  }
+  ~FakeVersion2Test() override { fs::remove_all(root_); }
+
+  fs::path root_;
+  CgroupHierarchy hierarchy_;
+};
+
+TEST_F(FakeVersion2Test, WithoutControlFilesTheLimitIsAnErrorAndNothingIsLeft) {
+  const auto cgroup = Cgroup::Create(hierarchy_, "g", {.memory_bytes = 1 << 20});
+  ASSERT_FALSE(cgroup.has_value());
+  EXPECT_NE(cgroup.error().message.find("memory.max"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(root_));
+}
+
+TEST_F(FakeVersion2Test, AGroupThatExistsIsNotTakenOver) {
+  fs::create_directory(root_ / "g");
+  EXPECT_FALSE(Cgroup::Create(hierarchy_, "g", {}).has_value());
+  EXPECT_TRUE(fs::exists(root_ / "g"));
+}
+
+class RealCgroupTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    hierarchy_ = CgroupHierarchy::Detect();
+    if (hierarchy_.Find("memory") == nullptr) GTEST_SKIP() << "no writable memory controller for this user";
+  }
+  CgroupHierarchy hierarchy_;
+  std::string name_ = base::RandomId("skerry-test-");
+};
+
+pid_t ForkMember(const Cgroup& cgroup) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  for (const int fd : cgroup.JoinFds())
+    if (::write(fd, "0", 1) != 1) ::_exit(1);
+  ::pause();
+  ::_exit(0);
+}
+
+TEST_F(RealCgroupTest, LimitsAreWritten) {
+  const auto cgroup = Cgroup::Create(hierarchy_, name_, {.memory_bytes = 64 << 20, .pids = 7, .cpu_percent = 50});
+  ASSERT_TRUE(cgroup.has_value()) << cgroup.error().message;
+  EXPECT_TRUE(cgroup->LimitsMemory());
+  const CgroupMount* memory = hierarchy_.Find("memory");
+  const std::string file = memory->version == CgroupVersion::kOne ? "/memory.limit_in_bytes" : "/memory.max";
+  EXPECT_EQ(ReadFile(memory->directory + "/" + name_ + file, 100).value(), "67108864\n");
+}
+
+TEST_F(RealCgroupTest, DestroyKillsEveryMemberAndRemovesTheGroup) {
+  if (hierarchy_.Find("memory")->version == CgroupVersion::kTwo) GTEST_SKIP() << "members join by clone3 on version 2";
+  pid_t pid = 0;
+  {
+    const auto cgroup = Cgroup::Create(hierarchy_, name_, {});
+    ASSERT_TRUE(cgroup.has_value()) << cgroup.error().message;
+    pid = ForkMember(*cgroup);
+    while (cgroup->WaitEmpty(base::Deadline::After(0s))) ::usleep(1000);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  for (const CgroupMount& mount : hierarchy_.mounts) EXPECT_FALSE(fs::exists(mount.directory + "/" + name_));
+}
+
+TEST_F(RealCgroupTest, ANewGroupHasNoKillsAndNoRefusedForks) {
+  const auto cgroup = Cgroup::Create(hierarchy_, name_, {});
+  ASSERT_TRUE(cgroup.has_value()) << cgroup.error().message;
+  EXPECT_EQ(cgroup->Usage().out_of_memory_kills, 0U);
+  EXPECT_EQ(cgroup->Usage().forks_refused, 0U);
+}
+
+}  // namespace
+}  // namespace skerry::os

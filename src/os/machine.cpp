@@ -1,0 +1,94 @@
+#include "os/machine.hpp"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+
+#include "os/cgroup_hierarchy.hpp"
+#include "os/files.hpp"
+#include "os/landlock.hpp"
+#include "os/mounts.hpp"
+
+namespace skerry::os {
+namespace {
+
+// Runs `attempt` in a child of its own; true when it returns 0.
+template <class Attempt>
+bool SucceedsInChild(Attempt attempt) {
+  const pid_t pid = ::fork();
+  if (pid < 0) return false;
+  if (pid == 0) ::_exit(attempt() == 0 ? 0 : 1);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int TryUserNamespace() {
+  return ::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS);
+}
+
+int TryOverlay() {
+  const uid_t user = ::getuid();
+  const gid_t group = ::getgid();
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) return -1;
+  (void)WriteControlFile("/proc/self/setgroups", "deny");
+  if (!WriteControlFile("/proc/self/uid_map", "0 " + std::to_string(user) + " 1")) return -1;
+  if (!WriteControlFile("/proc/self/gid_map", "0 " + std::to_string(group) + " 1")) return -1;
+  if (MakeMountsPrivate() != 0 || MountTmpfs("/tmp", "mode=755", Execute::kAllowed) != 0) return -1;
+  for (const char* name : {"/tmp/lower", "/tmp/upper", "/tmp/work", "/tmp/merged"})
+    if (::syscall(SYS_mkdirat, AT_FDCWD, name, 0755) < 0) return -1;
+  return ::mount("overlay", "/tmp/merged", "overlay", 0,
+                 "lowerdir=/tmp/lower,upperdir=/tmp/upper,workdir=/tmp/work,userxattr");
+}
+
+bool SeccompCanKill() {
+  const std::uint32_t action = SECCOMP_RET_KILL_PROCESS;
+  return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0U, &action) == 0;
+}
+
+bool HasCgroupKill(const CgroupHierarchy& hierarchy) {
+  // The file exists in every group but the root of the hierarchy, so the version of the kernel decides (5.14).
+  utsname name{};
+  ::uname(&name);
+  return hierarchy.Version2() != nullptr && ParseKernelVersion(name.release) >= KernelVersion{5, 14};
+}
+
+}  // namespace
+
+KernelVersion ParseKernelVersion(const std::string& release) {
+  KernelVersion version;
+  if (std::sscanf(release.c_str(), "%d.%d", &version.major, &version.minor) != 2) return {};
+  return version;
+}
+
+Machine Machine::Probe() {
+  Machine machine;
+  utsname name{};
+  ::uname(&name);
+  machine.kernel_release = name.release;
+  machine.architecture = name.machine;
+  machine.is_root = ::geteuid() == 0;
+  machine.user_namespaces = SucceedsInChild(TryUserNamespace);
+  machine.overlay_in_user_namespace = machine.user_namespaces && SucceedsInChild(TryOverlay);
+  machine.seccomp = SeccompCanKill();
+  machine.landlock_abi = LandlockAbi();
+  const CgroupHierarchy hierarchy = CgroupHierarchy::Detect();
+  machine.cgroup_memory = hierarchy.Find("memory") != nullptr;
+  machine.cgroup_pids = hierarchy.Find("pids") != nullptr;
+  machine.cgroup_cpu = hierarchy.Find("cpu") != nullptr;
+  machine.cgroup_kill = HasCgroupKill(hierarchy);
+  machine.id_mapped_mounts = machine.is_root && ParseKernelVersion(machine.kernel_release) >= KernelVersion{5, 12};
+  return machine;
+}
+
+}  // namespace skerry::os

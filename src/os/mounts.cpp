@@ -1,0 +1,83 @@
+#include "os/mounts.hpp"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace skerry::os {
+namespace {
+
+int Outcome(long result) {
+  return result < 0 ? errno : 0;
+}
+
+// Closes without losing the errno that is being reported.
+int CloseAnd(int fd, int outcome) {
+  ::close(fd);
+  return outcome;
+}
+
+mount_attr AttributesOf(const BindOptions& options) {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_NOSUID;
+  if (options.access == Access::kReadOnly) attributes.attr_set |= MOUNT_ATTR_RDONLY;
+  if (options.execute == Execute::kForbidden) attributes.attr_set |= MOUNT_ATTR_NOEXEC;
+  if (!options.devices) attributes.attr_set |= MOUNT_ATTR_NODEV;
+  return attributes;
+}
+
+// Translating owners must not reach into other file systems mounted below, so it is done on the top mount alone.
+int SetIdMap(int tree, int user_namespace) {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_IDMAP;
+  attributes.userns_fd = static_cast<std::uint64_t>(user_namespace);
+  return Outcome(::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes));
+}
+
+}  // namespace
+
+int MakeMountsPrivate() {
+  return Outcome(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+}
+
+int BindMount(int source_fd, const char* source, const char* target, const BindOptions& options) {
+  const int tree = ::open_tree(source_fd, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+  if (tree < 0) return errno;
+  mount_attr attributes = AttributesOf(options);
+  int error = Outcome(::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
+  if (error == 0 && options.id_map_namespace >= 0) error = SetIdMap(tree, options.id_map_namespace);
+  if (error == 0) error = Outcome(::move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
+  return CloseAnd(tree, error);
+}
+
+int MountTmpfs(const char* target, const char* options, Execute execute) {
+  const unsigned long flags = MS_NOSUID | MS_NODEV | (execute == Execute::kForbidden ? MS_NOEXEC : 0UL);
+  return Outcome(::mount("tmpfs", target, "tmpfs", flags, options));
+}
+
+int MaskPath(const char* path) {
+  struct stat facts{};
+  if (::lstat(path, &facts) < 0) return errno == ENOENT || errno == EACCES ? 0 : errno;
+  if (S_ISDIR(facts.st_mode))
+    return Outcome(::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555"));
+  return Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
+}
+
+int MakeReadOnly(const char* path) {
+  if (::access(path, F_OK) < 0) return errno == ENOENT ? 0 : errno;
+  return BindMount(AT_FDCWD, path, path, {.access = Access::kReadOnly, .execute = Execute::kForbidden});
+}
+
+int PivotToCurrentDirectory() {
+  // Both arguments are the same directory: the old root lies on top of the new one for a moment and is taken off, so no
+  // directory for it has to exist in the new root.
+  if (::syscall(SYS_pivot_root, ".", ".") < 0) return errno;
+  if (::umount2(".", MNT_DETACH) < 0) return errno;
+  return Outcome(::chdir("/"));
+}
+
+}  // namespace skerry::os

@@ -1,0 +1,37 @@
+// Mounts without allocation: these run after clone, where only system calls are safe. Each returns 0 or an errno.
+#pragma once
+
+#include <cstdint>
+
+namespace skerry::os {
+
+enum class Access { kReadOnly, kReadWrite };
+enum class Execute { kAllowed, kForbidden };
+
+// What may be done through a bind. Set-uid programs are without effect on all of them.
+struct BindOptions {
+  Access access = Access::kReadOnly;
+  Execute execute = Execute::kAllowed;
+  bool devices = false;       // only for the device files of /dev
+  int id_map_namespace = -1;  // a user namespace whose map translates owners, or -1
+};
+
+// Everything below stops taking part in mount propagation with the host.
+int MakeMountsPrivate();
+
+// A copy of the mount tree at `source` (relative to `source_fd`, or the descriptor itself when "") appears at `target`.
+int BindMount(int source_fd, const char* source, const char* target, const BindOptions& options);
+
+// An empty file system of a limited size. `options` as for mount(8): "mode=755,size=4m,nr_inodes=1k".
+int MountTmpfs(const char* target, const char* options, Execute execute);
+
+// Hides what is at `path`: a file behind /dev/null, a directory behind an empty read-only one. No such path is success.
+int MaskPath(const char* path);
+
+// Makes `path` and all below it read-only where it is.
+int MakeReadOnly(const char* path);
+
+// The current directory becomes the root; the old root is gone from this mount namespace.
+int PivotToCurrentDirectory();
+
+}  // namespace skerry::os

@@ -1,0 +1,83 @@
+#include "os/privileges.hpp"
+
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace skerry::os {
+namespace {
+
+int SetHardLimit(__rlimit_resource_t resource, std::uint64_t value) {
+  rlimit limit{value, value};
+  // Never above what we were given: raising a hard limit needs a privilege, and less is as safe.
+  rlimit present{};
+  if (::getrlimit(resource, &present) == 0 && present.rlim_max < value) limit = {present.rlim_max, present.rlim_max};
+  return ::setrlimit(resource, &limit) < 0 ? errno : 0;
+}
+
+constexpr unsigned long kLockedSecureBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                                            SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                                            SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+}  // namespace
+
+int DropAllCapabilities() {
+  constexpr unsigned long kLastPossible = 63;
+  for (unsigned long capability = 0; capability <= kLastPossible; ++capability) {
+    // EINVAL: past the newest one this kernel knows. EPERM: not privileged, so the set cannot be used either.
+    if (::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL) < 0 && errno != EINVAL && errno != EPERM) return errno;
+  }
+  if (::prctl(PR_SET_SECUREBITS, kLockedSecureBits, 0UL, 0UL, 0UL) < 0 && errno != EPERM) return errno;
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0UL, 0UL, 0UL) < 0 && errno != EINVAL) return errno;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> none{};
+  return ::syscall(SYS_capset, &header, none.data()) < 0 ? errno : 0;
+}
+
+int SetNoNewPrivileges() {
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) < 0 ? errno : 0;
+}
+
+int ApplyProcessLimits(const ProcessLimits& limits) {
+  constexpr std::uint64_t kLockedBytes = 64 * 1024;
+  constexpr std::uint64_t kPendingSignals = 1024;
+  struct Row {
+    __rlimit_resource_t resource;
+    std::uint64_t value;
+    bool wanted;
+  };
+  const std::array rows = {
+      Row{RLIMIT_CORE, 0, true},
+      Row{RLIMIT_NOFILE, limits.open_files, true},
+      Row{RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes != 0},
+      Row{RLIMIT_NPROC, limits.processes, limits.processes != 0},
+      Row{RLIMIT_DATA, limits.data_bytes, limits.data_bytes != 0},
+      Row{RLIMIT_MEMLOCK, kLockedBytes, true},
+      Row{RLIMIT_MSGQUEUE, 0, true},
+      Row{RLIMIT_RTPRIO, 0, true},
+      Row{RLIMIT_NICE, 0, true},
+      Row{RLIMIT_SIGPENDING, kPendingSignals, true},
+  };
+  for (const Row& row : rows) {
+    if (!row.wanted) continue;
+    if (const int error = SetHardLimit(row.resource, row.value); error != 0) return error;
+  }
+  return 0;
+}
+
+int BecomeUser(uid_t user, gid_t group) {
+  // EPERM where setgroups is denied (a plain user's namespace): those groups are unmapped and only what is mounted
+  // counts.
+  if (::setgroups(0, nullptr) < 0 && errno != EPERM) return errno;
+  if (::setresgid(group, group, group) < 0) return errno;
+  return ::setresuid(user, user, user) < 0 ? errno : 0;
+}
+
+}  // namespace skerry::os

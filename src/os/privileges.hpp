@@ -1,0 +1,28 @@
+// Giving up power for good. These run after clone: no allocation, 0 or an errno.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace skerry::os {
+
+// Empties the bounding set first (so that no exec brings anything back), then ambient, permitted, effective and
+// inheritable, and locks the secure bits. Closes A21 and B15.
+int DropAllCapabilities();
+
+int SetNoNewPrivileges();
+
+struct ProcessLimits {
+  std::uint64_t open_files = 1024;
+  std::uint64_t file_bytes = 0;  // the largest file, 0 for no limit
+  std::uint64_t processes = 0;   // per user namespace; 0 for no limit (a cgroup counts instead)
+  std::uint64_t data_bytes = 0;  // private writable memory of one process; 0 for no limit
+};
+// Hard limits, core files never (F08), no real-time priority (D09), little locked memory, no POSIX queues.
+int ApplyProcessLimits(const ProcessLimits& limits);
+
+// Supplementary groups are dropped where the kernel lets us, then group and user are set for good.
+int BecomeUser(uid_t user, gid_t group);
+
+}  // namespace skerry::os

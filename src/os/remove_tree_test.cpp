@@ -1,0 +1,85 @@
+#include "os/remove_tree.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace skerry::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RemoveTreeTest : public testing::Test {
+ protected:
+  RemoveTreeTest() {
+    std::string name = (fs::temp_directory_path() / "skerry-remove-XXXXXX").string();
+    base_ = ::mkdtemp(name.data());
+    fs::create_directory(base_ / "tree");
+  }
+  ~RemoveTreeTest() override { fs::remove_all(base_); }
+
+  fs::path base_;
+};
+
+TEST_F(RemoveTreeTest, RemovesFilesAndDirectories) {
+  fs::create_directories(base_ / "tree/a/b/c");
+  std::ofstream(base_ / "tree/a/file") << "x";
+  std::ofstream(base_ / "tree/a/b/c/file") << "x";
+  ASSERT_TRUE(RemoveTree((base_ / "tree").string()).has_value());
+  EXPECT_TRUE(fs::is_empty(base_));
+}
+
+TEST_F(RemoveTreeTest, RemovesLinksAndLeavesTheirTargets) {
+  std::ofstream(base_ / "outside") << "x";
+  fs::create_directory(base_ / "outside-directory");
+  fs::create_symlink(base_ / "outside", base_ / "tree/link");
+  fs::create_directory_symlink(base_ / "outside-directory", base_ / "tree/directory-link");
+  ASSERT_TRUE(RemoveTree((base_ / "tree").string()).has_value());
+  EXPECT_TRUE(fs::exists(base_ / "outside"));
+  EXPECT_TRUE(fs::exists(base_ / "outside-directory"));
+}
+
+TEST_F(RemoveTreeTest, ALinkInPlaceOfTheTreeIsRemovedItself) {
+  fs::create_directory(base_ / "precious");
+  std::ofstream(base_ / "precious/file") << "x";
+  fs::create_directory_symlink(base_ / "precious", base_ / "link");
+  ASSERT_TRUE(RemoveTree((base_ / "link").string()).has_value());
+  EXPECT_TRUE(fs::exists(base_ / "precious/file"));
+}
+
+TEST_F(RemoveTreeTest, RemovesWhatItsOwnerLocked) {
+  fs::create_directories(base_ / "tree/locked/inner");
+  std::ofstream(base_ / "tree/locked/inner/file") << "x";
+  ::chmod((base_ / "tree/locked/inner").c_str(), 0);
+  ::chmod((base_ / "tree/locked").c_str(), 0);
+  ::chmod((base_ / "tree").c_str(), 0500);
+  ASSERT_TRUE(RemoveTree((base_ / "tree").string()).has_value());
+  EXPECT_TRUE(fs::is_empty(base_));
+}
+
+TEST_F(RemoveTreeTest, RemovesATreeDeeperThanAnyPath) {
+  int fd = ::open((base_ / "tree").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int depth = 0; depth < 3000; ++depth) {
+    ASSERT_EQ(::mkdirat(fd, "nested", 0755), 0);
+    const int next = ::openat(fd, "nested", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ::close(fd);
+    fd = next;
+  }
+  ::close(fd);
+  ASSERT_TRUE(RemoveTree((base_ / "tree").string()).has_value());
+  EXPECT_TRUE(fs::is_empty(base_));
+}
+
+TEST_F(RemoveTreeTest, WhatIsNotThereNeedsNoRemoving) {
+  EXPECT_TRUE(RemoveTree((base_ / "never").string()).has_value());
+}
+
+}  // namespace
+}  // namespace skerry::os

@@ -1,0 +1,178 @@
+#include "os/seccomp.hpp"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+namespace skerry::os {
+namespace {
+
+using Program = std::vector<sock_filter>;
+
+constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
+constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
+constexpr std::uint32_t kX32Bit = 0x40000000;
+#if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+#error "Skerry runs on x86-64 and arm64"
+#endif
+
+constexpr std::uint32_t Errno(int error) {
+  return SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & SECCOMP_RET_DATA);
+}
+
+sock_filter Statement(unsigned code, std::uint32_t k) {
+  return {static_cast<std::uint16_t>(code), 0, 0, k};
+}
+
+sock_filter Jump(unsigned comparison, std::uint32_t k, unsigned if_true, unsigned if_false) {
+  return {static_cast<std::uint16_t>(BPF_JMP | comparison | BPF_K), static_cast<std::uint8_t>(if_true),
+          static_cast<std::uint8_t>(if_false), k};
+}
+
+sock_filter Load(std::size_t offset) {
+  return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+}
+
+// Both architectures are little-endian: the low word of an argument comes first, and the kernel takes the arguments
+// that are checked here as 32-bit values.
+sock_filter LoadArgument(std::size_t index) {
+  return Load(offsetof(seccomp_data, args) + index * sizeof(std::uint64_t));
+}
+
+sock_filter Return(std::uint32_t value) {
+  return Statement(BPF_RET | BPF_K, value);
+}
+
+Program CheckClone() {
+  constexpr std::uint32_t kNamespaces =
+      CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  return {LoadArgument(0), Jump(BPF_JSET, kNamespaces, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
+}
+
+Program CheckSocket() {
+  constexpr std::uint32_t kTypeMask = 0xF;
+  constexpr std::uint32_t kNetlinkRoute = 0;
+  return {
+      LoadArgument(0),
+      Jump(BPF_JEQ, AF_UNIX, 11, 0),
+      Jump(BPF_JEQ, AF_INET, 3, 0),
+      Jump(BPF_JEQ, AF_INET6, 2, 0),
+      Jump(BPF_JEQ, AF_NETLINK, 5, 0),
+      Return(Errno(EAFNOSUPPORT)),
+      LoadArgument(1),  // internet: streams and datagrams
+      Statement(BPF_ALU | BPF_AND | BPF_K, kTypeMask),
+      Jump(BPF_JEQ, SOCK_STREAM, 4, 0),
+      Jump(BPF_JEQ, SOCK_DGRAM, 3, 2),
+      LoadArgument(2),  // netlink: routes, which getifaddrs reads
+      Jump(BPF_JEQ, kNetlinkRoute, 1, 0),
+      Return(Errno(EPERM)),
+      Return(kAllow),
+  };
+}
+
+Program CheckIoctl() {
+  return {LoadArgument(1), Jump(BPF_JEQ, TIOCSTI, 3, 0), Jump(BPF_JEQ, TIOCLINUX, 2, 0), Jump(BPF_JEQ, TIOCSETD, 1, 0),
+          Return(kAllow),  Return(Errno(EPERM))};
+}
+
+Program CheckPersonality() {
+  constexpr std::uint32_t kQuery = 0xFFFFFFFF;
+  return {LoadArgument(0), Jump(BPF_JEQ, 0, 1, 0), Jump(BPF_JEQ, kQuery, 0, 1), Return(kAllow), Return(Errno(EPERM))};
+}
+
+Program CheckSeccomp() {
+  return {LoadArgument(1), Jump(BPF_JSET, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 1), Return(Errno(EPERM)),
+          Return(kAllow)};
+}
+
+Program Block(SyscallAction action) {
+  switch (action) {
+    case SyscallAction::kAllow:
+      return {Return(kAllow)};
+    case SyscallAction::kRefuse:
+      return {Return(Errno(EPERM))};
+    case SyscallAction::kNotThere:
+      return {Return(Errno(ENOSYS))};
+    case SyscallAction::kCheckClone:
+      return CheckClone();
+    case SyscallAction::kCheckSocket:
+      return CheckSocket();
+    case SyscallAction::kCheckIoctl:
+      return CheckIoctl();
+    case SyscallAction::kCheckPersonality:
+      return CheckPersonality();
+    case SyscallAction::kCheckSeccomp:
+      return CheckSeccomp();
+  }
+  return {Return(kKill)};
+}
+
+// Numbers from `first` up to the next run share one action.
+struct Run {
+  std::uint32_t first = 0;
+  SyscallAction action = SyscallAction::kNotThere;
+};
+
+std::vector<Run> RunsOf(std::span<const SyscallRule> rules) {
+  std::map<std::uint32_t, SyscallAction> actions;
+  for (const SyscallRule& rule : rules) actions[static_cast<std::uint32_t>(rule.number)] = rule.action;
+  std::vector<Run> runs = {{0, SyscallAction::kNotThere}};
+  const auto begin = [&runs](std::uint32_t first, SyscallAction action) {
+    if (runs.back().first == first) runs.pop_back();
+    if (runs.empty() || runs.back().action != action) runs.push_back({first, action});
+  };
+  std::optional<std::uint32_t> previous;
+  for (const auto& [number, action] : actions) {
+    if (previous.has_value() && number != *previous + 1) begin(*previous + 1, SyscallAction::kNotThere);
+    begin(number, action);
+    previous = number;
+  }
+  if (previous.has_value()) begin(*previous + 1, SyscallAction::kNotThere);
+  return runs;
+}
+
+// A leaf repeats its block where it is needed: conditional jumps reach only 255 instructions, and most blocks are one.
+Program SearchTree(std::span<const Run> runs) {
+  if (runs.size() == 1) return Block(runs.front().action);
+  const std::size_t middle = runs.size() / 2;
+  const Program below = SearchTree(runs.first(middle));
+  const Program above = SearchTree(runs.subspan(middle));
+  Program tree = {Jump(BPF_JGE, runs[middle].first, 0, 1),
+                  Statement(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(below.size()))};
+  tree.insert(tree.end(), below.begin(), below.end());
+  tree.insert(tree.end(), above.begin(), above.end());
+  return tree;
+}
+
+}  // namespace
+
+std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules) {
+  Program program = {Load(offsetof(seccomp_data, arch)), Jump(BPF_JEQ, kArchitecture, 1, 0), Return(kKill),
+                     Load(offsetof(seccomp_data, nr)),   Jump(BPF_JGE, kX32Bit, 0, 1),       Return(kKill)};
+  const std::vector<Run> runs = RunsOf(rules);
+  const Program tree = SearchTree(runs);
+  program.insert(program.end(), tree.begin(), tree.end());
+  return program;
+}
+
+int InstallFilter(std::span<const sock_filter> program) {
+  const sock_fprog description{static_cast<unsigned short>(program.size()), const_cast<sock_filter*>(program.data())};
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0U, &description) < 0 ? errno : 0;
+}
+
+}  // namespace skerry::os

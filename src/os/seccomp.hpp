@@ -1,0 +1,38 @@
+// Seccomp filters as data: a table of system calls becomes a program that the kernel runs before each of them.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace skerry::os {
+
+enum class SyscallAction {
+  kAllow,
+  kRefuse,       // EPERM: known and dangerous
+  kNotThere,     // ENOSYS: programs fall back to what they did before the call existed
+  kCheckClone,   // no namespaces
+  kCheckSocket,  // unix, internet without raw, route netlink
+  kCheckIoctl,   // no terminal injection
+  kCheckPersonality,
+  kCheckSeccomp,  // no listener that could answer for a supervisor
+};
+
+struct SyscallRule {
+  int number = 0;
+  SyscallAction action = SyscallAction::kAllow;
+};
+
+// The rules every sandbox lives under; what is not named is kNotThere. See ATTACKS.md, rows C and E.
+std::span<const SyscallRule> SandboxSyscalls();
+
+// A foreign architecture (ia32 through `int 0x80`, E24) or x32 number (E25) kills the process. The rest is a binary
+// search over the numbers, so that the kernel's own pre-computation at installation stays short.
+std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules);
+
+// After clone: no allocation. 0 or an errno. Needs no_new_privs.
+int InstallFilter(std::span<const sock_filter> program);
+
+}  // namespace skerry::os

@@ -1,0 +1,74 @@
+// What is asked of Skerry and what it answers (S1.1, S1.2).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace skerry::core {
+
+enum class Language { kPython, kJavaScript, kShell };
+
+std::string_view NameOf(Language language);
+// "python", "javascript", "shell" and the names people use for them ("py", "js", "node", "bash", "sh").
+base::Result<Language> ParseLanguage(std::string_view name);
+
+inline constexpr std::string_view kAutoSandbox = "auto";
+
+struct ExecutionRequest {
+  std::string code;
+  Language language = Language::kPython;
+  std::chrono::seconds timeout{30};  // 1..300
+  std::string sandbox_type{kAutoSandbox};
+  std::optional<std::string> session_id;
+  std::uint64_t max_memory_mb = 512;
+  std::uint64_t max_output_mb = 10;
+  // A person's own directory as the workspace; without it one is made and burned.
+  std::optional<std::string> workspace;
+};
+
+// A request that no backend may see: empty code, code that is no UTF-8 or holds a NUL, values out of range.
+base::Status Validate(const ExecutionRequest& request);
+
+// How the program ended. Not an error: the sandbox did its work.
+enum class OutcomeKind {
+  kExited,       // by itself, with exit_code
+  kSignalled,    // by a signal that was not ours
+  kTimedOut,     // at the wall-clock limit
+  kOutOfMemory,  // at the memory limit
+  kCancelled,    // because the caller went away or asked for it
+  kLost,         // with its sandbox, for no reason that we know
+};
+std::string_view NameOf(OutcomeKind kind);
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::kExited;
+  int exit_code = 0;  // of the program; of the table in base/error.hpp where Skerry ended it; 128 + signal
+  int signal = 0;
+  std::uint64_t limit = 0;  // the figure of the limit that ended it: seconds or megabytes
+
+  // One line for people, empty when it exited by itself.
+  [[nodiscard]] std::string Explanation() const;
+};
+
+struct ExecutionResult {
+  Outcome outcome;
+  std::string standard_output;
+  std::string standard_error;
+  bool output_truncated = false;   // more was written than max_output_mb
+  std::uint64_t output_bytes = 0;  // all that was written
+  std::string sandbox_type;
+  std::chrono::milliseconds execution_time{0};
+  std::uint64_t memory_peak_bytes = 0;     // 0 where the machine does not count
+  std::vector<std::string> files_created;  // relative to the workspace, sorted
+  std::vector<std::string> degraded;       // what this machine could not enforce
+
+  [[nodiscard]] bool Success() const { return outcome.kind == OutcomeKind::kExited && outcome.exit_code == 0; }
+};
+
+}  // namespace skerry::core

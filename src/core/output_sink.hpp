@@ -1,0 +1,30 @@
+// Where the output of a running program goes, as it comes.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/deadline.hpp"
+
+namespace skerry::core {
+
+enum class Stream { kStdout, kStderr };
+
+struct SinkAnswer {
+  std::size_t accepted = 0;  // how many of the bytes were taken; fewer only at the deadline
+  bool wants_more = true;    // false: nobody listens any longer, and the program is ended
+};
+
+// Called from the thread that executes, one call at a time, with whatever bytes the program wrote. A sink that is slow
+// slows the program down: nothing is buffered without end. It gives up waiting at the deadline, so that a reader who
+// has stopped reading cannot keep a program alive past its time.
+class OutputSink {
+ public:
+  OutputSink() = default;
+  OutputSink(const OutputSink&) = delete;
+  OutputSink& operator=(const OutputSink&) = delete;
+  virtual ~OutputSink() = default;
+  virtual SinkAnswer Write(Stream stream, std::string_view bytes, base::Deadline deadline) = 0;
+};
+
+}  // namespace skerry::core

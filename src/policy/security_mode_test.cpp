@@ -1,0 +1,26 @@
+#include "policy/security_mode.hpp"
+
+#include <gtest/gtest.h>
+
+namespace skerry::policy {
+namespace {
+
+TEST(SecurityModeTest, StrictAllowsOnlyFullIsolation) {
+  EXPECT_TRUE(Allows(SecurityMode::kStrict, core::IsolationLevel::kNamespaces));
+  EXPECT_FALSE(Allows(SecurityMode::kStrict, core::IsolationLevel::kProcess));
+  EXPECT_FALSE(Allows(SecurityMode::kStrict, core::IsolationLevel::kNone));
+}
+
+TEST(SecurityModeTest, PermissiveAllowsWhatWasAskedFor) {
+  EXPECT_TRUE(Allows(SecurityMode::kPermissive, core::IsolationLevel::kProcess));
+}
+
+TEST(SecurityModeTest, NamesAreReadAndUnknownOnesRefused) {
+  EXPECT_EQ(ParseSecurityMode("strict").value(), SecurityMode::kStrict);
+  EXPECT_EQ(ParseSecurityMode("permissive").value(), SecurityMode::kPermissive);
+  EXPECT_FALSE(ParseSecurityMode("Strict").has_value());
+  EXPECT_FALSE(ParseSecurityMode("").has_value());
+}
+
+}  // namespace
+}  // namespace skerry::policy

@@ -1,0 +1,139 @@
+// The configuration that the rest of the program reads: plain values, all checked against api/config.schema.json.
+// The members follow the keys of the file. Their defaults stand in the schema, and only there: a Config that did not
+// come out of Load() is empty, not default.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skerry::config {
+
+enum class LifeMode { kPerSession, kShared, kDisabled };
+enum class SecurityMode { kStrict, kPermissive };
+enum class ConfirmFrom { kHigh, kCritical, kNever };
+enum class OpenSandboxMode { kLocal, kVke };
+
+struct Network {
+  std::vector<std::string> allowed_domains;
+  std::vector<std::string> denied_domains;
+  bool allow_local_binding = false;
+};
+
+struct Filesystem {
+  std::vector<std::string> deny_read;
+  std::vector<std::string> allow_write;
+  std::vector<std::string> deny_write;
+};
+
+struct Runtime {
+  bool cleanup_on_exit = false;
+  std::chrono::seconds timeout{};
+};
+
+struct Limits {
+  std::chrono::seconds timeout{};
+  int max_memory_mb = 0;
+  int max_output_mb = 0;
+  int max_stream_mb = 0;
+  int max_pids = 0;
+  int max_open_files = 0;
+  int max_file_mb = 0;
+  int tmp_mb = 0;
+};
+
+struct Workspace {
+  std::string base_dir;
+  int max_size_mb = 0;
+  std::chrono::hours cleanup_after{};
+};
+
+struct Pool {
+  int max_instances = 0;
+  int min_instances = 0;
+  std::chrono::seconds idle_timeout{};
+  int max_use_count = 0;
+  std::chrono::seconds cleanup_interval{};
+};
+
+struct Srt {
+  std::string settings_path;
+};
+
+struct Docker {
+  std::string image;
+  std::string network_mode;
+};
+
+struct OpenSandboxServer {
+  std::string server_url;
+  std::string api_key;
+  std::string default_image;
+};
+
+struct Tos {
+  bool enabled = false;
+  std::string mount_path;
+  std::string pvc_name;
+};
+
+struct Vke {
+  OpenSandboxServer server;
+  std::string kubernetes_namespace;
+  std::string kubeconfig_path;
+  Tos tos;
+};
+
+struct OpenSandboxRuntime {
+  std::chrono::seconds timeout{};
+  std::string cpu;
+  std::string memory;
+};
+
+struct OpenSandbox {
+  OpenSandboxMode mode = OpenSandboxMode::kLocal;
+  OpenSandboxServer local;
+  Vke vke;
+  std::vector<std::string> allowed_domains;
+  std::vector<std::string> denied_domains;
+  OpenSandboxRuntime runtime;
+};
+
+struct Aio {
+  std::string base_url;
+  std::string api_key;
+};
+
+struct Backends {
+  Srt srt;
+  Docker docker;
+  OpenSandbox opensandbox;
+  Aio aio;
+};
+
+struct Sandbox {
+  bool enabled = false;
+  std::string backend;
+  LifeMode mode = LifeMode::kPerSession;
+  SecurityMode security = SecurityMode::kStrict;
+  ConfirmFrom confirm = ConfirmFrom::kHigh;
+  bool reject_as_confirmation = false;
+  Network network;
+  Filesystem filesystem;
+  Runtime runtime;
+  Limits limits;
+  Workspace workspace;
+  Pool pool;
+  Backends backends;
+};
+
+struct Config {
+  Sandbox sandbox;
+};
+
+// Paths keep their `~` in Config; whoever opens one expands it. Only `~` and `~/…` change, and nothing does when
+// `home` is empty: `~/x` must not become `/x`.
+std::string ExpandHome(std::string_view path, std::string_view home);
+
+}  // namespace skerry::config

@@ -1,0 +1,144 @@
+// skerry-init: the first process of a sandbox. Starts commands that arrive on descriptor 3, reaps everything, and ends
+// with its client. All restrictions were put on before it was executed, so whatever it starts has them too.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "launcher/protocol.hpp"
+#include "os/socket.hpp"
+
+namespace {
+
+namespace launcher = skerry::launcher;
+using skerry::base::Deadline;
+using skerry::base::UniqueFd;
+
+constexpr int kControl = 3;
+constexpr int kProgramText = 3;  // where a command finds its text
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Between vfork and exec: the parent's memory is ours for the moment, so only system calls, and the error is simply
+// left in a variable that both see.
+[[noreturn]] void BecomeCommand(const char* directory, char* const* arguments, char* const* environment,
+                                const std::vector<UniqueFd>& fds, volatile int* error) {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::setsid();
+  for (int at = 0; at < static_cast<int>(fds.size()); ++at) {
+    if (::dup2(fds[static_cast<std::size_t>(at)].get(), at) < 0) {
+      *error = errno;
+      ::_exit(127);
+    }
+  }
+  if (::chdir(directory) == 0) ::execvpe(arguments[0], arguments, environment);
+  *error = errno;
+  ::_exit(127);
+}
+
+class Init {
+ public:
+  int Run() {
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &child, nullptr);
+    const UniqueFd signals(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    for (;;) {
+      std::array entries = {pollfd{kControl, POLLIN, 0}, pollfd{signals.get(), POLLIN, 0}};
+      if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) return 1;
+      if (entries[1].revents != 0) {
+        signalfd_siginfo information{};
+        while (::read(signals.get(), &information, sizeof information) > 0) {
+        }
+        ReapAll();
+      }
+      if (entries[0].revents != 0 && !ServeOne()) return 0;
+    }
+  }
+
+ private:
+  bool ServeOne() {
+    auto message = skerry::os::ReceiveMessage(kControl, Deadline::Never());
+    if (!message || message->EndOfStream()) return false;
+    auto command = launcher::DecodeCommandRequest(message->bytes);
+    if (!command || message->fds.size() < 3) return false;
+    launcher::CommandEnded refused{.id = command->id};
+    refused.start_error = static_cast<std::uint64_t>(Spawn(*command, std::move(message->fds)));
+    if (refused.start_error != 0) Report(refused);
+    return true;
+  }
+
+  int Spawn(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
+    // Clear of the places they go to, so that no dup2 closes the source of the next.
+    for (UniqueFd& fd : fds) {
+      UniqueFd high(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kProgramText + 1));
+      if (!high.valid()) return errno;
+      fd = std::move(high);
+    }
+    const std::vector<char*> arguments = Pointers(command.arguments);
+    const std::vector<char*> environment = Pointers(command.environment);
+    // execvpe looks the program up in PATH of this process's environment.
+    for (const std::string& entry : command.environment)
+      if (entry.starts_with("PATH=")) ::setenv("PATH", entry.c_str() + 5, 1);
+    volatile int error = 0;
+    const pid_t pid = ::vfork();
+    if (pid == 0) BecomeCommand(command.directory.c_str(), arguments.data(), environment.data(), fds, &error);
+    if (pid < 0) return errno;
+    if (error != 0) return error;  // its exit is reaped with the rest
+    commands_[pid] = command.id;
+    return 0;
+  }
+
+  void ReapAll() {
+    for (;;) {
+      int status = 0;
+      rusage usage{};
+      const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
+      if (pid <= 0) return;
+      const auto found = commands_.find(pid);
+      if (found == commands_.end()) continue;
+      const auto microseconds = [](const timeval& time) {
+        return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000U + static_cast<std::uint64_t>(time.tv_usec);
+      };
+      Report({.id = found->second,
+              .wait_status = static_cast<std::uint64_t>(status),
+              .user_microseconds = microseconds(usage.ru_utime),
+              .system_microseconds = microseconds(usage.ru_stime)});
+      commands_.erase(found);
+    }
+  }
+
+  static void Report(const launcher::CommandEnded& ended) {
+    (void)skerry::os::SendMessage(kControl, launcher::Encode(ended));
+  }
+
+  std::map<pid_t, std::uint64_t> commands_;
+};
+
+}  // namespace
+
+int main() {
+  // Nobody inside may look into this process or take its descriptors (B13, D05, D06).
+  ::prctl(PR_SET_DUMPABLE, 0UL);
+  if (::getpid() != 1) ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+  if (::fcntl(kControl, F_SETFD, FD_CLOEXEC) < 0) return 125;
+  return Init().Run();
+}

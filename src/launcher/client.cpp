@@ -1,0 +1,154 @@
+#include "launcher/client.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+
+#include "os/errno_error.hpp"
+#include "os/socket.hpp"
+
+namespace skerry::launcher {
+namespace {
+
+using std::chrono_literals::operator""s;
+constexpr auto kStartPatience = 30s;
+constexpr auto kStopPatience = 20s;
+
+// posix_spawn's attributes with their clean-up.
+class SpawnPlan {
+ public:
+  SpawnPlan() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    ::sigemptyset(&none);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    // A session of its own: Ctrl-C at the terminal is for us, who then end the sandbox in order.
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | static_cast<short>(POSIX_SPAWN_SETSID));
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+
+  void Place(int fd, int at) { ::posix_spawn_file_actions_adddup2(&actions_, fd, at); }
+
+  base::Result<os::PidFd> Spawn(const std::string& path) {
+    std::string name = "skerry-launcher";
+    const std::array<char*, 2> arguments = {name.data(), nullptr};
+    const std::array<char*, 1> environment = {nullptr};  // nothing of ours goes near a sandbox (B02)
+    pid_t pid = -1;
+    const int error = ::posix_spawn(&pid, path.c_str(), &actions_, &attributes_, arguments.data(), environment.data());
+    if (error != 0) return os::ErrnoErr("start " + path, error);
+    return os::PidFd::Open(pid);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// The launcher finds its client at 3 and the init at 4; the standard descriptors are /dev/null.
+base::Result<os::PidFd> SpawnLauncher(const ProgramPaths& programs, int socket) {
+  const base::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const base::UniqueFd init(::open(programs.init.c_str(), O_PATH | O_CLOEXEC));
+  if (!init.valid()) return os::ErrnoErr(programs.init);
+  // Clear of the places below, so that no dup2 closes the source of the next.
+  const base::UniqueFd high_socket(::fcntl(socket, F_DUPFD_CLOEXEC, 10));
+  const base::UniqueFd high_init(::fcntl(init.get(), F_DUPFD_CLOEXEC, 10));
+  if (!null.valid() || !high_socket.valid() || !high_init.valid()) return os::ErrnoErr("prepare the launcher");
+  SpawnPlan plan;
+  for (int fd = 0; fd < 3; ++fd) plan.Place(null.get(), fd);
+  plan.Place(high_socket.get(), 3);
+  plan.Place(high_init.get(), 4);
+  return plan.Spawn(programs.launcher);
+}
+
+}  // namespace
+
+base::Result<ProgramPaths> ProgramPaths::BesideThisProgram() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (size <= 0) return os::ErrnoErr("/proc/self/exe");
+  const std::string program(path.data(), static_cast<std::size_t>(size));
+  const std::string directory = program.substr(0, program.find_last_of('/') + 1);
+  return ProgramPaths{directory + "skerry-launcher", directory + "skerry-init"};
+}
+
+base::Result<SandboxHandle> SandboxHandle::Start(const ProgramPaths& programs, const StartRequest& request,
+                                                 int workspace_fd) {
+  SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
+  SKERRY_ASSIGN_OR_RETURN(os::PidFd launcher, SpawnLauncher(programs, pair.second.get()));
+  pair.second.Reset();
+  SandboxHandle handle(std::move(launcher), std::move(pair.first));
+  const std::array fds = {workspace_fd};
+  SKERRY_RETURN_IF_ERROR(os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds));
+  auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(kStartPatience));
+  if (!message) return std::unexpected(std::move(message).error());
+  const auto answer = DecodeFromLauncher(message->bytes);
+  if (!answer) return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");
+  if (const auto* failed = std::get_if<Failed>(&*answer)) return base::Err(failed->code, failed->message);
+  const auto* started = std::get_if<Started>(&*answer);
+  if (started == nullptr || message->fds.size() != 1)
+    return base::Err(base::Code::kInternal, "unexpected answer of the launcher");
+  handle.started_ = *started;
+  handle.control_ = std::move(message->fds[0]);
+  return handle;
+}
+
+base::Status SandboxHandle::SendCommand(const CommandRequest& command, std::span<const int> fds) const {
+  return os::SendMessage(control_.get(), Encode(command), fds);
+}
+
+base::Result<std::optional<CommandEnded>> SandboxHandle::ReceiveEnd(base::Deadline deadline) const {
+  auto message = os::ReceiveMessage(control_.get(), deadline);
+  if (!message) return std::unexpected(std::move(message).error());
+  if (message->EndOfStream()) return std::optional<CommandEnded>();
+  auto ended = DecodeCommandEnded(message->bytes);
+  if (!ended) return base::Err(base::Code::kInternal, "malformed message of the sandbox's init");
+  return ended;
+}
+
+base::Result<Usage> SandboxHandle::AskUsage() const {
+  SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{UsageRequest{}})));
+  const auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(kStopPatience));
+  if (!message) return std::unexpected(message.error());
+  const auto answer = DecodeFromLauncher(message->bytes);
+  const auto* usage = answer ? std::get_if<Usage>(&*answer) : nullptr;
+  if (usage == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+  return *usage;
+}
+
+base::Result<Ended> SandboxHandle::Stop() {
+  if (ended_) return *ended_;
+  // A launcher that has ended already (the sandbox died) does not read this, but its last word is still to be had.
+  (void)os::SendMessage(socket_.get(), Encode(ToLauncher{StopRequest{}}));
+  auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(kStopPatience));
+  socket_.Reset();
+  if (!message) return std::unexpected(std::move(message).error());
+  const auto answer = DecodeFromLauncher(message->bytes);
+  const auto* ended = answer ? std::get_if<Ended>(&*answer) : nullptr;
+  if (ended == nullptr) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
+  ended_ = *ended;
+  return *ended_;
+}
+
+SandboxHandle::~SandboxHandle() {
+  if (!launcher_.valid()) return;
+  socket_.Reset();  // tells the launcher to end the sandbox, if that has not been done
+  const auto ended = launcher_.WaitForExit(base::Deadline::After(kStopPatience));
+  if (!ended || !*ended) (void)launcher_.Signal(SIGKILL);
+  (void)launcher_.Reap();
+}
+
+}  // namespace skerry::launcher

@@ -1,0 +1,76 @@
+#include "launcher/launcher.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "launcher/protocol.hpp"
+#include "launcher/sandbox_process.hpp"
+#include "os/socket.hpp"
+
+namespace skerry::launcher {
+namespace {
+
+constexpr int kMemoryWatchMs = 10;
+constexpr int kExitOk = 0;
+constexpr int kExitFailed = 125;
+
+void Answer(int client, const FromLauncher& message, std::span<const int> fds = {}) {
+  // Nobody listening means that the client is gone, and that is noticed where it is read from.
+  (void)os::SendMessage(client, Encode(message), fds);
+}
+
+int Refuse(int client, base::Error error) {
+  Answer(client, Failed{error.code, std::move(error.message)});
+  return kExitFailed;
+}
+
+// True while the client is there and wants the sandbox to live on.
+bool ServeClient(int client, const SandboxProcess& sandbox) {
+  const auto message = os::ReceiveMessage(client, base::Deadline::Never());
+  if (!message) return false;
+  const auto request = DecodeToLauncher(message->bytes);
+  if (!request || !std::holds_alternative<UsageRequest>(*request)) return false;
+  Answer(client, sandbox.CurrentUsage());
+  return true;
+}
+
+// Until the client says stop or is gone, the init has ended, or too much memory is in use.
+void WatchUntilEnd(int client, SandboxProcess& sandbox) {
+  for (;;) {
+    std::array entries = {pollfd{client, POLLIN, 0}, pollfd{sandbox.init_pidfd(), POLLIN, 0}};
+    const int ready = ::poll(entries.data(), entries.size(), sandbox.NeedsMemoryWatch() ? kMemoryWatchMs : -1);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0 || entries[1].revents != 0) return;
+    if (entries[0].revents != 0 && !ServeClient(client, sandbox)) return;
+    if (sandbox.NeedsMemoryWatch() && sandbox.OverMemoryLimit()) return;
+  }
+}
+
+}  // namespace
+
+int Serve(int client, int init_program) {
+  // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+  auto message = os::ReceiveMessage(client, base::Deadline::Never());
+  if (!message || message->EndOfStream()) return kExitFailed;
+  const auto decoded = DecodeToLauncher(message->bytes);
+  const auto* request = decoded ? std::get_if<StartRequest>(&*decoded) : nullptr;
+  if (request == nullptr || message->fds.size() != 1)
+    return Refuse(client, {base::Code::kInvalidArgument, "malformed start request"});
+  auto sandbox = SandboxProcess::Start(*request, message->fds[0].get(), init_program);
+  if (!sandbox) return Refuse(client, std::move(sandbox).error());
+  {
+    const base::UniqueFd control = sandbox->TakeControlSocket();
+    const std::array fds = {control.get()};
+    Answer(client, Started{static_cast<std::uint64_t>(sandbox->init_pid()), sandbox->degraded()}, fds);
+  }
+  WatchUntilEnd(client, *sandbox);
+  Answer(client, sandbox->Kill());
+  return kExitOk;
+}
+
+}  // namespace skerry::launcher

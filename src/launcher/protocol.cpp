@@ -1,0 +1,238 @@
+#include "launcher/protocol.hpp"
+
+#include <algorithm>
+
+#include "launcher/wire.hpp"
+
+namespace skerry::launcher {
+namespace {
+
+enum class Tag : std::uint64_t {
+  kStart = 1,
+  kUsageRequest,
+  kStop,
+  kStarted,
+  kFailed,
+  kUsage,
+  kEnded,
+  kCommand,
+  kCommandEnded,
+  kLast
+};
+
+constexpr std::uint64_t kMaxBytes = 1ULL << 50U;
+constexpr std::uint64_t kMaxCount = 1ULL << 22U;
+constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxPath = 4096;
+
+WireWriter Tagged(Tag tag) {
+  WireWriter writer;
+  writer.Number(static_cast<std::uint64_t>(tag));
+  return writer;
+}
+
+std::string EncodeOne(const StartRequest& message) {
+  return Tagged(Tag::kStart)
+      .Number(static_cast<std::uint64_t>(message.isolation))
+      .Text(message.name)
+      .Text(message.workspace_path)
+      .Number(static_cast<std::uint64_t>(message.workspace_owner))
+      .Text(message.scratch_path)
+      .Number(message.memory_bytes)
+      .Number(message.pids)
+      .Number(message.cpu_percent)
+      .Number(message.open_files)
+      .Number(message.file_bytes)
+      .Number(message.tmp_bytes)
+      .Take();
+}
+
+std::string EncodeOne(const UsageRequest&) {
+  return Tagged(Tag::kUsageRequest).Take();
+}
+
+std::string EncodeOne(const StopRequest&) {
+  return Tagged(Tag::kStop).Take();
+}
+
+std::string EncodeOne(const Started& message) {
+  return Tagged(Tag::kStarted).Number(message.init_pid).Texts(message.degraded).Take();
+}
+
+std::string EncodeOne(const Failed& message) {
+  return Tagged(Tag::kFailed).Number(static_cast<std::uint64_t>(message.code)).Text(message.message).Take();
+}
+
+WireWriter& Write(WireWriter& writer, const Usage& usage) {
+  return writer.Number(usage.out_of_memory_kills).Number(usage.memory_peak_bytes).Number(usage.forks_refused);
+}
+
+std::string EncodeOne(const Usage& message) {
+  WireWriter writer = Tagged(Tag::kUsage);
+  return Write(writer, message).Take();
+}
+
+std::string EncodeOne(const Ended& message) {
+  WireWriter writer = Tagged(Tag::kEnded);
+  return Write(writer, message.usage).Number(message.processes_left).Take();
+}
+
+bool PlainName(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+bool AbsolutePath(std::string_view path) {
+  return path.starts_with('/') && path.size() < kMaxPath && path.find('\0') == std::string_view::npos;
+}
+
+bool Sensible(const StartRequest& request) {
+  if (!PlainName(request.name) || !AbsolutePath(request.workspace_path)) return false;
+  return request.scratch_path.empty() ? request.isolation == Isolation::kNamespaces
+                                      : AbsolutePath(request.scratch_path);
+}
+
+std::optional<ToLauncher> DecodeStart(WireReader reader) {
+  StartRequest request;
+  request.isolation = static_cast<Isolation>(reader.NumberUpTo(static_cast<std::uint64_t>(Isolation::kNone)));
+  request.name = reader.Text();
+  request.workspace_path = reader.Text();
+  request.workspace_owner =
+      static_cast<WorkspaceOwner>(reader.NumberUpTo(static_cast<std::uint64_t>(WorkspaceOwner::kPerson)));
+  request.scratch_path = reader.Text();
+  request.memory_bytes = reader.NumberUpTo(kMaxBytes);
+  request.pids = reader.NumberUpTo(kMaxCount);
+  request.cpu_percent = reader.NumberUpTo(kMaxCount);
+  request.open_files = reader.NumberUpTo(kMaxCount);
+  request.file_bytes = reader.NumberUpTo(kMaxBytes);
+  request.tmp_bytes = reader.NumberUpTo(kMaxBytes);
+  if (!reader.Complete() || !Sensible(request)) return std::nullopt;
+  return request;
+}
+
+std::optional<FromLauncher> DecodeStarted(WireReader reader) {
+  Started message;
+  message.init_pid = reader.NumberUpTo(kMaxCount);
+  message.degraded = reader.Texts();
+  if (!reader.Complete()) return std::nullopt;
+  return message;
+}
+
+std::optional<FromLauncher> DecodeFailed(WireReader reader) {
+  Failed message;
+  message.code = static_cast<base::Code>(reader.NumberUpTo(static_cast<std::uint64_t>(base::Code::kInternal)));
+  message.message = reader.Text();
+  if (!reader.Complete()) return std::nullopt;
+  return message;
+}
+
+Usage ReadUsage(WireReader& reader) {
+  Usage usage;
+  usage.out_of_memory_kills = reader.Number();
+  usage.memory_peak_bytes = reader.Number();
+  usage.forks_refused = reader.Number();
+  return usage;
+}
+
+std::optional<FromLauncher> DecodeUsage(WireReader reader) {
+  const Usage usage = ReadUsage(reader);
+  return reader.Complete() ? std::optional<FromLauncher>(usage) : std::nullopt;
+}
+
+std::optional<FromLauncher> DecodeEnded(WireReader reader) {
+  Ended message;
+  message.usage = ReadUsage(reader);
+  message.processes_left = reader.Number();
+  return reader.Complete() ? std::optional<FromLauncher>(message) : std::nullopt;
+}
+
+bool HasNul(const std::vector<std::string>& texts) {
+  return std::ranges::any_of(texts, [](const std::string& text) { return text.find('\0') != std::string::npos; });
+}
+
+}  // namespace
+
+std::string Encode(const ToLauncher& message) {
+  return std::visit([](const auto& one) { return EncodeOne(one); }, message);
+}
+
+std::string Encode(const FromLauncher& message) {
+  return std::visit([](const auto& one) { return EncodeOne(one); }, message);
+}
+
+std::string Encode(const CommandRequest& message) {
+  return Tagged(Tag::kCommand)
+      .Number(message.id)
+      .Text(message.directory)
+      .Texts(message.arguments)
+      .Texts(message.environment)
+      .Take();
+}
+
+std::string Encode(const CommandEnded& message) {
+  return Tagged(Tag::kCommandEnded)
+      .Number(message.id)
+      .Number(message.start_error)
+      .Number(message.wait_status)
+      .Number(message.user_microseconds)
+      .Number(message.system_microseconds)
+      .Take();
+}
+
+std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes) {
+  WireReader reader(bytes);
+  switch (static_cast<Tag>(reader.NumberUpTo(static_cast<std::uint64_t>(Tag::kLast)))) {
+    case Tag::kStart:
+      return DecodeStart(reader);
+    case Tag::kUsageRequest:
+      return reader.Complete() ? std::optional<ToLauncher>(UsageRequest{}) : std::nullopt;
+    case Tag::kStop:
+      return reader.Complete() ? std::optional<ToLauncher>(StopRequest{}) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<FromLauncher> DecodeFromLauncher(std::string_view bytes) {
+  WireReader reader(bytes);
+  switch (static_cast<Tag>(reader.NumberUpTo(static_cast<std::uint64_t>(Tag::kLast)))) {
+    case Tag::kStarted:
+      return DecodeStarted(reader);
+    case Tag::kFailed:
+      return DecodeFailed(reader);
+    case Tag::kUsage:
+      return DecodeUsage(reader);
+    case Tag::kEnded:
+      return DecodeEnded(reader);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes) {
+  WireReader reader(bytes);
+  if (reader.Number() != static_cast<std::uint64_t>(Tag::kCommand)) return std::nullopt;
+  CommandRequest message;
+  message.id = reader.Number();
+  message.directory = reader.Text();
+  message.arguments = reader.Texts();
+  message.environment = reader.Texts();
+  if (!reader.Complete() || message.arguments.empty() || !AbsolutePath(message.directory)) return std::nullopt;
+  if (HasNul(message.arguments) || HasNul(message.environment)) return std::nullopt;
+  return message;
+}
+
+std::optional<CommandEnded> DecodeCommandEnded(std::string_view bytes) {
+  WireReader reader(bytes);
+  if (reader.Number() != static_cast<std::uint64_t>(Tag::kCommandEnded)) return std::nullopt;
+  CommandEnded message;
+  message.id = reader.Number();
+  message.start_error = reader.NumberUpTo(4095);
+  message.wait_status = reader.NumberUpTo(0xFFFF);
+  message.user_microseconds = reader.Number();
+  message.system_microseconds = reader.Number();
+  if (!reader.Complete()) return std::nullopt;
+  return message;
+}
+
+}  // namespace skerry::launcher

@@ -1,0 +1,57 @@
+// One live sandbox as its launcher holds it: cgroup, init, and the way to end both without fail.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "launcher/protocol.hpp"
+#include "os/cgroup.hpp"
+#include "os/pidfd.hpp"
+
+namespace skerry::launcher {
+
+class SandboxProcess {
+ public:
+  // Set-up is complete when this returns: the init is running behind the whole fence. An error names the step that
+  // failed; then nothing runs and nothing is left.
+  static base::Result<SandboxProcess> Start(const StartRequest& request, int workspace_fd, int init_program);
+
+  SandboxProcess(SandboxProcess&&) noexcept = default;
+  SandboxProcess& operator=(SandboxProcess&&) = delete;
+  SandboxProcess(const SandboxProcess&) = delete;
+  SandboxProcess& operator=(const SandboxProcess&) = delete;
+  ~SandboxProcess();
+
+  [[nodiscard]] pid_t init_pid() const { return init_.pid(); }
+  [[nodiscard]] int init_pidfd() const { return init_.get(); }
+  [[nodiscard]] const std::vector<std::string>& degraded() const { return degraded_; }
+  base::UniqueFd TakeControlSocket() { return std::move(control_); }
+
+  // Without a memory controller the launcher looks itself from time to time.
+  [[nodiscard]] bool NeedsMemoryWatch() const { return !cgroup_.LimitsMemory() && memory_bytes_ != 0; }
+  [[nodiscard]] bool OverMemoryLimit();
+
+  [[nodiscard]] Usage CurrentUsage() const;
+
+  // Kills every process, waits until none is left, and tells what was used.
+  Ended Kill();
+
+ private:
+  SandboxProcess(os::Cgroup cgroup, Isolation isolation, std::uint64_t memory_bytes)
+      : cgroup_(std::move(cgroup)), isolation_(isolation), memory_bytes_(memory_bytes) {}
+
+  os::Cgroup cgroup_;
+  os::PidFd init_;
+  base::UniqueFd control_;
+  Isolation isolation_;
+  std::uint64_t memory_bytes_;
+  std::uint64_t memory_peak_ = 0;
+  bool over_memory_limit_ = false;
+  std::vector<std::string> degraded_;
+};
+
+}  // namespace skerry::launcher

@@ -1,0 +1,28 @@
+// The lightest: no namespaces, so the program sees the machine. For development only (S5.2): a clean environment,
+// no_new_privs, no capabilities, limits, seccomp, and Landlock around the workspace where the kernel has it.
+#pragma once
+
+#include "core/backend.hpp"
+#include "launcher/client.hpp"
+
+namespace skerry::backends::subprocess {
+
+inline constexpr std::string_view kName = "subprocess";
+
+class SubprocessBackend : public core::Backend {
+ public:
+  // Each sandbox has a scratch directory below `scratch_base`, which everybody can reach, for its temporary files.
+  SubprocessBackend(launcher::ProgramPaths programs, std::string scratch_base)
+      : programs_(std::move(programs)), scratch_base_(std::move(scratch_base)) {}
+
+  [[nodiscard]] std::string_view Name() const override { return kName; }
+  [[nodiscard]] core::IsolationLevel Isolation() const override { return core::IsolationLevel::kProcess; }
+  [[nodiscard]] core::Availability Probe() const override;
+  base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
+
+ private:
+  launcher::ProgramPaths programs_;
+  std::string scratch_base_;
+};
+
+}  // namespace skerry::backends::subprocess

@@ -1,0 +1,30 @@
+// How code of each language is started by an interpreter of this machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/execution.hpp"
+
+namespace skerry::interpreters {
+
+// The interpreter reads the program's text from descriptor 3 and closes it before the first line runs: any size,
+// exactly the bytes that were given, not changeable by anybody, and nothing left open.
+struct Invocation {
+  std::vector<std::string> arguments;
+};
+
+Invocation InvocationFor(core::Language language);
+
+// What must be installed for a language, in words: "python3 (Debian package python3)".
+std::string Requirement(core::Language language);
+
+// The interpreter below one of the directories that a sandbox sees, or nothing.
+std::optional<std::string> FindInterpreter(core::Language language);
+
+// The whole environment of a program before a caller adds to it. `home` and `temporary` are paths as the program sees
+// them.
+std::vector<std::string> CleanEnvironment(const std::string& home, const std::string& temporary);
+
+}  // namespace skerry::interpreters

@@ -1,0 +1,46 @@
+// SandboxManager: the one entry for all execution (S1.3). Every way to run code in the product goes through it.
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "core/backend_registry.hpp"
+#include "core/execution.hpp"
+#include "core/output_sink.hpp"
+#include "policy/security_mode.hpp"
+
+namespace skerry::engine {
+
+struct ManagerOptions {
+  policy::SecurityMode mode = policy::SecurityMode::kStrict;
+  std::string default_backend = "native";  // what `auto` means
+  std::string workspace_base;              // where one-shot workspaces are made
+  core::SandboxLimits limits;              // memory comes from the request
+};
+
+// Where a run's bytes come from and go to. Without a sink they are collected into the result.
+struct RunStreams {
+  core::OutputSink* sink = nullptr;
+  int input_fd = -1;
+};
+
+// Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
+class SandboxManager {
+ public:
+  SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
+      : registry_(registry), options_(std::move(options)) {}
+
+  // One run in a sandbox of its own, which is gone when this returns. An error means that nothing of the program is to
+  // be had; how it ended is in the result.
+  base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
+                                              std::stop_token stop);
+
+  // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
+  [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
+
+ private:
+  const core::BackendRegistry& registry_;
+  ManagerOptions options_;
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,61 @@
+#include "workspace/file_snapshot.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace skerry::workspace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileSnapshotTest : public testing::Test {
+ protected:
+  FileSnapshotTest() {
+    std::string name = (fs::temp_directory_path() / "skerry-snapshot-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+  }
+  ~FileSnapshotTest() override { fs::remove_all(root_); }
+
+  void Touch(const std::string& name) const {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name) << "x";
+  }
+  [[nodiscard]] FileSnapshot Take() const { return FileSnapshot::Take(root_.string()).value(); }
+
+  fs::path root_;
+};
+
+TEST_F(FileSnapshotTest, NewFilesAreTheDifference) {
+  Touch("old");
+  const FileSnapshot before = Take();
+  Touch("new");
+  Touch("deep/er/file");
+  Touch("old");
+  EXPECT_EQ(before.CreatedSince(Take()), (std::vector<std::string>{"deep/er/file", "new"}));
+}
+
+TEST_F(FileSnapshotTest, LinksAreListedAndNotFollowed) {
+  fs::create_directory_symlink("/usr", root_ / "link");
+  EXPECT_EQ(Take().paths, std::set<std::string>{"link"});
+}
+
+TEST_F(FileSnapshotTest, ATreeBeyondTheBoundsIsNotCompleteAndGivesNoList) {
+  fs::path deep = root_;
+  const FileSnapshot before = Take();
+  for (std::size_t i = 0; i < FileSnapshot::kMaxDepth + 2; ++i) deep /= "d";
+  fs::create_directories(deep);
+  std::ofstream(deep / "file") << "x";
+  const FileSnapshot after = Take();
+  EXPECT_FALSE(after.complete);
+  EXPECT_TRUE(before.CreatedSince(after).empty());
+}
+
+TEST_F(FileSnapshotTest, ADirectoryThatIsNotThereIsAnError) {
+  EXPECT_FALSE(FileSnapshot::Take((root_ / "none").string()).has_value());
+}
+
+}  // namespace
+}  // namespace skerry::workspace

@@ -1,0 +1,54 @@
+#include "workspace/temporary_workspace.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+namespace skerry::workspace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TemporaryWorkspaceTest : public testing::Test {
+ protected:
+  TemporaryWorkspaceTest() {
+    std::string name = (fs::temp_directory_path() / "skerry-temporary-XXXXXX").string();
+    base_ = ::mkdtemp(name.data());
+  }
+  ~TemporaryWorkspaceTest() override { fs::remove_all(base_); }
+  fs::path base_;
+};
+
+TEST_F(TemporaryWorkspaceTest, IsPrivateAndBurnedWithItsOwner) {
+  std::string path;
+  {
+    const auto workspace = TemporaryWorkspace::Create((base_ / "a/b").string());
+    ASSERT_TRUE(workspace.has_value()) << workspace.error().message;
+    path = workspace->path();
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+    std::ofstream(path + "/file") << "x";
+  }
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(fs::is_empty(base_ / "a/b"));
+}
+
+TEST_F(TemporaryWorkspaceTest, TwoAreNeverTheSame) {
+  const auto one = TemporaryWorkspace::Create(base_.string());
+  const auto two = TemporaryWorkspace::Create(base_.string());
+  EXPECT_NE(one->path(), two->path());
+}
+
+TEST_F(TemporaryWorkspaceTest, ABaseThatIsAFileIsAnErrorThatNamesIt) {
+  std::ofstream(base_ / "file") << "x";
+  const auto workspace = TemporaryWorkspace::Create((base_ / "file/x").string());
+  ASSERT_FALSE(workspace.has_value());
+  EXPECT_NE(workspace.error().message.find("file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace skerry::workspace

@@ -1,0 +1,28 @@
+// skerry: what this program has is wired here and nowhere else.
+#include <memory>
+
+#include "backends/native/native_backend.hpp"
+#include "backends/subprocess/subprocess_backend.hpp"
+#include "cli/app.hpp"
+#include "launcher/client.hpp"
+
+namespace {
+
+using namespace skerry;
+
+constexpr char kScratchBase[] = "/tmp";
+
+base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends() {
+  SKERRY_ASSIGN_OR_RETURN(const launcher::ProgramPaths programs, launcher::ProgramPaths::BesideThisProgram());
+  auto registry = std::make_unique<core::BackendRegistry>();
+  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<backends::native::NativeBackend>(programs)));
+  SKERRY_RETURN_IF_ERROR(
+      registry->Add(std::make_unique<backends::subprocess::SubprocessBackend>(programs, kScratchBase)));
+  return registry;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::RunApp(argc, argv, MakeBackends);
+}

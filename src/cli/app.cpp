@@ -1,0 +1,69 @@
+#include "cli/app.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/terminal.hpp"
+
+namespace skerry::cli {
+namespace {
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
+// CLI11 says several lines; people get one, and where to read more.
+int ReportUsageError(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  message = message.substr(0, message.find('\n'));
+  const auto used = app.get_subcommands();
+  const std::string command = used.empty() ? "" : " " + used.front()->get_name();
+  return ReportError({base::Code::kInvalidArgument, message + "; see skerry" + command + " --help"});
+}
+
+}  // namespace
+
+std::string Context::Home() {
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return home;
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry == nullptr ? "" : entry->pw_dir;
+}
+
+base::Result<config::Loaded> Context::LoadConfig(std::vector<config::Override> overrides) const {
+  return config::Load(
+      {.config_path = config_path, .home = Home(), .environment = Environment(), .overrides = std::move(overrides)});
+}
+
+int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends) {
+  CLI::App app{"Skerry runs what AI agents write: isolated, limited, and gone afterwards."};
+  app.name("skerry");
+  app.require_subcommand(1);
+  Context context(make_backends);
+  app.add_option("--config", context.config_path, "Configuration file instead of ~/.skerry/config.json")
+      ->option_text("FILE");
+  int exit_code = 0;
+  AddRunCommand(app, context, exit_code);
+  AddDoctorCommand(app, context, exit_code);
+  AddBackendsCommand(app, context, exit_code);
+  AddConfigCommand(app, context, exit_code);
+  AddVersionCommand(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return ReportUsageError(app, error);
+  }
+  return exit_code;
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,60 @@
+// skerry backends: what is usable here and, if not, why.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
+#include "cli/command.hpp"
+#include "cli/terminal.hpp"
+
+namespace skerry::cli {
+namespace {
+
+std::string_view NameOf(core::IsolationLevel level) {
+  switch (level) {
+    case core::IsolationLevel::kNone:
+      return "none";
+    case core::IsolationLevel::kProcess:
+      return "process";
+    case core::IsolationLevel::kNamespaces:
+      return "namespaces";
+  }
+  return "";
+}
+
+base::Result<int> List(const Context& context, bool json) {
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::string text;
+  for (const core::Backend* backend : registry->All()) {
+    const core::Availability availability = backend->Probe();
+    const std::string name(backend->Name());
+    const bool is_default = name == loaded.config.sandbox.backend;
+    rows.push_back({{"name", name},
+                    {"usable", availability.usable},
+                    {"isolation", NameOf(backend->Isolation())},
+                    {"default", is_default},
+                    {"detail", availability.detail}});
+    text += name + std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') +
+            (availability.usable ? "usable      " : "not usable  ") + base::Printable(availability.detail) +
+            (is_default ? "  (default)" : "") + "\n";
+  }
+  Print(json ? rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n" : text);
+  return 0;
+}
+
+}  // namespace
+
+void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* backends = app.add_subcommand("backends", "List the sandboxes that are usable here and, if not, why");
+  backends->add_flag("--json", *json, "As an array of objects");
+  backends->callback([=, &context, &exit_code] {
+    const auto result = List(context, *json);
+    exit_code = result ? *result : ReportError(result.error());
+  });
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,75 @@
+#include "json/execution_json.hpp"
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include "base/utf8.hpp"
+
+namespace skerry::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void AddStream(Json& object, const std::string& name, const std::string& bytes) {
+  object[name] = base::ToValidUtf8(bytes);
+  if (!base::IsValidUtf8(bytes)) object[name + "_base64"] = Base64(bytes);
+}
+
+Json TextsToJson(const std::vector<std::string>& texts) {
+  Json array = Json::array();
+  for (const std::string& text : texts) array.push_back(base::ToValidUtf8(text));
+  return array;
+}
+
+}  // namespace
+
+std::string Base64(std::string_view bytes) {
+  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group = (group << 8U) | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i)
+      text += at + i <= bytes.size() ? kAlphabet[(group >> (18U - 6U * i)) & 63U] : '=';
+  }
+  return text;
+}
+
+std::string ToJson(const core::ExecutionResult& result) {
+  Json object;
+  object["success"] = result.Success();
+  AddStream(object, "stdout", result.standard_output);
+  AddStream(object, "stderr", result.standard_error);
+  object["exit_code"] = result.outcome.exit_code;
+  const std::string explanation = result.outcome.Explanation();
+  object["error"] = explanation.empty() ? Json(nullptr) : Json(explanation);
+  object["sandbox_type"] = result.sandbox_type;
+  object["execution_time_ms"] = result.execution_time.count();
+  object["files_created"] = TextsToJson(result.files_created);
+  object["outcome"] = core::NameOf(result.outcome.kind);
+  object["output_truncated"] = result.output_truncated;
+  object["output_bytes"] = result.output_bytes;
+  object["memory_peak_bytes"] = result.memory_peak_bytes;
+  object["degraded"] = TextsToJson(result.degraded);
+  return object.dump();
+}
+
+std::string ToJson(const base::Error& error) {
+  const base::CodeRow& row = base::RowOf(error.code);
+  Json object;
+  object["success"] = false;
+  object["stdout"] = "";
+  object["stderr"] = "";
+  object["exit_code"] = row.exit_code;
+  object["error"] = base::ToValidUtf8(error.message);
+  object["error_code"] = row.name;
+  object["sandbox_type"] = nullptr;
+  object["execution_time_ms"] = 0;
+  object["files_created"] = Json::array();
+  return object.dump();
+}
+
+}  // namespace skerry::json

@@ -1,0 +1,112 @@
+"""Each mistake gets one clear line, the right exit code, and leaves nothing behind."""
+import os
+
+import harness
+
+
+class BadInputTest(harness.SkerryTest):
+    def refused(self, *arguments, code=125, says=(), **options):
+        result = self.skerry(*arguments, **options)
+        self.assertEqual(result.code, code, (arguments, result.out, result.err))
+        self.assertEqual(result.out, b"", arguments)
+        self.assertEqual(result.err.count(b"\n"), 1, (arguments, result.err))
+        self.assertTrue(result.err.startswith(b"skerry: "), result.err)
+        for word in says:
+            self.assertIn(word.encode(), result.err, arguments)
+
+    def test_no_code(self):
+        self.refused("run", says=["no code"])
+        self.refused("run", "", says=["no code"])
+        self.refused("run", " \n\t", says=["no code"])
+        self.refused("run", "-", says=["no code"], stdin=b"")
+
+    def test_unknown_language(self):
+        self.refused("run", "--language", "cobol", "x", says=["cobol", "python"])
+        self.refused("run", "--language", "", "x", says=["language"])
+
+    def test_timeouts_out_of_range(self):
+        for value in ("0", "301", "-1", "1e9", "abc", "1.5", "99999999999999999999", "NaN", " 5"):
+            self.refused("run", "--timeout", value, "print(1)", says=["timeout"])
+
+    def test_memory_out_of_range(self):
+        for value in ("-1", "0", "15", "1G", "99999999999999999999"):
+            self.refused("run", "--memory", value, "print(1)", says=["memory"])
+
+    def test_files_that_cannot_be_read(self):
+        self.refused("run", "-f", "/nowhere/code.py", says=["/nowhere/code.py"])
+        self.refused("run", "-f", self.home, says=["directory"])
+        self.refused("run", "-f", "", says=["file"])
+
+    def test_both_a_file_and_code(self):
+        path = os.path.join(self.home, "code.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("print(1)")
+        self.refused("run", "-f", path, "print(2)", says=["not both"])
+
+    def test_code_that_is_no_text(self):
+        self.refused("run", "-", stdin=b"print('\xff')", says=["UTF-8"])
+        self.refused("run", "-", stdin=b"print(1)\x00", says=["NUL"])
+        path = os.path.join(self.home, "binary.py")
+        with open(path, "wb") as file:
+            file.write(b"\x80\x81")
+        self.refused("run", "-f", path, says=["UTF-8"])
+
+    def test_code_that_is_too_large(self):
+        self.refused("run", "-", stdin=b"#" * (17 << 20), says=["16777216"])
+
+    def test_workspaces_that_cannot_be_used(self):
+        self.refused("run", "-w", "/nowhere", "print(1)", says=["/nowhere"])
+        self.refused("run", "-w", "/dev/null", "print(1)", says=["not a directory"])
+        for path in ("/", "/etc", "/proc", "/usr"):
+            self.refused("run", "-w", path, "print(1)", code=126, says=[path])
+        self.refused("run", "-w", "", "print(1)", says=["workspace"])
+
+    def test_a_workspace_that_cannot_be_written(self):
+        if os.geteuid() == 0 and not harness.AS_USER:
+            self.skipTest("root can write everywhere")
+        os.mkdir(os.path.join(self.base, "closed"), 0o755)
+        self.refused("run", "-w", os.path.join(self.base, "closed"), "print(1)", code=126, says=["closed"])
+
+    def test_a_base_directory_that_cannot_be_made(self):
+        self.refused("run", "print(1)", says=["/dev/null"], environment={"SKERRY_SANDBOX__WORKSPACE__BASE_DIR": "/dev/null/x"})
+
+    def test_unknown_names(self):
+        self.refused("run", "--sandbox", "moon", "print(1)", says=["moon", "native"])
+        self.refused("run", "--mode", "lax", "print(1)", says=["lax", "strict"])
+        self.refused("run", "--frobnicate", "print(1)", says=["frobnicate"])
+        self.refused("frobnicate", says=["--help"])
+        self.refused(says=["--help"])
+
+    def test_network_is_refused_and_not_forgotten(self):
+        self.refused("run", "--allow-domain", "example.org", "print(1)", says=["no network"])
+
+    def test_rules_that_cannot_be_kept_are_refused_and_not_forgotten(self):
+        environment = {"SKERRY_SANDBOX__FILESYSTEM__DENY_WRITE": ".env"}
+        self.refused("run", "-w", self.directory("work"), "print(1)", says=["denyWrite"], environment=environment)
+        self.assertEqual(self.run_code("print(1)", environment=environment).out, b"1\n")
+
+    def test_a_disabled_sandbox_runs_nothing(self):
+        self.refused("run", "print(1)", says=["disabled"], environment={"SKERRY_SANDBOX__ENABLED": "false"})
+        self.refused("run", "print(1)", says=["disabled"], environment={"SKERRY_SANDBOX__MODE": "disabled"})
+
+    def test_a_broken_configuration_names_file_and_key(self):
+        path = os.path.join(self.home, "broken.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"sandbox": {"limits": {"timeout": 500}}}')
+        self.refused("--config", path, "run", "print(1)", says=[path, "sandbox.limits.timeout", "300"])
+        self.refused("--config", "/nowhere.json", "run", "print(1)", says=["/nowhere.json"])
+
+    def test_hostile_names_do_not_reach_the_terminal(self):
+        result = self.skerry("run", "--language", "\x1b[2J\x07", "x")
+        self.assertNotIn(b"\x1b", result.err)
+        self.assertNotIn(b"\x07", result.err)
+
+    def test_missing_interpreter(self):
+        # A PATH of the caller changes nothing inside, so the only way to miss one is not to have it: the message is
+        # checked through a command that no sandbox has.
+        result = self.shell("exec no-such-interpreter")
+        self.assertEqual(result.code, 127)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 
@@ -37,6 +38,11 @@ struct BackendMaker {
   std::function<std::unique_ptr<core::Backend>()> make;
   std::function<std::string()> unavailable = [] { return std::string(); };
 };
+
+// What GoogleTest prints for a parameter, in place of its bytes.
+inline void PrintTo(const BackendMaker& maker, std::ostream* out) {
+  *out << maker.name;
+}
 
 class BackendContractTest : public testing::TestWithParam<BackendMaker> {
  protected:

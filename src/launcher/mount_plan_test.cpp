@@ -21,7 +21,9 @@ TEST(MountPlanTest, WhatComesFromTheHostIsReadOnlyButForTheDevices) {
     if (step.kind != StepKind::kBind) continue;
     const bool device = step.source.starts_with("/dev/");
     EXPECT_EQ(step.options.devices, device) << step.source;
-    if (!device) EXPECT_EQ(step.options.access, os::Access::kReadOnly) << step.source;
+    if (!device) {
+      EXPECT_EQ(step.options.access, os::Access::kReadOnly) << step.source;
+    }
   }
 }
 

@@ -55,7 +55,8 @@ int BindMount(int source_fd, const char* source, const char* target, const BindO
 }
 
 int MountTmpfs(const char* target, const char* options, Execute execute) {
-  const unsigned long flags = MS_NOSUID | MS_NODEV | (execute == Execute::kForbidden ? MS_NOEXEC : 0UL);
+  unsigned long flags = MS_NOSUID | MS_NODEV;
+  if (execute == Execute::kForbidden) flags |= MS_NOEXEC;
   return Outcome(::mount("tmpfs", target, "tmpfs", flags, options));
 }
 

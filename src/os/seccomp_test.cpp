@@ -87,9 +87,15 @@ std::uint32_t Refused(int error) {
 
 TEST(SeccompTest, EveryRuleOfTheTableIsWhatTheProgramDecides) {
   for (const SyscallRule& rule : SandboxSyscalls()) {
-    if (rule.action == SyscallAction::kAllow) EXPECT_EQ(Decide(rule.number), kAllowed) << rule.number;
-    if (rule.action == SyscallAction::kRefuse) EXPECT_EQ(Decide(rule.number), Refused(EPERM)) << rule.number;
-    if (rule.action == SyscallAction::kNotThere) EXPECT_EQ(Decide(rule.number), Refused(ENOSYS)) << rule.number;
+    if (rule.action == SyscallAction::kAllow) {
+      EXPECT_EQ(Decide(rule.number), kAllowed) << rule.number;
+    }
+    if (rule.action == SyscallAction::kRefuse) {
+      EXPECT_EQ(Decide(rule.number), Refused(EPERM)) << rule.number;
+    }
+    if (rule.action == SyscallAction::kNotThere) {
+      EXPECT_EQ(Decide(rule.number), Refused(ENOSYS)) << rule.number;
+    }
   }
 }
 
@@ -97,7 +103,9 @@ TEST(SeccompTest, WhatTheTableDoesNotNameIsNotThere) {
   std::vector<bool> named(1024, false);
   for (const SyscallRule& rule : SandboxSyscalls()) named[static_cast<std::size_t>(rule.number)] = true;
   for (std::size_t number = 0; number < named.size(); ++number)
-    if (!named[number]) EXPECT_EQ(Decide(static_cast<long>(number)), Refused(ENOSYS)) << number;
+    if (!named[number]) {
+      EXPECT_EQ(Decide(static_cast<long>(number)), Refused(ENOSYS)) << number;
+    }
 }
 
 TEST(SeccompTest, AForeignArchitectureOrX32Kills) {

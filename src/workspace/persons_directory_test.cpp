@@ -34,7 +34,9 @@ TEST_F(PersonsDirectoryTest, ALinkToAForbiddenPlaceIsForbiddenToo) {
 
 TEST_F(PersonsDirectoryTest, TheSystemAndTheTopsAreRefused) {
   for (const char* path : {"/", "/etc", "/usr/local", "/proc/self", "/sys", "/dev/shm", "/home", "/tmp", "/root"})
-    if (fs::exists(path)) EXPECT_FALSE(ResolvePersonsDirectory(path).has_value()) << path;
+    if (fs::exists(path)) {
+      EXPECT_FALSE(ResolvePersonsDirectory(path).has_value()) << path;
+    }
 }
 
 TEST_F(PersonsDirectoryTest, AFileOrNothingIsRefused) {

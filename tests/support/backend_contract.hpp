@@ -58,7 +58,9 @@ class BackendContractTest : public testing::TestWithParam<BackendMaker> {
 
   void TearDown() override {
     sandbox_.reset();
-    if (!directory_.empty()) EXPECT_TRUE(os::RemoveTree(directory_).has_value());
+    if (!directory_.empty()) {
+      EXPECT_TRUE(os::RemoveTree(directory_).has_value());
+    }
   }
 
   void Start() { ASSERT_TRUE(sandbox_->Start().has_value()); }

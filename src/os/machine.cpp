@@ -17,30 +17,25 @@
 #include "os/files.hpp"
 #include "os/landlock.hpp"
 #include "os/mounts.hpp"
+#include "os/namespace.hpp"
 
 namespace skerry::os {
 namespace {
 
-// Runs `attempt` in a child of its own; true when it returns 0.
+constexpr std::uint64_t kAllNamespaces =
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+
+// Runs `attempt` in a child with namespaces of its own; true when it returns 0.
 template <class Attempt>
-bool SucceedsInChild(Attempt attempt) {
-  const pid_t pid = ::fork();
-  if (pid < 0) return false;
-  if (pid == 0) ::_exit(attempt() == 0 ? 0 : 1);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+bool SucceedsInNamespaces(std::uint64_t flags, Attempt attempt) {
+  const auto cloned = CloneInto(flags, -1);
+  if (!cloned) return false;
+  if (cloned->child) ::_exit(attempt() == 0 ? 0 : 1);
+  const auto status = cloned->process.Reap();
+  return status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
 }
 
-int TryUserNamespace() {
-  return ::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS);
-}
-
-int TryOverlay() {
-  const uid_t user = ::getuid();
-  const gid_t group = ::getgid();
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) return -1;
+int TryOverlay(uid_t user, gid_t group) {
   (void)WriteControlFile("/proc/self/setgroups", "deny");
   if (!WriteControlFile("/proc/self/uid_map", "0 " + std::to_string(user) + " 1")) return -1;
   if (!WriteControlFile("/proc/self/gid_map", "0 " + std::to_string(group) + " 1")) return -1;
@@ -78,8 +73,9 @@ Machine Machine::Probe() {
   machine.kernel_release = name.release;
   machine.architecture = name.machine;
   machine.is_root = ::geteuid() == 0;
-  machine.user_namespaces = SucceedsInChild(TryUserNamespace);
-  machine.overlay_in_user_namespace = machine.user_namespaces && SucceedsInChild(TryOverlay);
+  machine.user_namespaces = SucceedsInNamespaces(kAllNamespaces, [] { return 0; });
+  machine.overlay_in_user_namespace = SucceedsInNamespaces(
+      CLONE_NEWUSER | CLONE_NEWNS, [user = ::getuid(), group = ::getgid()] { return TryOverlay(user, group); });
   machine.seccomp = SeccompCanKill();
   machine.landlock_abi = LandlockAbi();
   const CgroupHierarchy hierarchy = CgroupHierarchy::Detect();

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "os/files.hpp"
+#include "os/namespace.hpp"
 
 namespace skerry::os {
 namespace {
@@ -21,9 +22,9 @@ namespace {
 int InMountNamespace(const std::function<int()>& body) {
   const uid_t user = ::getuid();
   const gid_t group = ::getgid();
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) ::_exit(77);
+  const auto cloned = CloneInto(CLONE_NEWUSER | CLONE_NEWNS, -1);
+  if (!cloned) return 77;
+  if (cloned->child) {
     (void)WriteControlFile("/proc/self/setgroups", "deny");
     if (!WriteControlFile("/proc/self/uid_map", "0 " + std::to_string(user) + " 1")) ::_exit(98);
     if (!WriteControlFile("/proc/self/gid_map", "0 " + std::to_string(group) + " 1")) ::_exit(98);
@@ -31,9 +32,7 @@ int InMountNamespace(const std::function<int()>& body) {
     if (::mkdir("/tmp/target", 0755) < 0) ::_exit(96);
     ::_exit(body());
   }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WEXITSTATUS(status);
+  return WEXITSTATUS(cloned->process.Reap().value());
 }
 
 #define RUN_IN_NAMESPACE(result, body)       \

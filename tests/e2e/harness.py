@@ -117,6 +117,15 @@ def is_ours(pid):
     return False
 
 
+def is_in_use_by_others(cgroup):
+    try:
+        with open(f"{cgroup}/cgroup.procs", encoding="utf-8") as file:
+            members = [int(line) for line in file]
+    except OSError:
+        return False
+    return bool(members) and not any(map(is_ours, members))
+
+
 def traces():
     """Everything that a run could leave: processes, cgroups, mounts, directories."""
     found = set()
@@ -125,7 +134,8 @@ def traces():
         if name and name.startswith("skerry") and is_ours(pid):
             found.add(f"process {pid} {name}")
     for root, names, _ in os.walk("/sys/fs/cgroup"):
-        found.update(f"cgroup {root}/{name}" for name in names if name.startswith("skerry-"))
+        found.update(f"cgroup {root}/{name}" for name in names
+                     if name.startswith("skerry-") and not is_in_use_by_others(f"{root}/{name}"))
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         found.update(f"mount {line.strip()}" for line in file)
     found.update(f"directory {name}" for name in os.listdir("/tmp")

@@ -31,7 +31,9 @@ inline std::unexpected<Error> Err(Code code, std::string message) {
 // SKERRY_ASSIGN_OR_RETURN(auto value, Compute()): the value, or leaves with the error.
 #define SKERRY_ASSIGN_OR_RETURN(declaration, expression) \
   SKERRY_ASSIGN_OR_RETURN_IMPL(SKERRY_CONCAT(skerry_result_, __LINE__), declaration, expression)
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are a name and a declaration
 #define SKERRY_ASSIGN_OR_RETURN_IMPL(result, declaration, expression) \
   auto result = (expression);                                         \
   if (!result) return std::unexpected(std::move(result).error());     \
   declaration = std::move(*result)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -25,6 +25,7 @@ base::Result<Backend*> BackendRegistry::Find(std::string_view name) const {
 
 std::vector<Backend*> BackendRegistry::All() const {
   std::vector<Backend*> all;
+  all.reserve(backends_.size());
   for (const auto& backend : backends_) all.push_back(backend.get());
   return all;
 }

@@ -78,8 +78,8 @@ if (isModule) {
 }
 )javascript";
 
-// The text is read whole before it runs, then the descriptor is closed for everything that it starts.
-constexpr std::string_view kShellLoader = R"shell(eval "$(cat <&3)" 3<&-)shell";
+// Bash runs descriptor 3 as a script, whose first act, on the line of the text's first, is to close it.
+constexpr std::string_view kShellPrologue = "exec 3<&-; ";
 
 constexpr std::array<std::string_view, 3> kDirectories = {"/usr/local/bin/", "/usr/bin/", "/bin/"};
 
@@ -97,15 +97,15 @@ std::string_view ProgramOf(core::Language language) {
 
 }  // namespace
 
-Invocation InvocationFor(core::Language language) {
-  const std::string program(ProgramOf(language));
-  switch (language) {
+Invocation InvocationFor(const core::Code& code) {
+  const std::string program(ProgramOf(code.language));
+  switch (code.language) {
     case core::Language::kPython:
-      return {{program, "-c", std::string(kPythonLoader)}};
+      return {{program, "-c", std::string(kPythonLoader)}, code.text};
     case core::Language::kJavaScript:
-      return {{program, "--experimental-vm-modules", "-e", std::string(kJavaScriptLoader)}};
+      return {{program, "--experimental-vm-modules", "-e", std::string(kJavaScriptLoader)}, code.text};
     case core::Language::kShell:
-      return {{program, "-c", std::string(kShellLoader)}};
+      return {{program, "/dev/fd/3"}, std::string(kShellPrologue) + code.text};
   }
   return {};
 }

@@ -5,17 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "core/execution.hpp"
+#include "core/backend.hpp"
 
 namespace skerry::interpreters {
 
-// The interpreter reads the program's text from descriptor 3 and closes it before the first line runs: any size,
-// exactly the bytes that were given, not changeable by anybody, and nothing left open.
+// The interpreter reads `text` from descriptor 3 and closes it before the first line of the program runs: any size,
+// exactly the bytes that were given, not changeable by anybody, not to be read in the list of processes, and nothing
+// left open.
 struct Invocation {
   std::vector<std::string> arguments;
+  std::string text;
 };
 
-Invocation InvocationFor(core::Language language);
+Invocation InvocationFor(const core::Code& code);
 
 // What must be installed for a language, in words: "python3 (Debian package python3)".
 std::string Requirement(core::Language language);

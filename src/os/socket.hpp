@@ -13,7 +13,7 @@
 
 namespace skerry::os {
 
-inline constexpr std::size_t kMaxMessageBytes = 256 * 1024;
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{256} << 10U;
 inline constexpr std::size_t kMaxMessageFds = 8;
 
 struct SocketPair {

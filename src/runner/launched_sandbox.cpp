@@ -115,8 +115,9 @@ base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command
   SetVariables(request.environment, command.environment);
   base::UniqueFd text;
   if (const auto* code = std::get_if<core::Code>(&command.program)) {
-    request.arguments = interpreters::InvocationFor(code->language).arguments;
-    SKERRY_ASSIGN_OR_RETURN(text, os::SealedMemory(code->text));
+    interpreters::Invocation invocation = interpreters::InvocationFor(*code);
+    request.arguments = std::move(invocation.arguments);
+    SKERRY_ASSIGN_OR_RETURN(text, os::SealedMemory(invocation.text));
   } else {
     request.arguments = std::get<core::Arguments>(command.program);
     if (request.arguments.empty()) return base::Err(base::Code::kInvalidArgument, "there is no command to run");

@@ -151,6 +151,9 @@ class LanguageTest(harness.SkerryTest):
             expected = {"a.py": b"py\n", "a.js": b"js\n", "a.sh": b"sh\n", "noext": b"py\n"}[name]
             self.assertEqual(self.run_code("-f", path).out, expected)
 
+    def test_shell_errors_name_the_line(self):
+        self.assertIn(b"line 2", self.shell("true\nno-such-program").err)
+
     def test_shell_keeps_its_own_arguments_and_here_documents(self):
         self.assertEqual(self.shell("cat <<X\na $((1+1))\nX\n").out, b"a 2\n")
 

@@ -78,7 +78,7 @@ class FakeSandbox : public core::Sandbox {
     const Arguments words = WordsOf(command);
     if (words.empty()) return base::Err(base::Code::kInvalidArgument, "there is no command to run");
     CountingOutput output(sink, command.max_output_bytes);
-    SKERRY_ASSIGN_OR_RETURN(const Outcome outcome, Interpret(words, command, output, std::move(stop)));
+    SKERRY_ASSIGN_OR_RETURN(const Outcome outcome, Interpret(words, command, output, stop));
     return output.Finish(outcome);
   }
 
@@ -88,12 +88,12 @@ class FakeSandbox : public core::Sandbox {
 
  private:
   base::Result<Outcome> Interpret(const Arguments& words, const core::Command& command, CountingOutput& output,
-                                  std::stop_token stop) const {
+                                  const std::stop_token& stop) const {
     const std::string& name = words.front();
     if (name == "true") return Outcome{};
     if (name == "false") return Outcome{.exit_code = 1};
     if (name == "echo") return Echo(words, output);
-    if (name == "sleep" && words.size() == 2) return Sleep(Number(words[1]), command.timeout, std::move(stop));
+    if (name == "sleep" && words.size() == 2) return Sleep(Number(words[1]), command.timeout, stop);
     if (name == "cat") return Cat(command.input_fd, output);
     if (name == "touch" && words.size() == 2) return Touch(words[1]);
     if (name == "ls") return List(output);
@@ -108,7 +108,7 @@ class FakeSandbox : public core::Sandbox {
     return {};
   }
 
-  static Outcome Sleep(std::uint64_t seconds, std::chrono::milliseconds timeout, std::stop_token stop) {
+  static Outcome Sleep(std::uint64_t seconds, std::chrono::milliseconds timeout, const std::stop_token& stop) {
     const auto end = base::Deadline::After(std::chrono::seconds(seconds));
     const auto limit = base::Deadline::After(timeout);
     while (!end.Expired()) {

@@ -14,7 +14,7 @@ namespace {
 
 class SubprocessSandbox : public runner::LaunchedSandbox {
  public:
-  SubprocessSandbox(runner::LaunchProfile profile, core::SandboxSpec spec)
+  SubprocessSandbox(const runner::LaunchProfile& profile, core::SandboxSpec spec)
       : LaunchedSandbox(profile, std::move(spec)), scratch_(profile.scratch) {}
   ~SubprocessSandbox() override {
     (void)LaunchedSandbox::Stop();  // before its files go
@@ -43,13 +43,13 @@ base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const cor
     own.workspace = scratch + "/workspace";
     if (::mkdir(own.workspace.c_str(), 0700) < 0) return os::ErrnoErr(own.workspace);
   }
-  runner::LaunchProfile profile{.programs = programs_,
-                                .isolation = launcher::Isolation::kNone,
-                                .scratch = scratch,
-                                .directory = own.workspace,
-                                .home = scratch,
-                                .temporary = scratch};
-  return std::make_unique<SubprocessSandbox>(std::move(profile), std::move(own));
+  const runner::LaunchProfile profile{.programs = programs_,
+                                      .isolation = launcher::Isolation::kNone,
+                                      .scratch = scratch,
+                                      .directory = own.workspace,
+                                      .home = scratch,
+                                      .temporary = scratch};
+  return std::make_unique<SubprocessSandbox>(profile, std::move(own));
 }
 
 }  // namespace skerry::backends::subprocess

@@ -29,6 +29,7 @@ constexpr int kProgramText = 3;  // where a command finds its text
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -99,7 +100,10 @@ class Init {
     for (const std::string& entry : command.environment)
       if (entry.starts_with("PATH=")) ::setenv("PATH", entry.c_str() + 5, 1);
     volatile int error = 0;
+    // vfork, because it costs the same however much memory this process has; BecomeCommand keeps to its rules.
+    // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork,bugprone-unsafe-functions)
     const pid_t pid = ::vfork();
+    // NOLINTNEXTLINE(clang-analyzer-unix.Vfork)
     if (pid == 0) BecomeCommand(command.directory.c_str(), arguments.data(), environment.data(), fds, &error);
     if (pid < 0) return errno;
     if (error != 0) return error;  // its exit is reaped with the rest

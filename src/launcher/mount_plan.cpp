@@ -6,6 +6,7 @@
 #include <array>
 #include <climits>
 #include <string_view>
+#include <utility>
 
 namespace skerry::launcher {
 namespace {
@@ -102,6 +103,18 @@ void Processes(Steps& steps) {
         "sched_debug", "schedstat",   "scsi",      "slabinfo",    "softirqs",     "swaps",      "sysrq-trigger",
         "timer_list",  "timer_stats", "tty",       "vmallocinfo", "zoneinfo"})
     steps.push_back({.kind = StepKind::kMask, .target = std::string("proc/") + name});
+  // These are counted against whoever made the user namespace, so a program could use up what the host's user has; and
+  // nothing inside needs namespaces (C03).
+  constexpr std::array<std::pair<const char*, const char*>, 7> kAllowances = {{{"max_inotify_instances", "16"},
+                                                                               {"max_inotify_watches", "16384"},
+                                                                               {"max_user_namespaces", "0"},
+                                                                               {"max_pid_namespaces", "0"},
+                                                                               {"max_net_namespaces", "0"},
+                                                                               {"max_ipc_namespaces", "0"},
+                                                                               {"max_uts_namespaces", "0"}}};
+  for (const auto& [name, value] : kAllowances)
+    steps.push_back({.kind = StepKind::kSetting, .target = std::string("proc/sys/user/") + name, .data = value});
+  steps.push_back({.kind = StepKind::kMask, .target = "proc/sys/kernel/random/boot_id"});
   steps.push_back({.kind = StepKind::kReadOnly, .target = "proc/sys"});
 }
 

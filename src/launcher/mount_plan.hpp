@@ -18,6 +18,7 @@ enum class StepKind {
   kProcess,    // a fresh /proc of the sandbox's own processes
   kTerminals,  // a devpts of its own
   kMask,       // target hidden
+  kSetting,    // data written to target, a file of /proc/sys
   kReadOnly,   // target read-only where it is
   kWorkspace,  // the workspace at target
 };

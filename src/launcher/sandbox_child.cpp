@@ -63,6 +63,14 @@ int WriteFile(const char* path, const std::string& bytes) {
   return error;
 }
 
+int WriteSetting(const char* path, const std::string& value) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? 0 : errno;
+  const int error = Outcome(::write(fd, value.data(), value.size()));
+  ::close(fd);
+  return error;
+}
+
 int BindStep(const MountStep& step) {
   struct stat facts{};
   if (::stat(step.source.c_str(), &facts) < 0) return errno == ENOENT && step.missing == Missing::kSkip ? 0 : errno;
@@ -83,7 +91,8 @@ int MountProcess(const char* target) {
 }
 
 int MountTerminals(const char* target) {
-  return Outcome(::mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"));
+  return Outcome(
+      ::mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64"));
 }
 
 int CarryOut(const ChildPlan& plan, const MountStep& step, int workspace_fd) {
@@ -103,6 +112,8 @@ int CarryOut(const ChildPlan& plan, const MountStep& step, int workspace_fd) {
       return MountProcess(target);
     case StepKind::kTerminals:
       return MountTerminals(target);
+    case StepKind::kSetting:
+      return WriteSetting(target, step.data);
     case StepKind::kMask:
       return os::MaskPath(target);
     case StepKind::kReadOnly:

@@ -37,14 +37,21 @@ void AppendChildren(pid_t parent, std::vector<pid_t>& tree) {
   }
 }
 
+// By its threads: the files of a process whose first thread has ended, while others live on, show nothing.
 std::uint64_t ResidentBytes(pid_t pid) {
-  const auto text = ReadFile("/proc/" + std::to_string(pid) + "/statm", kProcFileLimit);
-  if (!text) return 0;
-  std::istringstream stream(*text);
-  std::uint64_t total = 0;
-  std::uint64_t resident = 0;
-  stream >> total >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(tasks.c_str()));
+  if (directory == nullptr) return 0;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const auto text = ReadFile(tasks + "/" + entry->d_name + "/statm", kProcFileLimit);
+    if (!text) continue;
+    std::istringstream stream(*text);
+    std::uint64_t total = 0;
+    std::uint64_t resident = 0;
+    stream >> total >> resident;
+    if (resident != 0) return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  }
+  return 0;
 }
 
 // Falls back to the resident size where the kernel does not let us look.
@@ -57,7 +64,7 @@ std::uint64_t ProportionalBytes(pid_t pid) {
   std::istringstream stream(text->substr(at + 5));
   std::uint64_t kibibytes = 0;
   stream >> kibibytes;
-  return kibibytes * kKibibyte;
+  return kibibytes != 0 ? kibibytes * kKibibyte : ResidentBytes(pid);
 }
 
 }  // namespace

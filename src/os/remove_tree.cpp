@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/ids.hpp"
 #include "base/unique_fd.hpp"
 #include "os/errno_error.hpp"
 
@@ -31,60 +32,61 @@ base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
   return fd;
 }
 
-// Deep trees are made flat: each directory found inside is moved up beside the one being emptied, and emptied in its
-// turn.
+bool IsDots(std::string_view name) {
+  return name == "." || name == "..";
+}
+
+// Deep trees are made flat: what lies below the top is moved up into it and emptied there in its turn, so that neither
+// paths, nor memory, nor open descriptors grow with the depth.
 class Flattener {
  public:
-  Flattener(int top_fd, std::string_view stem) : top_fd_(top_fd), stem_(stem) {}
+  explicit Flattener(int top_fd) : top_fd_(top_fd), stem_(base::RandomId(".gone-")) {}
 
+  // Leaves the top empty. Entries come and go while they are listed, so it is listed until nothing is found.
+  base::Status EmptyTop(DIR* top) {
+    for (bool found = true; found;) {
+      found = false;
+      ::rewinddir(top);
+      for (const dirent* entry = ::readdir(top); entry != nullptr; entry = ::readdir(top)) {
+        if (IsDots(entry->d_name)) continue;
+        found = true;
+        if (::unlinkat(top_fd_, entry->d_name, 0) == 0) continue;
+        if (errno != EISDIR && errno != EPERM && errno != ENOENT)
+          return ErrnoErr(std::string("unlink ") + entry->d_name);
+        SKERRY_RETURN_IF_ERROR(EmptyAndRemove(entry->d_name));
+      }
+    }
+    return {};
+  }
+
+ private:
   base::Status EmptyAndRemove(const std::string& name) {
     SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, OpenDirectory(top_fd_, name.c_str()));
     const Directory directory(::fdopendir(fd.get()));
     if (directory == nullptr) return ErrnoErr("fdopendir");
     const int directory_fd = fd.Release();
-    SKERRY_RETURN_IF_ERROR(RemoveEntries(directory.get(), directory_fd));
-    if (::unlinkat(top_fd_, name.c_str(), AT_REMOVEDIR) < 0) return ErrnoErr("rmdir " + name);
+    for (const dirent* entry = ::readdir(directory.get()); entry != nullptr; entry = ::readdir(directory.get()))
+      if (!IsDots(entry->d_name)) SKERRY_RETURN_IF_ERROR(RemoveOrMoveUp(directory_fd, entry->d_name));
+    // Not empty: an entry was passed over while others went. The next listing of the top comes back to it.
+    if (::unlinkat(top_fd_, name.c_str(), AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != EEXIST)
+      return ErrnoErr("rmdir " + name);
     return {};
-  }
-
-  [[nodiscard]] bool HasMore() const { return done_ < moved_; }
-  base::Status EmptyNext() { return EmptyAndRemove(NameOf(done_++)); }
-
- private:
-  [[nodiscard]] std::string NameOf(std::uint64_t number) const {
-    return std::string(stem_) + ".gone." + std::to_string(number);
-  }
-
-  base::Status RemoveEntries(DIR* directory, int directory_fd) {
-    for (;;) {
-      errno = 0;
-      const dirent* entry = ::readdir(directory);
-      if (entry == nullptr) return errno == 0 ? base::Status{} : ErrnoErr("readdir");
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == "..") continue;
-      SKERRY_RETURN_IF_ERROR(RemoveOrMoveUp(directory_fd, entry->d_name));
-    }
   }
 
   base::Status RemoveOrMoveUp(int directory_fd, const char* name) {
     if (::unlinkat(directory_fd, name, 0) == 0) return {};
     if (errno != EISDIR && errno != EPERM) return ErrnoErr(std::string("unlink ") + name);
     if (::unlinkat(directory_fd, name, AT_REMOVEDIR) == 0) return {};
-    if (errno == EACCES || errno == ENOTEMPTY || errno == EEXIST) {
-      // Moving a directory rewrites its "..", which needs write permission on the directory itself.
-      (void)::fchmodat(directory_fd, name, S_IRWXU, 0);
-      if (::renameat(directory_fd, name, top_fd_, NameOf(moved_).c_str()) == 0) {
-        ++moved_;
-        return {};
-      }
-    }
-    return ErrnoErr(std::string("remove ") + name);
+    // Moving a directory rewrites its "..", which needs write permission on the directory itself.
+    (void)::fchmodat(directory_fd, name, S_IRWXU, 0);
+    const std::string up = stem_ + "." + std::to_string(moved_++);
+    if (::renameat(directory_fd, name, top_fd_, up.c_str()) < 0) return ErrnoErr(std::string("remove ") + name);
+    return {};
   }
 
   int top_fd_;
-  std::string_view stem_;
+  std::string stem_;
   std::uint64_t moved_ = 0;
-  std::uint64_t done_ = 0;
 };
 
 }  // namespace
@@ -92,9 +94,11 @@ class Flattener {
 base::Status RemoveTree(int parent_fd, const std::string& name) {
   if (::unlinkat(parent_fd, name.c_str(), 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return ErrnoErr("unlink " + name);
-  Flattener flattener(parent_fd, name);
-  SKERRY_RETURN_IF_ERROR(flattener.EmptyAndRemove(name));
-  while (flattener.HasMore()) SKERRY_RETURN_IF_ERROR(flattener.EmptyNext());
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, OpenDirectory(parent_fd, name.c_str()));
+  const Directory top(::fdopendir(fd.get()));
+  if (top == nullptr) return ErrnoErr("fdopendir");
+  SKERRY_RETURN_IF_ERROR(Flattener(fd.Release()).EmptyTop(top.get()));
+  if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) < 0) return ErrnoErr("rmdir " + name);
   return {};
 }
 

@@ -1,10 +1,14 @@
 #include "os/seccomp.hpp"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,31 +62,60 @@ sock_filter Return(std::uint32_t value) {
   return Statement(BPF_RET | BPF_K, value);
 }
 
-Program CheckClone() {
-  constexpr std::uint32_t kNamespaces =
-      CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
-  return {LoadArgument(0), Jump(BPF_JSET, kNamespaces, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
-}
-
 Program CheckSocket() {
   constexpr std::uint32_t kTypeMask = 0xF;
   constexpr std::uint32_t kNetlinkRoute = 0;
   return {
       LoadArgument(0),
-      Jump(BPF_JEQ, AF_UNIX, 11, 0),
+      Jump(BPF_JEQ, AF_UNIX, 15, 0),
       Jump(BPF_JEQ, AF_INET, 3, 0),
       Jump(BPF_JEQ, AF_INET6, 2, 0),
-      Jump(BPF_JEQ, AF_NETLINK, 5, 0),
+      Jump(BPF_JEQ, AF_NETLINK, 9, 0),
       Return(Errno(EAFNOSUPPORT)),
       LoadArgument(1),  // internet: streams and datagrams
       Statement(BPF_ALU | BPF_AND | BPF_K, kTypeMask),
-      Jump(BPF_JEQ, SOCK_STREAM, 4, 0),
-      Jump(BPF_JEQ, SOCK_DGRAM, 3, 2),
+      Jump(BPF_JEQ, SOCK_STREAM, 1, 0),
+      Jump(BPF_JEQ, SOCK_DGRAM, 0, 6),
+      LoadArgument(2),  // by TCP and UDP, not by what else the kernel has
+      Jump(BPF_JEQ, 0, 5, 0),
+      Jump(BPF_JEQ, IPPROTO_TCP, 4, 0),
+      Jump(BPF_JEQ, IPPROTO_UDP, 3, 2),
       LoadArgument(2),  // netlink: routes, which getifaddrs reads
       Jump(BPF_JEQ, kNetlinkRoute, 1, 0),
       Return(Errno(EPERM)),
       Return(kAllow),
   };
+}
+
+// Refused when argument `index` has any of `bits`.
+Program RefuseBits(std::size_t index, std::uint32_t bits) {
+  return {LoadArgument(index), Jump(BPF_JSET, bits, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
+}
+
+// Allowed only when argument `index` is `value`, else refused with `error`.
+Program RequireValue(std::size_t index, std::uint32_t value, int error) {
+  return {LoadArgument(index), Jump(BPF_JEQ, value, 1, 0), Return(Errno(error)), Return(kAllow)};
+}
+
+Program CheckClone() {
+  constexpr std::uint32_t kNamespaces =
+      CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  return RefuseBits(0, kNamespaces);
+}
+
+Program CheckControl() {
+  constexpr std::uint32_t kSetMemoryMerge = 67;  // PR_SET_MEMORY_MERGE, newer than the headers
+  return {LoadArgument(0), Jump(BPF_JEQ, kSetMemoryMerge, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
+}
+
+constexpr std::uint32_t kSetIdBits = S_ISUID | S_ISGID;
+
+// `flags` is the index of the flags; the mode stands behind them and counts only when a file may be made.
+Program CheckOpen(std::size_t flags) {
+  constexpr std::uint32_t kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  return {LoadArgument(flags),     Jump(BPF_JSET, kMakes, 0, 3),
+          LoadArgument(flags + 1), Jump(BPF_JSET, kSetIdBits, 0, 1),
+          Return(Errno(EPERM)),    Return(kAllow)};
 }
 
 Program CheckIoctl() {
@@ -96,8 +129,7 @@ Program CheckPersonality() {
 }
 
 Program CheckSeccomp() {
-  return {LoadArgument(1), Jump(BPF_JSET, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 1), Return(Errno(EPERM)),
-          Return(kAllow)};
+  return RefuseBits(1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
 Program Block(SyscallAction action) {
@@ -118,6 +150,22 @@ Program Block(SyscallAction action) {
       return CheckPersonality();
     case SyscallAction::kCheckSeccomp:
       return CheckSeccomp();
+    case SyscallAction::kCheckSocketPair:
+      return RequireValue(0, AF_UNIX, EAFNOSUPPORT);
+    case SyscallAction::kCheckMemoryFile:
+      return RefuseBits(1, MFD_HUGETLB);
+    case SyscallAction::kCheckControl:
+      return CheckControl();
+    case SyscallAction::kCheckLimits:
+      return RequireValue(0, 0, EPERM);
+    case SyscallAction::kCheckModeAt1:
+      return RefuseBits(1, kSetIdBits);
+    case SyscallAction::kCheckModeAt2:
+      return RefuseBits(2, kSetIdBits);
+    case SyscallAction::kCheckOpenAt1:
+      return CheckOpen(1);
+    case SyscallAction::kCheckOpenAt2:
+      return CheckOpen(2);
   }
   return {Return(kKill)};
 }

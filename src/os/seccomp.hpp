@@ -17,7 +17,15 @@ enum class SyscallAction {
   kCheckSocket,  // unix, internet without raw, route netlink
   kCheckIoctl,   // no terminal injection
   kCheckPersonality,
-  kCheckSeccomp,  // no listener that could answer for a supervisor
+  kCheckSeccomp,     // no listener that could answer for a supervisor
+  kCheckSocketPair,  // unix only
+  kCheckMemoryFile,  // no huge pages, which no cgroup counts
+  kCheckControl,     // prctl: no merging of memory with others
+  kCheckLimits,      // prlimit64: of the caller alone, so not of the init
+  kCheckModeAt1,     // no set-user-id and set-group-id in a mode: such a file in a person's directory would be an
+  kCheckModeAt2,     // escape as soon as somebody on the host runs it
+  kCheckOpenAt1,     // the same for open, whose mode counts only when it creates; flags at 1 or 2, mode behind them
+  kCheckOpenAt2,
 };
 
 struct SyscallRule {

@@ -1,7 +1,9 @@
 #include "os/seccomp.hpp"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -128,6 +130,12 @@ TEST(SeccompTest, SocketsAreOfPlainFamiliesAndTypes) {
   EXPECT_EQ(Decide(SYS_socket, {AF_NETLINK, SOCK_RAW, 12}), Refused(EPERM));
   EXPECT_EQ(Decide(SYS_socket, {AF_INET, SOCK_RAW, 1}), Refused(EPERM));
   EXPECT_EQ(Decide(SYS_socket, {AF_INET, SOCK_SEQPACKET, 0}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_socket, {AF_INET, SOCK_STREAM, IPPROTO_TCP}), kAllowed);
+  EXPECT_EQ(Decide(SYS_socket, {AF_INET6, SOCK_DGRAM, IPPROTO_UDP}), kAllowed);
+  EXPECT_EQ(Decide(SYS_socket, {AF_INET, SOCK_STREAM, 262 /* MPTCP */}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_socket, {AF_INET, SOCK_DGRAM, IPPROTO_UDPLITE}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_socketpair, {AF_UNIX, SOCK_STREAM, 0}), kAllowed);
+  EXPECT_EQ(Decide(SYS_socketpair, {AF_VSOCK, SOCK_STREAM, 0}), Refused(EAFNOSUPPORT));
   for (const auto family : {AF_VSOCK, AF_ALG, AF_PACKET, AF_XDP, AF_BLUETOOTH, AF_TIPC, AF_KEY})
     EXPECT_EQ(Decide(SYS_socket, {static_cast<std::uint64_t>(family), SOCK_STREAM, 0}), Refused(EAFNOSUPPORT))
         << family;
@@ -150,6 +158,26 @@ TEST(SeccompTest, PersonalityMayOnlyBeAskedOrReset) {
 TEST(SeccompTest, FiltersMayBeAddedButNotListenedTo) {
   EXPECT_EQ(Decide(SYS_seccomp, {SECCOMP_SET_MODE_FILTER, 0}), kAllowed);
   EXPECT_EQ(Decide(SYS_seccomp, {SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER}), Refused(EPERM));
+}
+
+TEST(SeccompTest, NoFileGetsASetUserIdBit) {
+  for (const std::uint64_t bits : {04000U, 02000U, 06755U}) {
+    EXPECT_EQ(Decide(SYS_fchmod, {3, bits}), Refused(EPERM)) << bits;
+    EXPECT_EQ(Decide(SYS_fchmodat, {3, 0, bits}), Refused(EPERM)) << bits;
+    EXPECT_EQ(Decide(452 /* fchmodat2 */, {3, 0, bits, 0}), Refused(EPERM)) << bits;
+    EXPECT_EQ(Decide(SYS_mkdirat, {3, 0, bits}), Refused(EPERM)) << bits;
+    EXPECT_EQ(Decide(SYS_mknodat, {3, 0, bits}), Refused(EPERM)) << bits;
+    EXPECT_EQ(Decide(SYS_openat, {3, 0, O_CREAT | O_WRONLY, bits}), Refused(EPERM)) << bits;
+    EXPECT_EQ(Decide(SYS_openat, {3, 0, O_TMPFILE | O_WRONLY, bits}), Refused(EPERM)) << bits;
+  }
+  EXPECT_EQ(Decide(SYS_fchmod, {3, 01777}), kAllowed);
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_CREAT | O_WRONLY, 0755}), kAllowed);
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_DIRECTORY, 04755}), kAllowed) << "no file is made, so the mode means nothing";
+}
+
+TEST(SeccompTest, LimitsAreOnlyTheCallersOwn) {
+  EXPECT_EQ(Decide(SYS_prlimit64, {0, 7}), kAllowed);
+  EXPECT_EQ(Decide(SYS_prlimit64, {1, 7}), Refused(EPERM));
 }
 
 TEST(SeccompTest, TheKernelTakesTheProgramAndObeysIt) {

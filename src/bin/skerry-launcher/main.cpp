@@ -1,5 +1,6 @@
 // skerry-launcher: started by a backend, with its client at descriptor 3 and an open skerry-init at 4. Not for people.
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <initializer_list>
@@ -15,5 +16,7 @@ int main() {
     (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
     return 125;
   }
+  // Whatever else the starting process had open without closing it on exec is none of our business.
+  (void)::syscall(SYS_close_range, kInit + 1U, ~0U, 0U);
   return skerry::launcher::Serve(kClient, kInit);
 }

@@ -62,6 +62,9 @@ int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends)
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     return ReportUsageError(app, error);
+  } catch (const std::exception& error) {
+    // A library, or the standard one when not even a thread can be had.
+    return ReportError({base::Code::kInternal, error.what()});
   }
   return exit_code;
 }

@@ -95,7 +95,9 @@ engine::ManagerOptions ManagerOptionsOf(const config::Sandbox& sandbox) {
                      .pids = number(limits.max_pids),
                      .open_files = number(limits.max_open_files),
                      .file_mb = number(limits.max_file_mb),
-                     .tmp_mb = number(limits.tmp_mb)}};
+                     .tmp_mb = number(limits.tmp_mb)},
+          .own_directories = {Context::Home() + "/.skerry",
+                              config::ExpandHome(sandbox.workspace.base_dir, Context::Home())}};
 }
 
 base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox) {
@@ -156,7 +158,8 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   const engine::RunStreams streams{.sink = options.json ? nullptr : &sink, .input_fd = InputFor(options)};
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
   if (options.json) {
-    Print(json::ToJson(result) + "\n");
+    if (!Print(json::ToJson(result) + "\n"))
+      return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   } else {
     ReportEnd(result, sink);
   }

@@ -57,8 +57,13 @@ enum class WorkspaceOwner {
 
 struct SandboxSpec {
   std::string workspace;  // absolute path on the host
+  // That directory, open; borrowed for the life of the sandbox. Backends that can use it instead of the path do: names
+  // can be exchanged. -1 for none.
+  int workspace_fd = -1;
   WorkspaceOwner workspace_owner = WorkspaceOwner::kSkerry;
   SandboxLimits limits;
+  // After this long the sandbox is ended even if nobody asks for it; zero for never.
+  std::chrono::milliseconds lifetime{0};
 };
 
 // Used by one thread at a time. Destruction stops it.

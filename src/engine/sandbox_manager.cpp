@@ -1,8 +1,11 @@
 #include "engine/sandbox_manager.hpp"
 
+#include <fcntl.h>
+
 #include <memory>
 #include <optional>
 
+#include "base/unique_fd.hpp"
 #include "workspace/file_snapshot.hpp"
 #include "workspace/persons_directory.hpp"
 #include "workspace/temporary_workspace.hpp"
@@ -25,27 +28,48 @@ class CollectingSink : public core::OutputSink {
 // The directory of a run: a person's, or one that burns with this object.
 class RunWorkspace {
  public:
-  static base::Result<RunWorkspace> Open(const std::optional<std::string>& persons, const std::string& base) {
+  static base::Result<RunWorkspace> Open(const std::optional<std::string>& persons, const ManagerOptions& options) {
     RunWorkspace workspace;
-    if (!persons) {
-      SKERRY_ASSIGN_OR_RETURN(auto temporary, workspace::TemporaryWorkspace::Create(base));
+    if (persons) {
+      SKERRY_ASSIGN_OR_RETURN(workspace.persons_, workspace::OpenPersonsDirectory(*persons, options.own_directories));
+    } else {
+      SKERRY_ASSIGN_OR_RETURN(auto temporary, workspace::TemporaryWorkspace::Create(options.workspace_base));
       workspace.temporary_.emplace(std::move(temporary));
-      workspace.path_ = workspace.temporary_->path();
-      return workspace;
     }
-    SKERRY_ASSIGN_OR_RETURN(workspace.path_, workspace::ResolvePersonsDirectory(*persons));
     return workspace;
   }
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return temporary_ ? temporary_->path() : persons_.path; }
+  [[nodiscard]] int fd() const { return temporary_ ? temporary_->fd() : persons_.fd.get(); }
   [[nodiscard]] core::WorkspaceOwner owner() const {
     return temporary_ ? core::WorkspaceOwner::kSkerry : core::WorkspaceOwner::kPerson;
   }
 
+  // What is in it as `sandbox` has it, who may have put it elsewhere.
+  [[nodiscard]] base::Result<workspace::FileSnapshot> Snapshot(const core::Sandbox& sandbox) const {
+    if (sandbox.Workspace() == path()) return workspace::FileSnapshot::Take(fd());
+    const base::UniqueFd elsewhere(::open(sandbox.Workspace().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return workspace::FileSnapshot::Take(elsewhere.get());
+  }
+
  private:
   std::optional<workspace::TemporaryWorkspace> temporary_;
-  std::string path_;
+  workspace::OpenedDirectory persons_;
 };
+
+// What a run takes longer than its timeout to be ended by the backend, at most; after that the launcher does it.
+constexpr std::chrono::seconds kGrace{2};
+
+core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorkspace& workspace,
+                          const core::SandboxLimits& limits) {
+  core::SandboxSpec spec{.workspace = workspace.path(),
+                         .workspace_fd = workspace.fd(),
+                         .workspace_owner = workspace.owner(),
+                         .limits = limits,
+                         .lifetime = request.timeout + kGrace};
+  spec.limits.memory_mb = request.max_memory_mb;
+  return spec;
+}
 
 core::Command CommandFor(const core::ExecutionRequest& request, int input_fd) {
   constexpr std::uint64_t kMegabyte = 1U << 20U;
@@ -72,12 +96,10 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, Choose(request.sandbox_type));
-  SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_.workspace_base));
-  core::SandboxSpec spec{
-      .workspace = workspace.path(), .workspace_owner = workspace.owner(), .limits = options_.limits};
-  spec.limits.memory_mb = request.max_memory_mb;
-  SKERRY_ASSIGN_OR_RETURN(const std::unique_ptr<core::Sandbox> sandbox, backend->Create(spec));
-  SKERRY_ASSIGN_OR_RETURN(const auto before, workspace::FileSnapshot::Take(sandbox->Workspace()));
+  SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_));
+  SKERRY_ASSIGN_OR_RETURN(const std::unique_ptr<core::Sandbox> sandbox,
+                          backend->Create(SpecFor(request, workspace, options_.limits)));
+  SKERRY_ASSIGN_OR_RETURN(const auto before, workspace.Snapshot(*sandbox));
   SKERRY_RETURN_IF_ERROR(sandbox->Start());
 
   core::ExecutionResult result;
@@ -96,10 +118,11 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
   result.memory_peak_bytes = ended.memory_peak_bytes;
   result.sandbox_type = backend->Name();
   result.degraded = sandbox->Degraded();
-  if (const auto after = workspace::FileSnapshot::Take(sandbox->Workspace())) {
+  if (const auto after = workspace.Snapshot(*sandbox)) {
     result.files_created = before.CreatedSince(*after);
     if (!before.complete || !after->complete)
-      result.degraded.emplace_back("files_created: the workspace is too large or too deep to be listed");
+      result.degraded.emplace_back(
+          "files_created: the workspace is too large, too deep or closed, and could not be listed");
   }
   return result;
 }

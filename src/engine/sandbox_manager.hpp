@@ -3,6 +3,7 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/backend_registry.hpp"
 #include "core/execution.hpp"
@@ -13,9 +14,10 @@ namespace skerry::engine {
 
 struct ManagerOptions {
   policy::SecurityMode mode = policy::SecurityMode::kStrict;
-  std::string default_backend = "native";  // what `auto` means
-  std::string workspace_base;              // where one-shot workspaces are made
-  core::SandboxLimits limits;              // memory comes from the request
+  std::string default_backend = "native";    // what `auto` means
+  std::string workspace_base;                // where one-shot workspaces are made
+  core::SandboxLimits limits;                // memory comes from the request
+  std::vector<std::string> own_directories;  // Skerry's, which are nobody's workspace
 };
 
 // Where a run's bytes come from and go to. Without a sink they are collected into the result.

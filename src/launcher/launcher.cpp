@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 
 #include "launcher/protocol.hpp"
 #include "launcher/sandbox_process.hpp"
@@ -38,11 +39,16 @@ bool ServeClient(int client, const SandboxProcess& sandbox) {
   return true;
 }
 
+int PollTimeout(const SandboxProcess& sandbox, base::Deadline life) {
+  if (!sandbox.NeedsMemoryWatch()) return life.PollTimeoutMs();
+  return base::Deadline::After(std::chrono::milliseconds(kMemoryWatchMs)).EarlierOf(life).PollTimeoutMs();
+}
+
 // Until the client says stop or is gone, the init has ended, or too much memory is in use.
-void WatchUntilEnd(int client, SandboxProcess& sandbox) {
-  for (;;) {
+void WatchUntilEnd(int client, SandboxProcess& sandbox, base::Deadline life) {
+  while (!life.Expired()) {
     std::array entries = {pollfd{client, POLLIN, 0}, pollfd{sandbox.init_pidfd(), POLLIN, 0}};
-    const int ready = ::poll(entries.data(), entries.size(), sandbox.NeedsMemoryWatch() ? kMemoryWatchMs : -1);
+    const int ready = ::poll(entries.data(), entries.size(), PollTimeout(sandbox, life));
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0 || entries[1].revents != 0) return;
     if (entries[0].revents != 0 && !ServeClient(client, sandbox)) return;
@@ -61,6 +67,8 @@ int Serve(int client, int init_program) {
   const auto* request = decoded ? std::get_if<StartRequest>(&*decoded) : nullptr;
   if (request == nullptr || message->fds.size() != 1)
     return Refuse(client, {base::Code::kInvalidArgument, "malformed start request"});
+  const auto life = request->lifetime_ms == 0 ? base::Deadline::Never()
+                                              : base::Deadline::After(std::chrono::milliseconds(request->lifetime_ms));
   auto sandbox = SandboxProcess::Start(*request, message->fds[0].get(), init_program);
   if (!sandbox) return Refuse(client, std::move(sandbox).error());
   {
@@ -68,7 +76,7 @@ int Serve(int client, int init_program) {
     const std::array fds = {control.get()};
     Answer(client, Started{static_cast<std::uint64_t>(sandbox->init_pid()), sandbox->degraded()}, fds);
   }
-  WatchUntilEnd(client, *sandbox);
+  WatchUntilEnd(client, *sandbox, life);
   Answer(client, sandbox->Kill());
   return kExitOk;
 }

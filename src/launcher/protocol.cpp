@@ -44,6 +44,7 @@ std::string EncodeOne(const StartRequest& message) {
       .Number(message.open_files)
       .Number(message.file_bytes)
       .Number(message.tmp_bytes)
+      .Number(message.lifetime_ms)
       .Take();
 }
 
@@ -106,6 +107,7 @@ std::optional<ToLauncher> DecodeStart(WireReader reader) {
   request.open_files = reader.NumberUpTo(kMaxCount);
   request.file_bytes = reader.NumberUpTo(kMaxBytes);
   request.tmp_bytes = reader.NumberUpTo(kMaxBytes);
+  request.lifetime_ms = reader.NumberUpTo(kMaxBytes);
   if (!reader.Complete() || !Sensible(request)) return std::nullopt;
   return request;
 }

@@ -37,6 +37,7 @@ struct StartRequest {
   std::uint64_t open_files = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t tmp_bytes = 0;
+  std::uint64_t lifetime_ms = 0;  // after this the launcher ends it even if its client is stopped; 0 for never
 };
 
 struct UsageRequest {};

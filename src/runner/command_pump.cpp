@@ -43,8 +43,9 @@ void CommandPump::Deliver(core::Stream stream, std::string_view bytes, base::Dea
 
 void CommandPump::DeliverHeld(base::Deadline deadline) {
   if (held_.bytes.empty() || !wanted_) return;
-  const Held held = std::exchange(held_, {});
-  wanted_ = sink_.Write(held.stream, held.bytes, deadline).wants_more;
+  const core::SinkAnswer answer = sink_.Write(held_.stream, held_.bytes, deadline);
+  wanted_ = answer.wants_more;
+  held_.bytes.erase(0, answer.accepted);
 }
 
 base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base::Deadline deadline) {
@@ -72,20 +73,21 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
   }
 }
 
-void CommandPump::Drain(Sources& sources) {
-  DeliverHeld(base::Deadline::Never());
-  const auto drain = [this](const base::UniqueFd& fd, core::Stream stream) {
-    int available = 0;
-    if (!fd.valid() || ::ioctl(fd.get(), FIONREAD, &available) < 0) return;
-    while (available > 0 && wanted_) {
-      const std::uint64_t before = total_;
-      if (!ReadOnce(fd.get(), stream, static_cast<std::size_t>(available), base::Deadline::Never())) return;
-      if (total_ == before) return;
-      available -= static_cast<int>(total_ - before);
-    }
-  };
-  drain(sources.standard_output, core::Stream::kStdout);
-  drain(sources.standard_error, core::Stream::kStderr);
+void CommandPump::DrainOne(const base::UniqueFd& fd, core::Stream stream, base::Deadline deadline) {
+  int available = 0;
+  if (!fd.valid() || ::ioctl(fd.get(), FIONREAD, &available) < 0) return;
+  while (available > 0 && wanted_ && held_.bytes.empty()) {
+    const std::uint64_t before = total_;
+    if (!ReadOnce(fd.get(), stream, static_cast<std::size_t>(available), deadline) || total_ == before) return;
+    available -= static_cast<int>(total_ - before);
+  }
+}
+
+bool CommandPump::Drain(Sources& sources, base::Deadline deadline) {
+  DeliverHeld(deadline);
+  DrainOne(sources.standard_output, core::Stream::kStdout, deadline);
+  DrainOne(sources.standard_error, core::Stream::kStderr, deadline);
+  return held_.bytes.empty() || !wanted_;
 }
 
 }  // namespace skerry::runner

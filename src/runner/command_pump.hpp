@@ -35,7 +35,8 @@ class CommandPump {
   base::Result<PumpEnd> Run(Sources& sources, InputFeed& input, base::Deadline deadline);
 
   // Takes what still lies in the pipes after the end; a process that lives on and keeps writing is not waited for.
-  void Drain(Sources& sources);
+  // False when the sink had not taken everything by the deadline: then it may be called again.
+  bool Drain(Sources& sources, base::Deadline deadline);
 
   [[nodiscard]] bool truncated() const { return truncated_; }
   [[nodiscard]] std::uint64_t total_bytes() const { return total_; }
@@ -50,6 +51,7 @@ class CommandPump {
   bool ReadOnce(int fd, core::Stream stream, std::size_t limit, base::Deadline deadline);
   void Deliver(core::Stream stream, std::string_view bytes, base::Deadline deadline);
   void DeliverHeld(base::Deadline deadline);
+  void DrainOne(const base::UniqueFd& fd, core::Stream stream, base::Deadline deadline);
 
   core::OutputSink& sink_;
   std::uint64_t room_;

@@ -1,15 +1,50 @@
 #include "runner/input_feed.hpp"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 
 namespace skerry::runner {
+namespace {
+
+constexpr std::size_t kChunk = 65536;
+
+}  // namespace
+
+// Somebody else may read from the same pipe, terminal or socket and take what poll has told us of; reading must not
+// wait then. The flag for that belongs to everybody who has the descriptor, so pipes and terminals are opened anew.
+InputFeed::InputFeed(int source, base::UniqueFd sink) : source_(source), sink_(std::move(sink)) {
+  struct stat facts{};
+  if (source_ < 0 || ::fstat(source_, &facts) < 0) {
+    sink_.Reset();
+    return;
+  }
+  if (S_ISSOCK(facts.st_mode)) manner_ = Manner::kSocket;
+  if (!S_ISFIFO(facts.st_mode) && !S_ISCHR(facts.st_mode)) return;
+  const std::string path = "/proc/self/fd/" + std::to_string(source_);
+  own_source_.Reset(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (own_source_.valid()) source_ = own_source_.get();
+  if (!own_source_.valid() && S_ISFIFO(facts.st_mode)) manner_ = Manner::kNoWait;
+}
+
+ssize_t InputFeed::ReadInto(std::span<char> buffer) const {
+  if (manner_ == Manner::kSocket) return ::recv(source_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (manner_ == Manner::kNoWait) {
+    const iovec part{buffer.data(), buffer.size()};
+    const ssize_t count = ::preadv2(source_, &part, 1, -1, RWF_NOWAIT);
+    if (count >= 0 || errno != EOPNOTSUPP) return count;
+  }
+  return ::read(source_, buffer.data(), buffer.size());
+}
 
 void InputFeed::Read() {
-  std::array<char, 65536> buffer{};
-  const ssize_t count = ::read(source_, buffer.data(), buffer.size());
+  std::array<char, kChunk> buffer{};
+  const ssize_t count = ReadInto(buffer);
   if (count > 0) {
     pending_.assign(buffer.data(), static_cast<std::size_t>(count));
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {

@@ -1,6 +1,9 @@
 // Copies a descriptor of the caller into a program's stdin, never waiting for either side.
 #pragma once
 
+#include <sys/types.h>
+
+#include <span>
 #include <string>
 
 #include "base/unique_fd.hpp"
@@ -11,9 +14,7 @@ namespace skerry::runner {
 class InputFeed {
  public:
   // `source` is borrowed; -1 for no input. `sink` is the write end, non-blocking.
-  InputFeed(int source, base::UniqueFd sink) : source_(source), sink_(std::move(sink)) {
-    if (source_ < 0) sink_.Reset();
-  }
+  InputFeed(int source, base::UniqueFd sink);
 
   // What poll should wait for: at most one of the two at a time, -1 for nothing.
   [[nodiscard]] int WantsRead() const { return sink_.valid() && pending_.empty() ? source_ : -1; }
@@ -23,7 +24,17 @@ class InputFeed {
   void Write();  // when the sink is writable, or has lost its reader
 
  private:
+  // How the source is read so that it never waits.
+  enum class Manner {
+    kPlain,   // files never do, and what we opened ourselves is non-blocking
+    kSocket,  // by a flag of recv
+    kNoWait,  // another user's pipe: by a flag of preadv2 where the kernel knows it
+  };
+  [[nodiscard]] ssize_t ReadInto(std::span<char> buffer) const;
+
   int source_;
+  base::UniqueFd own_source_;  // the same pipe or terminal, opened for us alone so that reading it never waits
+  Manner manner_ = Manner::kPlain;
   base::UniqueFd sink_;
   std::string pending_;
 };

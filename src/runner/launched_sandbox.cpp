@@ -59,6 +59,12 @@ void SetVariables(std::vector<std::string>& environment, const std::map<std::str
   }
 }
 
+core::Outcome TimedOut(const core::Command& command) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(command.timeout).count();
+  return {
+      .kind = core::OutcomeKind::kTimedOut, .exit_code = kExitTimeout, .limit = static_cast<std::uint64_t>(seconds)};
+}
+
 std::string Describe(const core::Command& command) {
   if (const auto* code = std::get_if<core::Code>(&command.program)) return interpreters::Requirement(code->language);
   return std::get<core::Arguments>(command.program).front();
@@ -90,12 +96,15 @@ launcher::StartRequest LaunchedSandbox::RequestFor() const {
   request.open_files = spec_.limits.open_files;
   request.file_bytes = spec_.limits.file_mb * kMegabyte;
   request.tmp_bytes = spec_.limits.tmp_mb * kMegabyte;
+  request.lifetime_ms = static_cast<std::uint64_t>(spec_.lifetime.count());
   return request;
 }
 
 base::Status LaunchedSandbox::Start() {
   if (handle_) return {};
-  const base::UniqueFd workspace(::open(spec_.workspace.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::UniqueFd workspace(spec_.workspace_fd >= 0
+                                     ? ::fcntl(spec_.workspace_fd, F_DUPFD_CLOEXEC, 0)
+                                     : ::open(spec_.workspace.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!workspace.valid()) return os::ErrnoErr("workspace " + spec_.workspace);
   SKERRY_ASSIGN_OR_RETURN(auto handle,
                           launcher::SandboxHandle::Start(profile_.programs, RequestFor(), workspace.get()));
@@ -140,8 +149,11 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
   SKERRY_RETURN_IF_ERROR(Start());
   SKERRY_ASSIGN_OR_RETURN(Running running, Send(command));
   CommandPump pump(sink, command.max_output_bytes);
-  SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Await(command, running, pump, std::move(stop)));
-  pump.Drain(running.sources);
+  const auto deadline = base::Deadline::After(command.timeout);
+  SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Await(command, running, pump, deadline, std::move(stop)));
+  // While something may still be alive inside, a reader who has stopped reading gets no more time than the program had.
+  if (handle_ && !pump.Drain(running.sources, deadline)) SKERRY_RETURN_IF_ERROR(Kill());
+  (void)pump.Drain(running.sources, base::Deadline::Never());
   return core::CommandResult{.outcome = outcome,
                              .output_truncated = pump.truncated(),
                              .output_bytes = pump.total_bytes(),
@@ -149,21 +161,16 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
 }
 
 base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, Running& running, CommandPump& pump,
-                                                   std::stop_token stop) {
+                                                   base::Deadline deadline, std::stop_token stop) {
   const StopSignal interrupt(std::move(stop));
   running.sources.interrupt = interrupt.get();
-  SKERRY_ASSIGN_OR_RETURN(const PumpEnd end,
-                          pump.Run(running.sources, running.input, base::Deadline::After(command.timeout)));
+  SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(running.sources, running.input, deadline));
   switch (end) {
     case PumpEnd::kControlReady:
-      return ReadEnd(command);
-    case PumpEnd::kDeadline: {
+      return ReadEnd(command, deadline);
+    case PumpEnd::kDeadline:
       SKERRY_RETURN_IF_ERROR(Kill());
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(command.timeout).count();
-      return core::Outcome{.kind = core::OutcomeKind::kTimedOut,
-                           .exit_code = kExitTimeout,
-                           .limit = static_cast<std::uint64_t>(seconds)};
-    }
+      return TimedOut(command);
     case PumpEnd::kCancelled:
       SKERRY_RETURN_IF_ERROR(Kill());
       return core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
@@ -171,11 +178,12 @@ base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command,
   return base::Err(base::Code::kInternal, "unknown end of a command");
 }
 
-base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command) {
+base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, base::Deadline deadline) {
   SKERRY_ASSIGN_OR_RETURN(const auto ended, handle_->ReceiveEnd(base::Deadline::After(kEndPatience)));
   if (!ended) {
     SKERRY_RETURN_IF_ERROR(Kill());
     if (usage_.out_of_memory_kills > out_of_memory_seen_) return Judge(SIGKILL);
+    if (deadline.Expired()) return TimedOut(command);  // we were held up, and the launcher kept the time
     return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
   }
   if (ended->start_error == ENOENT)

@@ -44,8 +44,8 @@ class LaunchedSandbox : public core::Sandbox {
   [[nodiscard]] launcher::StartRequest RequestFor() const;
   base::Result<Running> Send(const core::Command& command);
   base::Result<core::Outcome> Await(const core::Command& command, Running& running, CommandPump& pump,
-                                    std::stop_token stop);
-  base::Result<core::Outcome> ReadEnd(const core::Command& command);
+                                    base::Deadline deadline, std::stop_token stop);
+  base::Result<core::Outcome> ReadEnd(const core::Command& command, base::Deadline deadline);
   core::Outcome Judge(int wait_status);
   // Ends the sandbox; what was used becomes known.
   base::Status Kill();

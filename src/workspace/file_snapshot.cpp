@@ -28,7 +28,10 @@ bool IsDirectory(int parent, const dirent& entry) {
 // Depth is bounded, so recursion and open descriptors are too.
 void Collect(base::UniqueFd fd, const std::string& prefix, std::size_t depth, FileSnapshot& snapshot) {
   const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(fd.get()));
-  if (directory == nullptr) return;
+  if (directory == nullptr) {
+    snapshot.complete = false;
+    return;
+  }
   const int directory_fd = fd.Release();
   while (const dirent* entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
@@ -43,16 +46,19 @@ void Collect(base::UniqueFd fd, const std::string& prefix, std::size_t depth, Fi
       continue;
     }
     base::UniqueFd child(::openat(directory_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    // What a program closed to us is not known to be empty.
+    snapshot.complete = snapshot.complete && child.valid();
     if (child.valid()) Collect(std::move(child), path + "/", depth + 1, snapshot);
   }
 }
 
 }  // namespace
 
-base::Result<FileSnapshot> FileSnapshot::Take(const std::string& root) {
-  base::UniqueFd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return os::ErrnoErr(root);
+base::Result<FileSnapshot> FileSnapshot::Take(int directory) {
+  base::UniqueFd fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   FileSnapshot snapshot;
+  if (!fd.valid() && errno == EACCES) snapshot.complete = false;
+  if (!fd.valid()) return snapshot.complete ? base::Result<FileSnapshot>(os::ErrnoErr("list the workspace")) : snapshot;
   Collect(std::move(fd), "", 0, snapshot);
   return snapshot;
 }

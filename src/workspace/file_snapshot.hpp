@@ -10,8 +10,8 @@
 
 namespace skerry::workspace {
 
-// The paths of everything but directories below `root`, relative, links not followed. Unreadable directories are passed
-// over. A tree beyond the bounds is not complete, and says so.
+// The paths of everything but directories below `root`, relative, links not followed. A tree beyond the bounds,
+// or with directories that cannot be read, is not complete, and says so.
 struct FileSnapshot {
   std::set<std::string> paths;
   bool complete = true;
@@ -19,7 +19,8 @@ struct FileSnapshot {
   static constexpr std::size_t kMaxFiles = 50'000;
   static constexpr std::size_t kMaxDepth = 64;
 
-  static base::Result<FileSnapshot> Take(const std::string& root);
+  // `directory` is borrowed.
+  static base::Result<FileSnapshot> Take(int directory);
 
   // What is in `later` and not here, sorted. Nothing when either is not complete: a wrong list is worse than none.
   [[nodiscard]] std::vector<std::string> CreatedSince(const FileSnapshot& later) const;

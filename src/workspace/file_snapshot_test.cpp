@@ -1,10 +1,15 @@
 #include "workspace/file_snapshot.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "base/unique_fd.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -23,7 +28,10 @@ class FileSnapshotTest : public testing::Test {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << "x";
   }
-  [[nodiscard]] FileSnapshot Take() const { return FileSnapshot::Take(root_.string()).value(); }
+  [[nodiscard]] FileSnapshot Take() const {
+    const base::UniqueFd fd(::open(root_.c_str(), O_PATH | O_CLOEXEC));
+    return FileSnapshot::Take(fd.get()).value();
+  }
 
   fs::path root_;
 };
@@ -53,8 +61,16 @@ TEST_F(FileSnapshotTest, ATreeBeyondTheBoundsIsNotCompleteAndGivesNoList) {
   EXPECT_TRUE(before.CreatedSince(after).empty());
 }
 
-TEST_F(FileSnapshotTest, ADirectoryThatIsNotThereIsAnError) {
-  EXPECT_FALSE(FileSnapshot::Take((root_ / "none").string()).has_value());
+TEST_F(FileSnapshotTest, ADirectoryThatCannotBeReadMakesItNotComplete) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  fs::create_directory(root_ / "closed");
+  fs::permissions(root_ / "closed", fs::perms::none);
+  EXPECT_FALSE(Take().complete);
+  fs::permissions(root_ / "closed", fs::perms::owner_all);
+}
+
+TEST_F(FileSnapshotTest, NoDirectoryIsAnError) {
+  EXPECT_FALSE(FileSnapshot::Take(-1).has_value());
 }
 
 }  // namespace

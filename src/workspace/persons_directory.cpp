@@ -1,14 +1,13 @@
 #include "workspace/persons_directory.hpp"
 
+#include <fcntl.h>
 #include <pwd.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "os/errno_error.hpp"
@@ -20,7 +19,11 @@ namespace {
 constexpr std::array<std::string_view, 12> kSystem = {"/bin",  "/boot", "/dev",  "/etc", "/lib", "/lib64",
                                                       "/proc", "/run",  "/sbin", "/sys", "/usr", "/var"};
 // These themselves, but not what is below them.
-constexpr std::array<std::string_view, 8> kTops = {"/", "/home", "/root", "/tmp", "/opt", "/srv", "/mnt", "/media"};
+constexpr std::array<std::string_view, 9> kTops = {"/",    "/home", "/root",  "/tmp",    "/opt",
+                                                   "/srv", "/mnt",  "/media", "/var/tmp"};
+// In a home: keys and passwords, and programs that start with the person.
+constexpr std::array<std::string_view, 8> kPrivate = {"/.ssh",    "/.gnupg",  "/.aws",       "/.kube",
+                                                      "/.docker", "/.config", "/.local/bin", "/.password-store"};
 
 bool IsOrIsBelow(std::string_view path, std::string_view directory) {
   return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
@@ -35,30 +38,48 @@ base::Status Refuse(const std::string& path, std::string_view why) {
   return base::Err(base::Code::kPermissionDenied, "workspace " + path + ": " + std::string(why));
 }
 
-base::Status CheckPlace(const std::string& path) {
-  // Temporary and state directories below /var are where services keep their data and are fine to use.
-  for (const std::string_view allowed : {"/var/tmp", "/var/lib"})
-    if (IsOrIsBelow(path, allowed) && path != allowed) return {};
-  if (std::ranges::any_of(kSystem, [&](std::string_view system) { return IsOrIsBelow(path, system); }))
-    return Refuse(path, "is a directory of the system; choose one for the program alone");
-  if (std::ranges::find(kTops, path) != kTops.end() || path == HomeDirectory())
-    return Refuse(path, "holds more than one program should see; choose a directory below it");
+base::Status CheckHome(const std::string& path) {
+  const std::string home = HomeDirectory();
+  if (home.empty()) return {};
+  if (path == home) return Refuse(path, "is a whole home; choose a directory in it");
+  for (const std::string_view name : kPrivate)
+    if (IsOrIsBelow(path, home + std::string(name))) return Refuse(path, "holds what nobody else should see");
   return {};
+}
+
+base::Status CheckPlace(const std::string& path, const std::vector<std::string>& own) {
+  for (const std::string& directory : own) {
+    if (IsOrIsBelow(path, directory) || IsOrIsBelow(directory, path))
+      return Refuse(path, "overlaps with Skerry's own " + directory);
+  }
+  if (std::ranges::find(kTops, path) != kTops.end())
+    return Refuse(path, "holds more than one program should see; choose a directory below it");
+  const bool system = std::ranges::any_of(kSystem, [&](std::string_view top) { return IsOrIsBelow(path, top); });
+  if (system && !IsOrIsBelow(path, "/var/tmp"))
+    return Refuse(path, "is a directory of the system; choose one for the program alone");
+  return CheckHome(path);
+}
+
+base::Result<std::string> PathOf(int fd) {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path.data(), path.size());
+  if (size <= 0) return os::ErrnoErr("look up the path of a directory");
+  return std::string(path.data(), static_cast<std::size_t>(size));
 }
 
 }  // namespace
 
-base::Result<std::string> ResolvePersonsDirectory(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
-  if (real == nullptr) return os::ErrnoErr("workspace " + path);
-  std::string resolved = real.get();
-  struct stat facts{};
-  if (::stat(resolved.c_str(), &facts) < 0) return os::ErrnoErr("workspace " + path);
-  if (!S_ISDIR(facts.st_mode))
+base::Result<OpenedDirectory> OpenPersonsDirectory(const std::string& path, const std::vector<std::string>& own) {
+  OpenedDirectory directory;
+  directory.fd.Reset(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.fd.valid() && errno == ENOTDIR)
     return base::Err(base::Code::kInvalidArgument, "workspace " + path + ": not a directory");
-  SKERRY_RETURN_IF_ERROR(CheckPlace(resolved));
-  if (::access(resolved.c_str(), R_OK | W_OK | X_OK) < 0) return os::ErrnoErr("workspace " + path);
-  return resolved;
+  if (!directory.fd.valid()) return os::ErrnoErr("workspace " + path);
+  SKERRY_ASSIGN_OR_RETURN(directory.path, PathOf(directory.fd.get()));
+  SKERRY_RETURN_IF_ERROR(CheckPlace(directory.path, own));
+  if (::syscall(SYS_faccessat2, directory.fd.get(), "", R_OK | W_OK | X_OK, AT_EMPTY_PATH) < 0)
+    return os::ErrnoErr("workspace " + path);
+  return directory;
 }
 
 }  // namespace skerry::workspace

@@ -2,31 +2,36 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 
 namespace skerry::workspace {
 
 // Owns the directory; the destructor removes it and everything a program left in it.
 class TemporaryWorkspace {
  public:
-  // Makes `base_directory` (with its parents, for nobody else to look into) when it is not there.
+  // Makes `base_directory` (with its parents, for nobody else to look into) when it is not there. A base that another
+  // user could exchange for something else is refused.
   static base::Result<TemporaryWorkspace> Create(const std::string& base_directory);
 
-  TemporaryWorkspace(TemporaryWorkspace&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryWorkspace(TemporaryWorkspace&& other) noexcept = default;
   TemporaryWorkspace& operator=(TemporaryWorkspace&&) = delete;
   TemporaryWorkspace(const TemporaryWorkspace&) = delete;
   TemporaryWorkspace& operator=(const TemporaryWorkspace&) = delete;
   ~TemporaryWorkspace();
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return path_; }  // real and absolute
+  [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
-  explicit TemporaryWorkspace(std::string path) : path_(std::move(path)) {}
+  TemporaryWorkspace(base::UniqueFd base, std::string name) : base_(std::move(base)), name_(std::move(name)) {}
+
+  base::UniqueFd base_;
+  std::string name_;
+  base::UniqueFd fd_;
   std::string path_;
 };
-
-// Makes a directory and its parents with mode 0700; one that is there is fine.
-base::Status MakePrivateDirectory(const std::string& path);
 
 }  // namespace skerry::workspace

@@ -43,6 +43,20 @@ TEST_F(TemporaryWorkspaceTest, TwoAreNeverTheSame) {
   EXPECT_NE(one->path(), two->path());
 }
 
+TEST_F(TemporaryWorkspaceTest, ABaseThatOthersCanExchangeIsRefused) {
+  fs::create_directory(base_ / "open");
+  fs::permissions(base_ / "open", fs::perms::all);
+  const auto workspace = TemporaryWorkspace::Create((base_ / "open/runs").string());
+  ASSERT_FALSE(workspace.has_value());
+  EXPECT_EQ(workspace.error().code, base::Code::kPermissionDenied);
+  fs::permissions(base_ / "open", fs::perms::sticky_bit, fs::perm_options::add);
+  EXPECT_TRUE(TemporaryWorkspace::Create((base_ / "open/runs").string()).has_value());
+}
+
+TEST_F(TemporaryWorkspaceTest, ABaseThatIsNotAbsoluteIsRefused) {
+  EXPECT_FALSE(TemporaryWorkspace::Create("~/somewhere").has_value());
+}
+
 TEST_F(TemporaryWorkspaceTest, ABaseThatIsAFileIsAnErrorThatNamesIt) {
   std::ofstream(base_ / "file") << "x";
   const auto workspace = TemporaryWorkspace::Create((base_ / "file/x").string());

@@ -61,6 +61,19 @@ class BadInputTest(harness.SkerryTest):
             self.refused("run", "-w", path, "print(1)", code=126, says=[path])
         self.refused("run", "-w", "", "print(1)", says=["workspace"])
 
+    def test_what_is_skerrys_own_is_nobodys_workspace(self):
+        own = os.path.join(self.home, ".skerry")
+        self.run_code("print(1)")
+        for path in (own, os.path.join(own, "workspaces"), self.home):
+            self.refused("run", "-w", path, "print(1)", code=126, says=["own"])
+
+    def test_a_base_directory_that_others_can_exchange(self):
+        path = os.path.join(self.base, "everybodys")
+        os.mkdir(path)
+        os.chmod(path, 0o777)
+        self.refused("run", "print(1)", code=126, says=["baseDir"],
+                     environment={"SKERRY_SANDBOX__WORKSPACE__BASE_DIR": path + "/runs"})
+
     def test_a_workspace_that_cannot_be_written(self):
         if os.geteuid() == 0 and not harness.AS_USER:
             self.skipTest("root can write everywhere")

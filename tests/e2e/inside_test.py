@@ -87,6 +87,16 @@ class FilesTest(harness.SkerryTest):
         self.assertEqual(self.shell("echo x > /proc/sys/kernel/core_pattern; echo $?").out, b"1\n")
         self.assertEqual(self.shell("ls /sys 2>/dev/null").out, b"")
 
+    def test_no_file_can_be_made_that_lends_its_owners_rights(self):
+        work = self.directory("work")
+        code = ("import os\nopen('f', 'w').close()\n"
+                "for attempt in (lambda: os.chmod('f', 0o4755), lambda: os.open('g', os.O_CREAT, 0o4755),\n"
+                "                lambda: os.mkdir('d', 0o2755), lambda: os.mknod('n', 0o102755)):\n"
+                "    try: attempt(); print('made')\n    except OSError as error: print(error.errno)\n")
+        self.assertEqual(self.run_code("-w", work, code).out, b"1\n1\n1\n1\n")
+        for name in os.listdir(work):
+            self.assertEqual(os.lstat(os.path.join(work, name)).st_mode & 0o6000, 0, name)
+
     def test_mounts_cannot_be_taken_off(self):
         self.assertNotEqual(self.shell("umount /proc/kallsyms; umount -l /usr; mount -t tmpfs x /tmp").code, 0)
 
@@ -111,6 +121,10 @@ class ProcessesTest(harness.SkerryTest):
                 "    except OSError as error: pass\n")
         self.assertEqual(self.run_code(code).out, b"")
 
+    def test_the_inits_limits_cannot_be_changed(self):
+        self.assertEqual(self.run_code("import resource\ntry: resource.prlimit(1, resource.RLIMIT_CPU, (0, 0))\n"
+                                       "except PermissionError: print('refused')").out, b"refused\n")
+
     def test_killing_the_init_from_inside_does_nothing(self):
         self.assertEqual(self.shell("kill -9 1; kill -TERM 1; kill -STOP 1; echo alive").out, b"alive\n")
 
@@ -129,6 +143,11 @@ class NetworkTest(harness.SkerryTest):
         self.assertEqual(self.run_code(code).out, b"")
         server.shutdown()
         server.server_close()
+
+    def test_watchers_are_few(self):
+        code = ("import ctypes\nlibc = ctypes.CDLL(None)\nmade = 0\n"
+                "while libc.inotify_init1(0) >= 0: made += 1\nprint(made)\n")
+        self.assertEqual(self.run_code(code).out, b"16\n")
 
     def test_there_is_only_loopback(self):
         result = self.run_code("import socket; print([name for _, name in socket.if_nameindex()])")

@@ -55,6 +55,21 @@ class TimeTest(harness.SkerryTest):
         self.assertEqual((result.json["exit_code"], result.json["outcome"]), (124, "timed_out"))
 
 
+    def test_a_stopped_skerry_does_not_stop_the_clock(self):
+        process = subprocess.Popen(self.command("run", "--timeout", "1", "print('up', flush=True)\nimport time\ntime.sleep(100)"),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment(), cwd=self.home)
+        self.assertEqual(process.stdout.readline(), b"up\n")
+        process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 10
+        while [t for t in harness.traces() - self.before if "skerry-init" in t] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertLess(time.monotonic(), deadline)
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.wait(timeout=20), 124)
+        process.stdout.close()
+        process.stderr.close()
+
+
 class MemoryTest(harness.SkerryTest):
     def test_one_large_piece(self):
         result = self.run_code("--memory", "64", "x = bytearray(10**9)\nimport time; time.sleep(5)")
@@ -76,6 +91,13 @@ class MemoryTest(harness.SkerryTest):
         result = self.run_code("--memory", "64", "--timeout", "30", code)
         self.assertTrue(result.code == 137 or b"9\n" in result.out, (result.code, result.out, result.err))
         self.assertLess(time.monotonic() - start, 28)
+
+    def test_held_by_a_thread_whose_first_has_ended(self):
+        code = ("import ctypes, threading, time\n"
+                "def hold():\n    x = bytearray(400 * 2**20)\n    time.sleep(20)\n"
+                "threading.Thread(target=hold).start()\nctypes.CDLL(None).syscall(60, 0)\n")  # exit of this thread
+        if os.uname().machine == "x86_64":
+            self.assertEqual(self.run_code("--memory", "64", "--timeout", "15", code).code, 137)
 
     def test_enough_is_enough(self):
         self.assertEqual(self.run_code("--memory", "128", "x = bytearray(40 * 2**20); print(len(x))").code, 0)

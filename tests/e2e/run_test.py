@@ -87,10 +87,32 @@ class StandardInputTest(harness.SkerryTest):
             os.close(write)
         self.assertEqual(process.stdout, b"1\n")
 
-    def test_closed_standard_input_is_fine(self):
-        process = subprocess.run(["bash", "-c", 'exec "$@" <&-', "bash", *self.command("run", "print(1)")],
-                                 capture_output=True, timeout=30, env=self.environment(), cwd=self.home, check=False)
-        self.assertEqual(process.stdout, b"1\n", process.stderr)
+    def closed(self, redirection, *arguments):
+        return subprocess.run(["bash", "-c", f'exec "$@" {redirection}', "bash", *self.command(*arguments)],
+                              capture_output=True, timeout=30, env=self.environment(), cwd=self.home, check=False)
+
+    def test_closed_standard_input_is_the_end_of_it(self):
+        process = self.closed("<&-", "run", "import sys; print(repr(sys.stdin.read()))")
+        self.assertEqual(process.stdout, b"''\n", process.stderr)
+
+    def test_closed_standard_output_is_nobodys(self):
+        process = self.closed(">&-", "run", "import sys; print('out'); print('err', file=sys.stderr)")
+        self.assertEqual((process.returncode, process.stdout, process.stderr), (0, b"", b"err\n"))
+        self.assertEqual(self.closed(">&- 2>&- <&-", "run", "print(1)").returncode, 0)
+
+    def test_input_that_another_takes_does_not_hold_up_the_timeout(self):
+        read, write = os.pipe()
+        start = time.monotonic()
+        both = [subprocess.Popen(self.command("run", "--timeout", "1", "import time; time.sleep(60)"), stdin=read,
+                                 stderr=subprocess.DEVNULL, env=self.environment(), cwd=self.home) for _ in range(3)]
+        for _ in range(20):
+            os.write(write, b"x")
+            time.sleep(0.03)
+        for process in both:
+            self.assertEqual(process.wait(timeout=20), 124)
+        self.assertLess(time.monotonic() - start, 10)
+        os.close(read)
+        os.close(write)
 
 
 class LanguageTest(harness.SkerryTest):
@@ -194,6 +216,13 @@ class JsonTest(harness.SkerryTest):
     def test_a_failure_of_the_program_is_a_result(self):
         result = self.shell("exit 4", "--json")
         self.assertEqual((result.code, result.json["exit_code"], result.json["success"]), (4, 4, False))
+
+    def test_a_result_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run(self.command("run", "--json", "print(1)"), stdout=full, stderr=subprocess.PIPE,
+                                     env=self.environment(), cwd=self.home, check=False)
+        self.assertEqual(process.returncode, 125)
+        self.assertIn(b"cannot write", process.stderr)
 
     def test_an_error_is_an_object_too(self):
         result = self.run_code("--json", "--timeout", "0", "x")

@@ -41,6 +41,7 @@ base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const cor
   // directory then.
   if (::geteuid() == 0 && spec.workspace_owner == core::WorkspaceOwner::kSkerry) {
     own.workspace = scratch + "/workspace";
+    own.workspace_fd = -1;
     if (::mkdir(own.workspace.c_str(), 0700) < 0) return os::ErrnoErr(own.workspace);
   }
   const runner::LaunchProfile profile{.programs = programs_,

@@ -1,4 +1,7 @@
 // skerry: what this program has is wired here and nowhere else.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <memory>
 
 #include "backends/native/native_backend.hpp"
@@ -21,8 +24,19 @@ base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends() {
   return registry;
 }
 
+// Descriptors 0 to 2 that were closed would be taken by the next files that are opened, and a program's output written
+// into those.
+void FillStandardDescriptors() {
+  while (true) {
+    const int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd > STDERR_FILENO) ::close(fd);
+    if (fd < 0 || fd >= STDERR_FILENO) return;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  FillStandardDescriptors();
   return cli::RunApp(argc, argv, MakeBackends);
 }

@@ -77,7 +77,7 @@ class BadInputTest(harness.SkerryTest):
     def test_a_workspace_that_cannot_be_written(self):
         if os.geteuid() == 0 and not harness.AS_USER:
             self.skipTest("root can write everywhere")
-        os.mkdir(os.path.join(self.base, "closed"), 0o755)
+        os.mkdir(os.path.join(self.base, "closed"), 0o555)
         self.refused("run", "-w", os.path.join(self.base, "closed"), "print(1)", code=126, says=["closed"])
 
     def test_a_base_directory_that_cannot_be_made(self):

@@ -31,7 +31,7 @@ std::string ErrnoText(int error_number) {
   return std::generic_category().message(error_number);
 }
 
-base::Error ErrnoError(std::string what, int error_number) {
+base::Error ErrnoError(const std::string& what, int error_number) {
   return {CodeOf(error_number), what + ": " + ErrnoText(error_number)};
 }
 

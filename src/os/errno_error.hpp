@@ -8,10 +8,10 @@
 
 namespace skerry::os {
 
-base::Error ErrnoError(std::string what, int error_number = errno);
+base::Error ErrnoError(const std::string& what, int error_number = errno);
 
-inline std::unexpected<base::Error> ErrnoErr(std::string what, int error_number = errno) {
-  return std::unexpected(ErrnoError(std::move(what), error_number));
+inline std::unexpected<base::Error> ErrnoErr(const std::string& what, int error_number = errno) {
+  return std::unexpected(ErrnoError(what, error_number));
 }
 
 // "No such file or directory"; thread-safe.

@@ -10,8 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
+#include <system_error>
 
 #include "os/cgroup_hierarchy.hpp"
 #include "os/files.hpp"
@@ -62,8 +63,11 @@ bool HasCgroupKill(const CgroupHierarchy& hierarchy) {
 
 KernelVersion ParseKernelVersion(const std::string& release) {
   KernelVersion version;
-  if (std::sscanf(release.c_str(), "%d.%d", &version.major, &version.minor) != 2) return {};
-  return version;
+  const char* const end = release.data() + release.size();
+  const auto major = std::from_chars(release.data(), end, version.major);
+  if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return {};
+  const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+  return minor.ec == std::errc() ? version : KernelVersion{};
 }
 
 Machine Machine::Probe() {

@@ -35,9 +35,11 @@ int InMountNamespace(const std::function<int()>& body) {
   return WEXITSTATUS(cloned->process.Reap().value());
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the first argument is a name
 #define RUN_IN_NAMESPACE(result, body)       \
   const int result = InMountNamespace(body); \
   if (result == 77) GTEST_SKIP() << "this user may not make user namespaces here"
+// NOLINTEND(bugprone-macro-parentheses)
 
 TEST(MountsTest, AReadOnlyBindCannotBeWritten) {
   RUN_IN_NAMESPACE(code, [] {

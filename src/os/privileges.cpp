@@ -46,7 +46,7 @@ int SetNoNewPrivileges() {
 }
 
 int ApplyProcessLimits(const ProcessLimits& limits) {
-  constexpr std::uint64_t kLockedBytes = 64 * 1024;
+  constexpr std::uint64_t kLockedBytes = 64U << 10U;
   constexpr std::uint64_t kPendingSignals = 1024;
   struct Row {
     __rlimit_resource_t resource;

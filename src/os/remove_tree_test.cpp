@@ -67,6 +67,7 @@ TEST_F(RemoveTreeTest, RemovesWhatItsOwnerLocked) {
 TEST_F(RemoveTreeTest, RemovesATreeDeeperThanAnyPath) {
   int fd = ::open((base_ / "tree").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   for (int depth = 0; depth < 3000; ++depth) {
+    ASSERT_GE(fd, 0);
     ASSERT_EQ(::mkdirat(fd, "nested", 0755), 0);
     const int next = ::openat(fd, "nested", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ::close(fd);

@@ -70,11 +70,11 @@ base::Result<std::string> PathOf(int fd) {
 }  // namespace
 
 base::Result<OpenedDirectory> OpenPersonsDirectory(const std::string& path, const std::vector<std::string>& own) {
-  OpenedDirectory directory;
-  directory.fd.Reset(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.fd.valid() && errno == ENOTDIR)
+  const int fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOTDIR)
     return base::Err(base::Code::kInvalidArgument, "workspace " + path + ": not a directory");
-  if (!directory.fd.valid()) return os::ErrnoErr("workspace " + path);
+  if (fd < 0) return os::ErrnoErr("workspace " + path);
+  OpenedDirectory directory{base::UniqueFd(fd), {}};
   SKERRY_ASSIGN_OR_RETURN(directory.path, PathOf(directory.fd.get()));
   SKERRY_RETURN_IF_ERROR(CheckPlace(directory.path, own));
   if (::syscall(SYS_faccessat2, directory.fd.get(), "", R_OK | W_OK | X_OK, AT_EMPTY_PATH) < 0)

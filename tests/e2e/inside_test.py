@@ -149,6 +149,10 @@ class NetworkTest(harness.SkerryTest):
                 "while libc.inotify_init1(0) >= 0: made += 1\nprint(made)\n")
         self.assertEqual(self.run_code(code).out, b"16\n")
 
+    def test_terminals_are_few(self):
+        code = "import os\nmade = 0\ntry:\n    while made < 500: os.openpty(); made += 1\nexcept OSError: print(made <= 64)\n"
+        self.assertEqual(self.run_code(code).out, b"True\n")
+
     def test_there_is_only_loopback(self):
         result = self.run_code("import socket; print([name for _, name in socket.if_nameindex()])")
         self.assertEqual(result.out, b"['lo']\n")

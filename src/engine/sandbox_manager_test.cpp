@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/fake/fake_backend.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -17,16 +18,12 @@ using backends::fake::FakeBackend;
 class SandboxManagerTest : public testing::Test {
  protected:
   SandboxManagerTest() {
-    std::string name = (fs::temp_directory_path() / "skerry-manager-XXXXXX").string();
-    base_ = fs::canonical(::mkdtemp(name.data()));
     auto weak = std::make_unique<FakeBackend>(core::IsolationLevel::kProcess, "weak");
     auto strong = std::make_unique<FakeBackend>(core::IsolationLevel::kNamespaces, "native");
     strong_ = strong.get();
     (void)registry_.Add(std::move(weak));
     (void)registry_.Add(std::move(strong));
   }
-  ~SandboxManagerTest() override { fs::remove_all(base_); }
-
   [[nodiscard]] SandboxManager Manager(policy::SecurityMode mode = policy::SecurityMode::kStrict) const {
     return SandboxManager(registry_, {.mode = mode, .workspace_base = (base_ / "runs").string()});
   }
@@ -37,7 +34,8 @@ class SandboxManagerTest : public testing::Test {
     return Manager().Execute(request, {}, {});
   }
 
-  fs::path base_;
+  support::TemporaryDirectory directory_;
+  fs::path base_ = directory_.path();
   core::BackendRegistry registry_;
   FakeBackend* strong_ = nullptr;
 };

@@ -6,6 +6,7 @@
 //  - Host uid 0 is never mapped into a sandbox.
 //  - When the process that started it goes away, however it goes, the sandbox is killed and its cgroup removed.
 //  - When it is itself killed, the sandbox dies with it (PR_SET_PDEATHSIG on the first process of the pid namespace).
+//  - When the sandbox's lifetime is over it is killed, whatever its client is doing.
 //  - Ended is sent only when no process of the sandbox is left, and says so.
 #pragma once
 

@@ -42,7 +42,6 @@ class Cgroup {
   [[nodiscard]] bool LimitsMemory() const { return Directory("memory") != nullptr; }
   [[nodiscard]] bool LimitsPids() const { return Directory("pids") != nullptr; }
   [[nodiscard]] bool LimitsCpu() const { return Directory("cpu") != nullptr; }
-  [[nodiscard]] bool KillsAtomically() const { return version2_.valid(); }
 
   // For clone3's CLONE_INTO_CGROUP, or -1.
   [[nodiscard]] int Version2Fd() const { return version2_.get(); }

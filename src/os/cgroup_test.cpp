@@ -13,6 +13,7 @@
 
 #include "base/ids.hpp"
 #include "os/files.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace skerry::os {
 namespace {
@@ -24,13 +25,10 @@ using std::chrono_literals::operator""s;
 class FakeVersion2Test : public testing::Test {
  protected:
   FakeVersion2Test() {
-    std::string name = (fs::temp_directory_path() / "skerry-cgroup-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
     hierarchy_.mounts.push_back({CgroupVersion::kTwo, root_.string(), root_.string(), {"memory", "pids", "cpu"}});
   }
-  ~FakeVersion2Test() override { fs::remove_all(root_); }
-
-  fs::path root_;
+  support::TemporaryDirectory directory_;
+  fs::path root_ = directory_.path();
   CgroupHierarchy hierarchy_;
 };
 

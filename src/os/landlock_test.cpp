@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "os/privileges.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace skerry::os {
 namespace {
@@ -24,14 +25,9 @@ class LandlockTest : public testing::Test {
  protected:
   void SetUp() override {
     if (LandlockAbi() == 0) GTEST_SKIP() << "this kernel has no Landlock";
-    std::string name = (fs::temp_directory_path() / "skerry-landlock-XXXXXX").string();
-    base_ = ::mkdtemp(name.data());
     fs::create_directory(base_ / "open");
     fs::create_directory(base_ / "closed");
     std::ofstream(base_ / "closed/secret") << "x";
-  }
-  void TearDown() override {
-    if (!base_.empty()) fs::remove_all(base_);
   }
 
   // The exit code of `body` in a child that may use only base_/open.
@@ -49,7 +45,8 @@ class LandlockTest : public testing::Test {
     return WEXITSTATUS(status);
   }
 
-  fs::path base_;
+  support::TemporaryDirectory directory_;
+  fs::path base_ = directory_.path();
 };
 
 TEST_F(LandlockTest, WhatIsNamedCanBeUsed) {

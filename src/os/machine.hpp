@@ -17,7 +17,7 @@ struct Machine {
   bool cgroup_pids = false;
   bool cgroup_cpu = false;
   bool cgroup_kill = false;
-  bool id_mapped_mounts = false;  // root only: tried on the temporary directory
+  bool id_mapped_mounts = false;  // root only: by the kernel's version, as file systems differ
   bool overlay_in_user_namespace = false;
 
   static Machine Probe();

@@ -30,14 +30,6 @@ mount_attr AttributesOf(const BindOptions& options) {
   return attributes;
 }
 
-// Translating owners must not reach into other file systems mounted below, so it is done on the top mount alone.
-int SetIdMap(int tree, int user_namespace) {
-  mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_IDMAP;
-  attributes.userns_fd = static_cast<std::uint64_t>(user_namespace);
-  return Outcome(::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes));
-}
-
 }  // namespace
 
 int MakeMountsPrivate() {
@@ -49,7 +41,6 @@ int BindMount(int source_fd, const char* source, const char* target, const BindO
   if (tree < 0) return errno;
   mount_attr attributes = AttributesOf(options);
   int error = Outcome(::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
-  if (error == 0 && options.id_map_namespace >= 0) error = SetIdMap(tree, options.id_map_namespace);
   if (error == 0) error = Outcome(::move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
   return CloseAnd(tree, error);
 }

@@ -12,8 +12,7 @@ enum class Execute { kAllowed, kForbidden };
 struct BindOptions {
   Access access = Access::kReadOnly;
   Execute execute = Execute::kAllowed;
-  bool devices = false;       // only for the device files of /dev
-  int id_map_namespace = -1;  // a user namespace whose map translates owners, or -1
+  bool devices = false;  // only for the device files of /dev
 };
 
 // Everything below stops taking part in mount propagation with the host.

@@ -1,17 +1,16 @@
 #include "os/process_tree.hpp"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <chrono>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
 
+#include "os/directory.hpp"
 #include "os/files.hpp"
 
 namespace skerry::os {
@@ -20,16 +19,12 @@ namespace {
 constexpr std::size_t kProcFileLimit = 1 << 20;
 constexpr std::size_t kMaxProcesses = 100'000;
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
 void AppendChildren(pid_t parent, std::vector<pid_t>& tree) {
   const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(tasks.c_str()));
+  const Directory directory(::opendir(tasks.c_str()));
   if (directory == nullptr) return;
   while (const dirent* entry = ::readdir(directory.get())) {
-    if (entry->d_name[0] == '.') continue;
+    if (IsDots(entry->d_name)) continue;
     const auto children = ReadFile(tasks + "/" + entry->d_name + "/children", kProcFileLimit);
     if (!children) continue;
     std::istringstream stream(*children);
@@ -40,7 +35,7 @@ void AppendChildren(pid_t parent, std::vector<pid_t>& tree) {
 // By its threads: the files of a process whose first thread has ended, while others live on, show nothing.
 std::uint64_t ResidentBytes(pid_t pid) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(tasks.c_str()));
+  const Directory directory(::opendir(tasks.c_str()));
   if (directory == nullptr) return 0;
   while (const dirent* entry = ::readdir(directory.get())) {
     const auto text = ReadFile(tasks + "/" + entry->d_name + "/statm", kProcFileLimit);

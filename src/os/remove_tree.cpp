@@ -1,25 +1,19 @@
 #include "os/remove_tree.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "base/ids.hpp"
 #include "base/unique_fd.hpp"
+#include "os/directory.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::os {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // A program may take our right to look into its directories away; as the owner (or root) we give it back.
 base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
@@ -30,10 +24,6 @@ base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
   if (!fd.valid()) return ErrnoErr(std::string("open ") + name);
   ::fchmod(fd.get(), S_IRWXU);  // removing entries needs write and search; where it fails the removal below says so
   return fd;
-}
-
-bool IsDots(std::string_view name) {
-  return name == "." || name == "..";
 }
 
 // Deep trees are made flat: what lies below the top is moved up into it and emptied there in its turn, so that neither

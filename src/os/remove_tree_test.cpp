@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_directory.hpp"
+
 namespace skerry::os {
 namespace {
 
@@ -18,14 +20,9 @@ namespace fs = std::filesystem;
 
 class RemoveTreeTest : public testing::Test {
  protected:
-  RemoveTreeTest() {
-    std::string name = (fs::temp_directory_path() / "skerry-remove-XXXXXX").string();
-    base_ = ::mkdtemp(name.data());
-    fs::create_directory(base_ / "tree");
-  }
-  ~RemoveTreeTest() override { fs::remove_all(base_); }
-
-  fs::path base_;
+  RemoveTreeTest() { fs::create_directory(base_ / "tree"); }
+  support::TemporaryDirectory directory_;
+  fs::path base_ = directory_.path();
 };
 
 TEST_F(RemoveTreeTest, RemovesFilesAndDirectories) {

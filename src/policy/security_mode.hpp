@@ -1,9 +1,6 @@
 // How much isolation is demanded, whatever was asked for (S1.4, S1.5).
 #pragma once
 
-#include <string_view>
-
-#include "base/result.hpp"
 #include "core/backend.hpp"
 
 namespace skerry::policy {
@@ -12,9 +9,6 @@ enum class SecurityMode {
   kStrict,      // production, the default: everything runs isolated
   kPermissive,  // development: what was asked for
 };
-
-std::string_view NameOf(SecurityMode mode);
-base::Result<SecurityMode> ParseSecurityMode(std::string_view name);
 
 // True when a sandbox of this isolation may run in this mode.
 bool Allows(SecurityMode mode, core::IsolationLevel isolation);

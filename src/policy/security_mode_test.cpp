@@ -15,12 +15,5 @@ TEST(SecurityModeTest, PermissiveAllowsWhatWasAskedFor) {
   EXPECT_TRUE(Allows(SecurityMode::kPermissive, core::IsolationLevel::kProcess));
 }
 
-TEST(SecurityModeTest, NamesAreReadAndUnknownOnesRefused) {
-  EXPECT_EQ(ParseSecurityMode("strict").value(), SecurityMode::kStrict);
-  EXPECT_EQ(ParseSecurityMode("permissive").value(), SecurityMode::kPermissive);
-  EXPECT_FALSE(ParseSecurityMode("Strict").has_value());
-  EXPECT_FALSE(ParseSecurityMode("").has_value());
-}
-
 }  // namespace
 }  // namespace skerry::policy

@@ -21,9 +21,8 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-constexpr int kExitTimeout = 124;
-constexpr int kExitKilled = 137;
-constexpr int kExitInterrupted = 130;
+constexpr int kExitKilled = 128 + SIGKILL;
+constexpr int kExitInterrupted = 128 + SIGINT;
 constexpr auto kEndPatience = 5s;
 
 // A descriptor that becomes readable when a stop is requested, so that poll can wait for it.
@@ -61,8 +60,9 @@ void SetVariables(std::vector<std::string>& environment, const std::map<std::str
 
 core::Outcome TimedOut(const core::Command& command) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(command.timeout).count();
-  return {
-      .kind = core::OutcomeKind::kTimedOut, .exit_code = kExitTimeout, .limit = static_cast<std::uint64_t>(seconds)};
+  return {.kind = core::OutcomeKind::kTimedOut,
+          .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
+          .limit = static_cast<std::uint64_t>(seconds)};
 }
 
 std::string Describe(const core::Command& command) {

@@ -1,23 +1,17 @@
 #include "workspace/file_snapshot.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <string_view>
 
 #include "base/unique_fd.hpp"
+#include "os/directory.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::workspace {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 bool IsDirectory(int parent, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
@@ -27,15 +21,14 @@ bool IsDirectory(int parent, const dirent& entry) {
 
 // Depth is bounded, so recursion and open descriptors are too.
 void Collect(base::UniqueFd fd, const std::string& prefix, std::size_t depth, FileSnapshot& snapshot) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(fd.get()));
+  const os::Directory directory(::fdopendir(fd.get()));
   if (directory == nullptr) {
     snapshot.complete = false;
     return;
   }
   const int directory_fd = fd.Release();
   while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
+    if (os::IsDots(entry->d_name)) continue;
     if (snapshot.paths.size() >= FileSnapshot::kMaxFiles || depth >= FileSnapshot::kMaxDepth) {
       snapshot.complete = false;
       return;

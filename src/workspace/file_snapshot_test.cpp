@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/unique_fd.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -18,12 +19,6 @@ namespace fs = std::filesystem;
 
 class FileSnapshotTest : public testing::Test {
  protected:
-  FileSnapshotTest() {
-    std::string name = (fs::temp_directory_path() / "skerry-snapshot-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-  }
-  ~FileSnapshotTest() override { fs::remove_all(root_); }
-
   void Touch(const std::string& name) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << "x";
@@ -33,7 +28,8 @@ class FileSnapshotTest : public testing::Test {
     return FileSnapshot::Take(fd.get()).value();
   }
 
-  fs::path root_;
+  support::TemporaryDirectory directory_;
+  fs::path root_ = directory_.path();
 };
 
 TEST_F(FileSnapshotTest, NewFilesAreTheDifference) {

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_directory.hpp"
+
 namespace skerry::workspace {
 namespace {
 
@@ -15,12 +17,8 @@ namespace fs = std::filesystem;
 
 class PersonsDirectoryTest : public testing::Test {
  protected:
-  PersonsDirectoryTest() {
-    std::string name = (fs::temp_directory_path() / "skerry-persons-XXXXXX").string();
-    base_ = fs::canonical(::mkdtemp(name.data()));
-  }
-  ~PersonsDirectoryTest() override { fs::remove_all(base_); }
-  fs::path base_;
+  support::TemporaryDirectory directory_;
+  fs::path base_ = directory_.path();
 };
 
 TEST_F(PersonsDirectoryTest, IsResolvedToItsRealPath) {

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_directory.hpp"
+
 namespace skerry::workspace {
 namespace {
 
@@ -16,12 +18,8 @@ namespace fs = std::filesystem;
 
 class TemporaryWorkspaceTest : public testing::Test {
  protected:
-  TemporaryWorkspaceTest() {
-    std::string name = (fs::temp_directory_path() / "skerry-temporary-XXXXXX").string();
-    base_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryWorkspaceTest() override { fs::remove_all(base_); }
-  fs::path base_;
+  support::TemporaryDirectory directory_;
+  fs::path base_ = directory_.path();
 };
 
 TEST_F(TemporaryWorkspaceTest, IsPrivateAndBurnedWithItsOwner) {

@@ -1,0 +1,31 @@
+// Git's configuration files as a weapon: dozens of keys name programs that git starts, and every version of git adds
+// some. So the question is asked the other way round: which entries are known to start nothing?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skerry::policy {
+
+struct GitConfigEntry {
+  std::string key;                   // "core.bare", "remote.origin.url": section and name in lower case
+  std::optional<std::string> value;  // nothing for a name without '=', which git takes as true
+
+  bool operator==(const GitConfigEntry&) const = default;
+};
+
+// The entries in their order. Nothing when any part of the text is not understood: what git itself refuses, and besides
+// control characters, keys outside of a section, and lines so long that an older git reads them as two.
+std::optional<std::vector<GitConfigEntry>> ParseGitConfig(std::string_view text);
+
+// What stands for the whole text when it is not understood.
+inline constexpr std::string_view kNotUnderstood = "(not understood)";
+
+// The keys of `text` that are not known to be harmless, each once, except those that have the same values in the same
+// order in `before`, the person's own file ("" when there was none). An entry that is gone is not reported: what is
+// left is the person's own. A key may hold any characters but control characters; it is not printable as it is.
+std::vector<std::string> ProgramStartingKeys(std::string_view text, std::string_view before);
+
+}  // namespace skerry::policy

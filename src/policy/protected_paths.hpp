@@ -1,0 +1,40 @@
+// Files that programs on the person's side run, or that tell them what to run: git hooks, shell start-up files, editor
+// tasks. What a sandboxed program wrote into one of them stays out of the person's directory.
+//
+// Paths are relative to the workspace ("a/b/c") and every rule holds at any depth. Names are compared the way the most
+// forgiving file system would: without case, without characters that nobody sees, with NTFS's other spellings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skerry::policy {
+
+// Whether a directory above the file is a git directory by what it holds (HEAD, objects and refs, also as symbolic
+// links), whatever its name. For a directory called .git nobody needs to look: its name says enough.
+enum class InGitDirectory { kNo, kYes };
+
+// What has to be known of the content before the file may be committed.
+enum class ContentQuestion {
+  kNone,
+  kGitConfig,  // ProgramStartingKeys() has to be empty
+  kGitLink,    // when it is a file and not a directory: JudgeGitLink() has to be nothing
+};
+
+struct PathVerdict {
+  std::optional<std::string> reason;  // for people, such as "git hook": the path alone forbids it
+  ContentQuestion question = ContentQuestion::kNone;
+};
+
+PathVerdict Judge(std::string_view path, InGitDirectory in_git_directory);
+
+// The reason why a file called .git may not have this content. It may point at a .git directory of the workspace or at
+// a submodule's place in one, where Judge() sees every file; nowhere else.
+std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view content);
+
+// The reason why there may be no symbolic link at this path: it would give another name to files that were judged by
+// their own. `.git/hooks` pointing at `tools` makes a hook of `tools/pre-commit`.
+std::optional<std::string> JudgeSymbolicLink(std::string_view path, InGitDirectory in_git_directory);
+
+}  // namespace skerry::policy

@@ -55,6 +55,7 @@ int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends)
   AddDoctorCommand(app, context, exit_code);
   AddBackendsCommand(app, context, exit_code);
   AddConfigCommand(app, context, exit_code);
+  AddImageCommand(app, exit_code);
   AddVersionCommand(app, exit_code);
   try {
     app.parse(argc, argv);

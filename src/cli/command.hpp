@@ -37,6 +37,7 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddConfigCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddImageCommand(CLI::App& app, int& exit_code);
 void AddVersionCommand(CLI::App& app, int& exit_code);
 
 }  // namespace skerry::cli

@@ -1,131 +1,37 @@
 // skerry run: one piece of code in one sandbox, its output and exit code passed through.
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
 #include <CLI/CLI.hpp>
 
-#include "base/unique_fd.hpp"
 #include "cli/command.hpp"
 #include "cli/fd_sink.hpp"
+#include "cli/raw_terminal.hpp"
+#include "cli/run_options.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
 #include "os/errno_error.hpp"
-#include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
 
-constexpr std::size_t kMaxCodeBytes = 16U << 20U;
-
-struct RunOptions {
-  std::optional<std::string> code;
-  std::optional<std::string> file;
-  std::optional<std::string> language;
-  std::optional<std::string> timeout;
-  std::optional<std::string> memory;
-  std::optional<std::string> max_output;
-  std::string sandbox = std::string(core::kAutoSandbox);
-  std::optional<std::string> mode;
-  std::optional<std::string> workspace;
-  std::vector<std::string> allowed_domains;
-  bool yes = false;
-  bool json = false;
-};
-
-bool CodeComesFromStdin(const RunOptions& options) {
-  return !options.file && options.code == "-";
-}
-
-base::Result<std::string> ReadCodeFile(const std::string& path) {
-  struct stat facts{};
-  if (::stat(path.c_str(), &facts) < 0) return os::ErrnoErr("file '" + path + "'");
-  if (S_ISDIR(facts.st_mode))
-    return base::Err(base::Code::kInvalidArgument, path + ": is a directory, not a file with code");
-  return os::ReadFile(path, kMaxCodeBytes);
-}
-
-base::Result<std::string> ReadCode(const RunOptions& options) {
-  if (options.file && options.code)
-    return base::Err(base::Code::kInvalidArgument, "give the code as an argument or with --file, not both");
-  if (CodeComesFromStdin(options)) return os::ReadAll(STDIN_FILENO, kMaxCodeBytes);
-  if (options.file) return ReadCodeFile(*options.file);
-  if (options.code) return *options.code;
-  return base::Err(base::Code::kInvalidArgument,
-                   "there is no code to run; give it as an argument, with --file FILE, or as - for stdin");
-}
-
-// What --language says, else what the file's name says, else Python.
-base::Result<core::Language> ChooseLanguage(const RunOptions& options) {
-  if (options.language) return core::ParseLanguage(*options.language);
-  const std::string file = options.file.value_or("");
-  const auto dot = file.find_last_of('.');
-  const std::string extension = dot == std::string::npos ? "" : file.substr(dot + 1);
-  if (extension == "mjs" || extension == "cjs") return core::Language::kJavaScript;
-  return core::ParseLanguage(extension == "js" || extension == "sh" || extension == "bash" ? extension : "python");
-}
-
-std::vector<config::Override> OverridesOf(const RunOptions& options) {
-  std::vector<config::Override> overrides;
-  const auto add = [&](const std::optional<std::string>& value, const char* path, const char* flag) {
-    if (value) overrides.push_back({path, *value, flag});
-  };
-  add(options.timeout, "sandbox.limits.timeout", "--timeout");
-  add(options.memory, "sandbox.limits.maxMemoryMb", "--memory");
-  add(options.max_output, options.json ? "sandbox.limits.maxOutputMb" : "sandbox.limits.maxStreamMb", "--max-output");
-  add(options.mode, "sandbox.security", "--mode");
-  return overrides;
-}
-
-engine::ManagerOptions ManagerOptionsOf(const config::Sandbox& sandbox) {
-  const config::Limits& limits = sandbox.limits;
-  const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
-  return {.mode = sandbox.security == config::SecurityMode::kStrict ? policy::SecurityMode::kStrict
-                                                                    : policy::SecurityMode::kPermissive,
-          .default_backend = sandbox.backend,
-          .workspace_base = config::ExpandHome(sandbox.workspace.base_dir, Context::Home()),
-          .limits = {.memory_mb = number(limits.max_memory_mb),
-                     .pids = number(limits.max_pids),
-                     .open_files = number(limits.max_open_files),
-                     .file_mb = number(limits.max_file_mb),
-                     .tmp_mb = number(limits.tmp_mb)},
-          .own_directories = {Context::Home() + "/.skerry",
-                              config::ExpandHome(sandbox.workspace.base_dir, Context::Home())}};
-}
-
-base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox) {
-  if (!sandbox.enabled || sandbox.mode == config::LifeMode::kDisabled)
-    return base::Err(
-        base::Code::kDisabled,
-        "sandboxing is disabled by the configuration, and code is not run without; see skerry config show");
-  if (options.workspace && !(sandbox.filesystem.deny_read.empty() && sandbox.filesystem.deny_write.empty()))
-    return base::Err(base::Code::kUnavailable,
-                     "sandbox.filesystem.denyRead and denyWrite cannot be kept in a --workspace by this version");
-  if (!options.allowed_domains.empty())
-    return base::Err(base::Code::kUnavailable,
-                     "--allow-domain: this version has no egress proxy yet, a sandbox has no network at all");
-  core::ExecutionRequest request;
-  SKERRY_ASSIGN_OR_RETURN(request.language, ChooseLanguage(options));
-  SKERRY_ASSIGN_OR_RETURN(request.code, ReadCode(options));
-  request.timeout = sandbox.limits.timeout;
-  request.sandbox_type = options.sandbox;
-  request.max_memory_mb = static_cast<std::uint64_t>(sandbox.limits.max_memory_mb);
-  request.max_output_mb =
-      static_cast<std::uint64_t>(options.json ? sandbox.limits.max_output_mb : sandbox.limits.max_stream_mb);
-  request.workspace = options.workspace;
-  return request;
-}
-
 int InputFor(const RunOptions& options) {
   const bool usable = !CodeComesFromStdin(options) && ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
   return usable ? STDIN_FILENO : -1;
+}
+
+engine::TerminalOptions TerminalOf(const SignalWatch& signals) {
+  const char* type = std::getenv("TERM");
+  return {.size = RawTerminal::Size,
+          .resized_fd = signals.resized_fd(),
+          .type = type != nullptr && *type != '\0' ? type : "dumb"};
 }
 
 // The program's own exit code, unless we were told to stop or lost our reader.
@@ -141,6 +47,12 @@ void ReportEnd(const core::ExecutionResult& result, const FdSink& sink) {
     Note("output cut: the program wrote " + std::to_string(result.output_bytes) + " bytes; see --max-output");
   if (result.outcome.kind == core::OutcomeKind::kCancelled && sink.error() != 0 && sink.error() != EPIPE)
     Note("cannot write the output: " + os::ErrnoText(sink.error()));
+  for (const core::WithheldFile& file : result.files_withheld)
+    Note("not carried over: " + file.path + ": " + file.reason);
+  for (const core::LimitReached& reached : result.limits_reached)
+    if (reached.name == "disk" || reached.name == "files" || reached.name == "processes")
+      Note("limit reached: " + reached.name + " (" + std::to_string(reached.limit) +
+           (reached.unit.empty() ? "" : " " + reached.unit) + ")");
   const bool by_itself = result.outcome.kind == core::OutcomeKind::kExited ||
                          result.outcome.kind == core::OutcomeKind::kSignalled ||
                          result.outcome.kind == core::OutcomeKind::kCancelled;
@@ -152,11 +64,17 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   const config::Sandbox& sandbox = loaded.config.sandbox;
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest request, RequestOf(options, sandbox));
   SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
-  engine::SandboxManager manager(*registry, ManagerOptionsOf(sandbox));
+  engine::SandboxManager manager(*registry, ManagerOptionsOf(options, sandbox));
   const SignalWatch signals;
   FdSink sink(STDOUT_FILENO, STDERR_FILENO, signals.interrupt_fd());
-  const engine::RunStreams streams{.sink = options.json ? nullptr : &sink, .input_fd = InputFor(options)};
+  engine::RunStreams streams{.sink = options.json ? nullptr : &sink, .input_fd = InputFor(options)};
+  std::optional<RawTerminal> raw;
+  if (options.terminal) {
+    streams.terminal = TerminalOf(signals);
+    raw.emplace();
+  }
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
+  raw.reset();
   if (options.json) {
     if (!Print(json::ToJson(result) + "\n"))
       return base::Err(base::Code::kInternal, "cannot write the result to stdout");
@@ -194,10 +112,28 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
   run->add_option("--mode", options->mode, "strict (default: always isolated) or permissive (what --sandbox says)")
       ->option_text("MODE");
   run->add_option("-w,--workspace", options->workspace,
-                  "Your directory as /workspace; without it an empty one that is burned afterwards")
+                  "Your directory as /workspace: changes are carried over when all has ended; without it an empty one "
+                  "that is burned afterwards")
       ->option_text("DIR");
+  run->add_option("--image", options->image, "Programs of an imported root file system; see skerry image --help")
+      ->option_text("NAME");
+  run->add_flag("--tty", options->terminal, "Give the program a terminal: shells with job control, editors, prompts");
+  run->add_option("--cpu", options->cpu, "Share of the CPU in percent of one core (no limit)")->option_text("PERCENT");
+  run->add_option("--disk", options->disk, "What may be written to the workspace, at most half of the memory (1024)")
+      ->option_text("MB");
+  run->add_option("--allow-read", options->allow_read, "Show a file or directory of the host, read-only, at its path")
+      ->option_text("PATH")
+      ->allow_extra_args(false);
+  run->add_option("--allow-write", options->allow_write, "Show a file or directory of the host and let it be written")
+      ->option_text("PATH")
+      ->allow_extra_args(false);
+  run->add_option("--dangerously-allow", options->dangerously_allow,
+                  "Accept a path of the two options above that is refused as dangerous")
+      ->option_text("PATH")
+      ->allow_extra_args(false);
   run->add_option("--allow-domain", options->allowed_domains, "Let the sandbox reach this domain (not in this version)")
-      ->option_text("DOMAIN");
+      ->option_text("DOMAIN")
+      ->allow_extra_args(false);
   run->add_flag("-y,--yes", options->yes, "Answer yes to questions (this version asks none)");
   run->add_flag("--json", options->json, "Print one result object instead of passing the output through");
   run->footer(

@@ -10,13 +10,13 @@ namespace {
 sigset_t Watched() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGWINCH}) ::sigaddset(&set, signal);
   return set;
 }
 
 }  // namespace
 
-SignalWatch::SignalWatch() : event_(::eventfd(0, EFD_CLOEXEC)) {
+SignalWatch::SignalWatch() : event_(::eventfd(0, EFD_CLOEXEC)), resized_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   ::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = Watched();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -34,7 +34,8 @@ void SignalWatch::Watch(const std::stop_token& ending) {
   for (;;) {
     int received = 0;
     if (::sigwait(&set, &received) != 0 || ending.stop_requested()) return;
-    if (received == SIGUSR1) continue;
+    if (received == SIGWINCH) (void)::eventfd_write(resized_.get(), 1);
+    if (received == SIGUSR1 || received == SIGWINCH) continue;
     if (signal_.exchange(received) != 0) ::_exit(128 + received);
     stop_.request_stop();
     (void)::eventfd_write(event_.get(), 1);

@@ -20,6 +20,8 @@ class SignalWatch {
 
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] int interrupt_fd() const { return event_.get(); }
+  // Readable when the window of the terminal has another size.
+  [[nodiscard]] int resized_fd() const { return resized_.get(); }
   // The signal that came, or 0.
   [[nodiscard]] int signal() const { return signal_; }
 
@@ -28,6 +30,7 @@ class SignalWatch {
 
   std::stop_source stop_;
   base::UniqueFd event_;
+  base::UniqueFd resized_;
   std::atomic<int> signal_ = 0;
   std::jthread thread_;
 };

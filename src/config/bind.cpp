@@ -93,9 +93,11 @@ void BindNetwork(const Section& section, Network& network) {
 }
 
 void BindFilesystem(const Section& section, Filesystem& filesystem) {
+  section.Read("allowRead", filesystem.allow_read);
   section.Read("denyRead", filesystem.deny_read);
   section.Read("allowWrite", filesystem.allow_write);
   section.Read("denyWrite", filesystem.deny_write);
+  section.Read("dangerouslyAllow", filesystem.dangerously_allow);
 }
 
 void BindRuntime(const Section& section, Runtime& runtime) {
@@ -109,8 +111,10 @@ void BindLimits(const Section& section, Limits& limits) {
   section.Read("maxOutputMb", limits.max_output_mb);
   section.Read("maxStreamMb", limits.max_stream_mb);
   section.Read("maxPids", limits.max_pids);
+  section.Read("maxCpuPercent", limits.max_cpu_percent);
   section.Read("maxOpenFiles", limits.max_open_files);
   section.Read("maxFileMb", limits.max_file_mb);
+  section.Read("maxFiles", limits.max_files);
   section.Read("tmpMb", limits.tmp_mb);
 }
 

@@ -22,9 +22,11 @@ struct Network {
 };
 
 struct Filesystem {
+  std::vector<std::string> allow_read;
   std::vector<std::string> deny_read;
   std::vector<std::string> allow_write;
   std::vector<std::string> deny_write;
+  std::vector<std::string> dangerously_allow;
 };
 
 struct Runtime {
@@ -38,8 +40,10 @@ struct Limits {
   int max_output_mb = 0;
   int max_stream_mb = 0;
   int max_pids = 0;
+  int max_cpu_percent = 0;
   int max_open_files = 0;
   int max_file_mb = 0;
+  int max_files = 0;
   int tmp_mb = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,12 +26,22 @@ struct Code {
 };
 using Arguments = std::vector<std::string>;
 
+struct TerminalSize {
+  std::uint64_t rows = 24;
+  std::uint64_t columns = 80;
+};
+
 struct Command {
   std::variant<Code, Arguments> program;
   std::map<std::string, std::string> environment;  // on top of the clean one that every sandbox has
   std::chrono::milliseconds timeout{30'000};
   std::uint64_t max_output_bytes = 10U << 20U;  // of both streams together; what is more is read and dropped
   int input_fd = -1;                            // copied to the program's stdin until its end; -1 for none
+  // A terminal for the program in place of three streams; what it shows goes to the sink as stdout. `resized_fd` is
+  // readable when `terminal_size` has a new answer; -1 for a window that keeps its size.
+  std::optional<TerminalSize> terminal;
+  int resized_fd = -1;
+  std::function<TerminalSize()> terminal_size;
 };
 
 // What came of a command, apart from its bytes, which went to the sink.
@@ -39,6 +50,7 @@ struct CommandResult {
   bool output_truncated = false;
   std::uint64_t output_bytes = 0;
   std::uint64_t memory_peak_bytes = 0;
+  std::vector<LimitReached> limits_reached;
 };
 
 struct SandboxLimits {
@@ -48,6 +60,8 @@ struct SandboxLimits {
   std::uint64_t open_files = 1024;
   std::uint64_t file_mb = 1024;
   std::uint64_t tmp_mb = 64;
+  std::uint64_t disk_mb = 1024;  // of what is written to the workspace
+  std::uint64_t disk_files = 65'536;
 };
 
 enum class WorkspaceOwner {
@@ -55,15 +69,53 @@ enum class WorkspaceOwner {
   kPerson,  // somebody's directory
 };
 
+// A file or directory of the host that a sandbox sees besides its workspace.
+enum class BindAccess { kReadOnly, kReadWrite };
+struct HostBind {
+  std::string source;  // absolute and real, on the host
+  std::string target;  // absolute, inside
+  BindAccess access = BindAccess::kReadOnly;
+  int fd = -1;  // the source, open; borrowed for the life of the sandbox
+};
+
+// A root file system in place of the host's programs.
+struct RootFileSystem {
+  std::string path;
+  int fd = -1;                           // that directory, open; borrowed
+  std::vector<std::string> environment;  // "NAME=value"
+};
+
+// What becomes of changes in a workspace directory.
+enum class WorkspaceChanges {
+  kApart,    // they stay in a layer of the sandbox until somebody commits them
+  kInPlace,  // programs write to the directory itself
+};
+
+// When the machine cannot keep a limit that was asked for.
+enum class Demand { kWhatIsPossible, kEverything };
+
 struct SandboxSpec {
-  std::string workspace;  // absolute path on the host
+  // Absolute path on the host. Empty: an empty directory of the sandbox's own that is gone with it.
+  std::string workspace;
   // That directory, open; borrowed for the life of the sandbox. Backends that can use it instead of the path do: names
   // can be exchanged. -1 for none.
   int workspace_fd = -1;
   WorkspaceOwner workspace_owner = WorkspaceOwner::kSkerry;
+  WorkspaceChanges workspace_changes = WorkspaceChanges::kApart;
+  std::vector<HostBind> binds;
+  std::vector<std::string> hidden;  // absolute paths inside that may not be read
+  std::optional<RootFileSystem> root;
   SandboxLimits limits;
+  Demand demand = Demand::kEverything;
   // After this long the sandbox is ended even if nobody asks for it; zero for never.
   std::chrono::milliseconds lifetime{0};
+};
+
+// What commands wrote to a workspace and its directory does not have yet.
+struct WorkspaceView {
+  int changes = -1;  // an open directory: the upper layer of an overlay, or simply all there is
+  int merged = -1;   // the workspace as commands see it
+  bool layered = false;
 };
 
 // Used by one thread at a time. Destruction stops it.
@@ -84,8 +136,12 @@ class Sandbox {
   virtual base::Status Stop() = 0;
 
   [[nodiscard]] virtual bool IsRunning() const = 0;
-  // On the host. Usually that of the specification; a backend may have put it where its programs can reach it.
+  // On the host. Usually that of the specification; a backend may have put it where its programs can reach it. Empty
+  // when the workspace is the sandbox's own.
   [[nodiscard]] virtual std::string Workspace() const = 0;
+  // Known after Start, valid until the next Start or destruction, also when the sandbox is stopped. Nothing when
+  // commands write to the directory itself.
+  [[nodiscard]] virtual std::optional<WorkspaceView> View() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::string> Degraded() const = 0;  // known after Start
 };
 

@@ -71,6 +71,8 @@ std::string_view NameOf(OutcomeKind kind) {
       return "timed_out";
     case OutcomeKind::kOutOfMemory:
       return "out_of_memory";
+    case OutcomeKind::kFileTooLarge:
+      return "file_too_large";
     case OutcomeKind::kCancelled:
       return "cancelled";
     case OutcomeKind::kLost:
@@ -89,6 +91,8 @@ std::string Outcome::Explanation() const {
       return "Execution timeout (" + std::to_string(limit) + "s)";
     case OutcomeKind::kOutOfMemory:
       return "Out of memory (limit " + std::to_string(limit) + " MB)";
+    case OutcomeKind::kFileTooLarge:
+      return "A file grew too large (limit " + std::to_string(limit) + " MB)";
     case OutcomeKind::kCancelled:
       return "Execution cancelled";
     case OutcomeKind::kLost:

@@ -30,6 +30,8 @@ struct ExecutionRequest {
   std::uint64_t max_output_mb = 10;
   // A person's own directory as the workspace; without it one is made and burned.
   std::optional<std::string> workspace;
+  // An imported root file system; without it the host's programs.
+  std::optional<std::string> image;
 };
 
 // A request that no backend may see: empty code, code that is no UTF-8 or holds a NUL, values out of range.
@@ -37,12 +39,13 @@ base::Status Validate(const ExecutionRequest& request);
 
 // How the program ended. Not an error: the sandbox did its work.
 enum class OutcomeKind {
-  kExited,       // by itself, with exit_code
-  kSignalled,    // by a signal that was not ours
-  kTimedOut,     // at the wall-clock limit
-  kOutOfMemory,  // at the memory limit
-  kCancelled,    // because the caller went away or asked for it
-  kLost,         // with its sandbox, for no reason that we know
+  kExited,        // by itself, with exit_code
+  kSignalled,     // by a signal that was not ours
+  kTimedOut,      // at the wall-clock limit
+  kOutOfMemory,   // at the memory limit
+  kFileTooLarge,  // at the limit for one file
+  kCancelled,     // because the caller went away or asked for it
+  kLost,          // with its sandbox, for no reason that we know
 };
 std::string_view NameOf(OutcomeKind kind);
 
@@ -56,6 +59,21 @@ struct Outcome {
   [[nodiscard]] std::string Explanation() const;
 };
 
+// A limit that the program ran into, whether or not that ended it.
+struct LimitReached {
+  std::string name;  // "memory", "time", "processes", "disk", "files", "file_size", "output", "cpu"
+  std::uint64_t limit = 0;
+  std::string unit;  // "MB", "s", ""
+
+  auto operator<=>(const LimitReached&) const = default;
+};
+
+// A change that was not carried over into a person's directory.
+struct WithheldFile {
+  std::string path;
+  std::string reason;
+};
+
 struct ExecutionResult {
   Outcome outcome;
   std::string standard_output;
@@ -66,7 +84,11 @@ struct ExecutionResult {
   std::chrono::milliseconds execution_time{0};
   std::uint64_t memory_peak_bytes = 0;     // 0 where the machine does not count
   std::vector<std::string> files_created;  // relative to the workspace, sorted
-  std::vector<std::string> degraded;       // what this machine could not enforce
+  std::vector<std::string> files_changed;
+  std::vector<std::string> files_deleted;
+  std::vector<WithheldFile> files_withheld;
+  std::vector<LimitReached> limits_reached;
+  std::vector<std::string> degraded;  // what this machine could not enforce
 
   [[nodiscard]] bool Success() const { return outcome.kind == OutcomeKind::kExited && outcome.exit_code == 0; }
 };

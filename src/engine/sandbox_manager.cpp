@@ -1,14 +1,10 @@
 #include "engine/sandbox_manager.hpp"
 
-#include <fcntl.h>
-
 #include <memory>
 #include <optional>
+#include <utility>
 
-#include "base/unique_fd.hpp"
-#include "workspace/file_snapshot.hpp"
-#include "workspace/persons_directory.hpp"
-#include "workspace/temporary_workspace.hpp"
+#include "engine/run_workspace.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -25,59 +21,56 @@ class CollectingSink : public core::OutputSink {
   core::ExecutionResult& result_;
 };
 
-// The directory of a run: a person's, or one that burns with this object.
-class RunWorkspace {
- public:
-  static base::Result<RunWorkspace> Open(const std::optional<std::string>& persons, const ManagerOptions& options) {
-    RunWorkspace workspace;
-    if (persons) {
-      SKERRY_ASSIGN_OR_RETURN(workspace.persons_, workspace::OpenPersonsDirectory(*persons, options.own_directories));
-    } else {
-      SKERRY_ASSIGN_OR_RETURN(auto temporary, workspace::TemporaryWorkspace::Create(options.workspace_base));
-      workspace.temporary_.emplace(std::move(temporary));
-    }
-    return workspace;
-  }
-
-  [[nodiscard]] const std::string& path() const { return temporary_ ? temporary_->path() : persons_.path; }
-  [[nodiscard]] int fd() const { return temporary_ ? temporary_->fd() : persons_.fd.get(); }
-  [[nodiscard]] core::WorkspaceOwner owner() const {
-    return temporary_ ? core::WorkspaceOwner::kSkerry : core::WorkspaceOwner::kPerson;
-  }
-
-  // What is in it as `sandbox` has it, who may have put it elsewhere.
-  [[nodiscard]] base::Result<workspace::FileSnapshot> Snapshot(const core::Sandbox& sandbox) const {
-    if (sandbox.Workspace() == path()) return workspace::FileSnapshot::Take(fd());
-    const base::UniqueFd elsewhere(::open(sandbox.Workspace().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    return workspace::FileSnapshot::Take(elsewhere.get());
-  }
-
- private:
-  std::optional<workspace::TemporaryWorkspace> temporary_;
-  workspace::OpenedDirectory persons_;
-};
-
 // What a run takes longer than its timeout to be ended by the backend, at most; after that the launcher does it.
 constexpr std::chrono::seconds kGrace{2};
 
 core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorkspace& workspace,
-                          const core::SandboxLimits& limits) {
-  core::SandboxSpec spec{.workspace = workspace.path(),
-                         .workspace_fd = workspace.fd(),
-                         .workspace_owner = workspace.owner(),
-                         .limits = limits,
-                         .lifetime = request.timeout + kGrace};
+                          const ManagerOptions& options) {
+  core::SandboxSpec spec{.limits = options.limits, .lifetime = request.timeout + kGrace};
+  workspace.ApplyTo(spec);
   spec.limits.memory_mb = request.max_memory_mb;
+  spec.demand =
+      options.mode == policy::SecurityMode::kStrict ? core::Demand::kEverything : core::Demand::kWhatIsPossible;
   return spec;
 }
 
-core::Command CommandFor(const core::ExecutionRequest& request, int input_fd) {
+core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams& streams) {
   constexpr std::uint64_t kMegabyte = 1U << 20U;
-  return {.program = core::Code{request.language, request.code},
-          .environment = {},
-          .timeout = request.timeout,
-          .max_output_bytes = request.max_output_mb * kMegabyte,
-          .input_fd = input_fd};
+  core::Command command{.program = core::Code{request.language, request.code},
+                        .timeout = request.timeout,
+                        .max_output_bytes = request.max_output_mb * kMegabyte,
+                        .input_fd = streams.input_fd};
+  if (streams.terminal) {
+    command.terminal = streams.terminal->size();
+    command.terminal_size = streams.terminal->size;
+    command.resized_fd = streams.terminal->resized_fd;
+    command.environment["TERM"] = streams.terminal->type;
+  }
+  return command;
+}
+
+// A started sandbox, and what that cost.
+struct Started {
+  std::unique_ptr<core::Sandbox> sandbox;
+  std::vector<std::string> degraded;
+};
+
+// Where a workspace's changes cannot be kept apart, strict mode refuses; permissive mode lets the program write to the
+// directory itself, and says so.
+base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, policy::SecurityMode mode) {
+  SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend.Create(spec));
+  const auto started = sandbox->Start();
+  if (started) return Started{std::move(sandbox), {}};
+  const bool try_in_place = mode == policy::SecurityMode::kPermissive && !spec.workspace.empty() &&
+                            started.error().code == base::Code::kUnavailable;
+  if (!try_in_place) return std::unexpected(started.error());
+  spec.workspace_changes = core::WorkspaceChanges::kInPlace;
+  SKERRY_ASSIGN_OR_RETURN(sandbox, backend.Create(spec));
+  SKERRY_RETURN_IF_ERROR(sandbox->Start());
+  return Started{std::move(sandbox),
+                 {"workspace: its changes cannot be kept apart (" + started.error().message +
+                  "); programs write to the directory itself, without a limit on the disk and without the list of what "
+                  "is not carried over"}};
 }
 
 }  // namespace
@@ -96,34 +89,37 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, Choose(request.sandbox_type));
-  SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_));
-  SKERRY_ASSIGN_OR_RETURN(const std::unique_ptr<core::Sandbox> sandbox,
-                          backend->Create(SpecFor(request, workspace, options_.limits)));
-  SKERRY_ASSIGN_OR_RETURN(const auto before, workspace.Snapshot(*sandbox));
-  SKERRY_RETURN_IF_ERROR(sandbox->Start());
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_.filesystem));
+  core::SandboxSpec spec = SpecFor(request, workspace, options_);
+  LeasedRoot image;
+  if (request.image) {
+    SKERRY_ASSIGN_OR_RETURN(image, options_.acquire_root(*request.image));
+    spec.root = image.root;
+  }
+  SKERRY_ASSIGN_OR_RETURN(const Started started, Start(*backend, std::move(spec), options_.mode));
+  core::Sandbox& sandbox = *started.sandbox;
+  SKERRY_RETURN_IF_ERROR(workspace.Begin(sandbox));
 
   core::ExecutionResult result;
   CollectingSink collecting(result);
   core::OutputSink& sink = streams.sink != nullptr ? *streams.sink : collecting;
   const auto start = std::chrono::steady_clock::now();
   SKERRY_ASSIGN_OR_RETURN(const core::CommandResult ended,
-                          sandbox->Execute(CommandFor(request, streams.input_fd), sink, std::move(stop)));
+                          sandbox.Execute(CommandFor(request, streams), sink, std::move(stop)));
   result.execution_time =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
-  // What was left running ends here, so that the list of files below is the last word.
-  SKERRY_RETURN_IF_ERROR(sandbox->Stop());
+  // What was left running ends here, so that what becomes of its files is the last word.
+  SKERRY_RETURN_IF_ERROR(sandbox.Stop());
   result.outcome = ended.outcome;
   result.output_truncated = ended.output_truncated;
   result.output_bytes = ended.output_bytes;
   result.memory_peak_bytes = ended.memory_peak_bytes;
+  result.limits_reached = ended.limits_reached;
   result.sandbox_type = backend->Name();
-  result.degraded = sandbox->Degraded();
-  if (const auto after = workspace.Snapshot(*sandbox)) {
-    result.files_created = before.CreatedSince(*after);
-    if (!before.complete || !after->complete)
-      result.degraded.emplace_back(
-          "files_created: the workspace is too large, too deep or closed, and could not be listed");
-  }
+  result.degraded = sandbox.Degraded();
+  for (const auto* notes : {&started.degraded, &workspace.rules().notes()})
+    result.degraded.insert(result.degraded.end(), notes->begin(), notes->end());
+  SKERRY_RETURN_IF_ERROR(workspace.Finish(sandbox, result));
   return result;
 }
 

@@ -1,6 +1,8 @@
 // SandboxManager: the one entry for all execution (S1.3). Every way to run code in the product goes through it.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -8,22 +10,37 @@
 #include "core/backend_registry.hpp"
 #include "core/execution.hpp"
 #include "core/output_sink.hpp"
+#include "engine/filesystem_rules.hpp"
 #include "policy/security_mode.hpp"
 
 namespace skerry::engine {
 
+// A root file system that stays where it is for as long as `lease` lives.
+struct LeasedRoot {
+  core::RootFileSystem root;
+  std::shared_ptr<const void> lease;
+};
+
 struct ManagerOptions {
   policy::SecurityMode mode = policy::SecurityMode::kStrict;
-  std::string default_backend = "native";    // what `auto` means
-  std::string workspace_base;                // where one-shot workspaces are made
-  core::SandboxLimits limits;                // memory comes from the request
-  std::vector<std::string> own_directories;  // Skerry's, which are nobody's workspace
+  std::string default_backend = "native";  // what `auto` means
+  core::SandboxLimits limits;              // memory comes from the request
+  FilesystemOptions filesystem;
+  std::function<base::Result<LeasedRoot>(const std::string& image)> acquire_root;
+};
+
+// A terminal for the program; see core::Command.
+struct TerminalOptions {
+  std::function<core::TerminalSize()> size;
+  int resized_fd = -1;
+  std::string type = "dumb";  // TERM
 };
 
 // Where a run's bytes come from and go to. Without a sink they are collected into the result.
 struct RunStreams {
   core::OutputSink* sink = nullptr;
   int input_fd = -1;
+  std::optional<TerminalOptions> terminal;
 };
 
 // Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
@@ -32,8 +49,9 @@ class SandboxManager {
   SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
       : registry_(registry), options_(std::move(options)) {}
 
-  // One run in a sandbox of its own, which is gone when this returns. An error means that nothing of the program is to
-  // be had; how it ended is in the result.
+  // One run in a sandbox of its own, which is gone when this returns; what it changed in a person's directory has been
+  // carried over by then, or is in files_withheld. An error means that nothing of the program is to be had; how it
+  // ended is in the result.
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
                                               std::stop_token stop);
 

@@ -22,6 +22,20 @@ Json TextsToJson(const std::vector<std::string>& texts) {
   return array;
 }
 
+Json WithheldToJson(const std::vector<core::WithheldFile>& files) {
+  Json array = Json::array();
+  for (const core::WithheldFile& file : files)
+    array.push_back({{"path", base::ToValidUtf8(file.path)}, {"reason", base::ToValidUtf8(file.reason)}});
+  return array;
+}
+
+Json LimitsToJson(const std::vector<core::LimitReached>& limits) {
+  Json array = Json::array();
+  for (const core::LimitReached& reached : limits)
+    array.push_back({{"name", reached.name}, {"limit", reached.limit}, {"unit", reached.unit}});
+  return array;
+}
+
 }  // namespace
 
 std::string Base64(std::string_view bytes) {
@@ -49,10 +63,14 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["sandbox_type"] = result.sandbox_type;
   object["execution_time_ms"] = result.execution_time.count();
   object["files_created"] = TextsToJson(result.files_created);
+  object["files_changed"] = TextsToJson(result.files_changed);
+  object["files_deleted"] = TextsToJson(result.files_deleted);
+  object["files_withheld"] = WithheldToJson(result.files_withheld);
   object["outcome"] = core::NameOf(result.outcome.kind);
   object["output_truncated"] = result.output_truncated;
   object["output_bytes"] = result.output_bytes;
   object["memory_peak_bytes"] = result.memory_peak_bytes;
+  object["limits_reached"] = LimitsToJson(result.limits_reached);
   object["degraded"] = TextsToJson(result.degraded);
   return object.dump();
 }

@@ -86,12 +86,11 @@ base::Result<ProgramPaths> ProgramPaths::BesideThisProgram() {
 }
 
 base::Result<SandboxHandle> SandboxHandle::Start(const ProgramPaths& programs, const StartRequest& request,
-                                                 int workspace_fd) {
+                                                 std::span<const int> fds) {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(os::PidFd launcher, SpawnLauncher(programs, pair.second.get()));
   pair.second.Reset();
   SandboxHandle handle(std::move(launcher), std::move(pair.first));
-  const std::array fds = {workspace_fd};
   SKERRY_RETURN_IF_ERROR(os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds));
   auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(kStartPatience));
   if (!message) return std::unexpected(std::move(message).error());
@@ -99,10 +98,12 @@ base::Result<SandboxHandle> SandboxHandle::Start(const ProgramPaths& programs, c
   if (!answer) return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");
   if (const auto* failed = std::get_if<Failed>(&*answer)) return base::Err(failed->code, failed->message);
   const auto* started = std::get_if<Started>(&*answer);
-  if (started == nullptr || message->fds.size() != 1)
+  const std::size_t views = request.workspace == WorkspaceKind::kDirect ? 0 : 2;
+  if (started == nullptr || message->fds.size() != 1 + views)
     return base::Err(base::Code::kInternal, "unexpected answer of the launcher");
   handle.started_ = *started;
   handle.control_ = std::move(message->fds[0]);
+  for (std::size_t i = 1; i < message->fds.size(); ++i) handle.views_.push_back(std::move(message->fds[i]));
   return handle;
 }
 
@@ -110,13 +111,13 @@ base::Status SandboxHandle::SendCommand(const CommandRequest& command, std::span
   return os::SendMessage(control_.get(), Encode(command), fds);
 }
 
-base::Result<std::optional<CommandEnded>> SandboxHandle::ReceiveEnd(base::Deadline deadline) const {
+base::Result<std::optional<SandboxHandle::InitMessage>> SandboxHandle::Receive(base::Deadline deadline) const {
   auto message = os::ReceiveMessage(control_.get(), deadline);
   if (!message) return std::unexpected(std::move(message).error());
-  if (message->EndOfStream()) return std::optional<CommandEnded>();
-  auto ended = DecodeCommandEnded(message->bytes);
-  if (!ended) return base::Err(base::Code::kInternal, "malformed message of the sandbox's init");
-  return ended;
+  if (message->EndOfStream()) return std::optional<InitMessage>();
+  auto decoded = DecodeFromInit(message->bytes);
+  if (!decoded) return base::Err(base::Code::kInternal, "malformed message of the sandbox's init");
+  return InitMessage{std::move(*decoded), std::move(message->fds)};
 }
 
 base::Result<Usage> SandboxHandle::AskUsage() const {

@@ -25,7 +25,9 @@ struct ProgramPaths {
 // One sandbox. Not for use by several threads at once. The destructor ends the sandbox and waits for it.
 class SandboxHandle {
  public:
-  static base::Result<SandboxHandle> Start(const ProgramPaths& programs, const StartRequest& request, int workspace_fd);
+  // `fds`: the host's directories that the request names, in its order. They stay the caller's.
+  static base::Result<SandboxHandle> Start(const ProgramPaths& programs, const StartRequest& request,
+                                           std::span<const int> fds);
 
   SandboxHandle(SandboxHandle&&) noexcept = default;
   SandboxHandle& operator=(SandboxHandle&&) = delete;
@@ -41,8 +43,15 @@ class SandboxHandle {
   // `fds`: stdin, stdout, stderr and, for programs that read their text from descriptor 3, that. They stay the
   // caller's.
   base::Status SendCommand(const CommandRequest& command, std::span<const int> fds) const;
-  // Nothing when the sandbox is gone.
-  base::Result<std::optional<CommandEnded>> ReceiveEnd(base::Deadline deadline) const;
+  // The next word of the init, with what came along. Nothing when the sandbox is gone.
+  struct InitMessage {
+    FromInit message;
+    std::vector<base::UniqueFd> fds;
+  };
+  base::Result<std::optional<InitMessage>> Receive(base::Deadline deadline) const;
+
+  // The views of a workspace that is not direct (changes, then merged), else empty. They outlive the sandbox.
+  std::vector<base::UniqueFd> TakeViews() { return std::move(views_); }
 
   base::Result<Usage> AskUsage() const;
 
@@ -56,6 +65,7 @@ class SandboxHandle {
   os::PidFd launcher_;
   base::UniqueFd socket_;
   base::UniqueFd control_;
+  std::vector<base::UniqueFd> views_;
   Started started_;
   std::optional<Ended> ended_;
 };

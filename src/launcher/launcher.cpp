@@ -1,12 +1,15 @@
 #include "launcher/launcher.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <vector>
 
 #include "launcher/protocol.hpp"
 #include "launcher/sandbox_process.hpp"
@@ -44,39 +47,58 @@ int PollTimeout(const SandboxProcess& sandbox, base::Deadline life) {
   return base::Deadline::After(std::chrono::milliseconds(kMemoryWatchMs)).EarlierOf(life).PollTimeoutMs();
 }
 
-// Until the client says stop or is gone, the init has ended, or too much memory is in use.
-void WatchUntilEnd(int client, SandboxProcess& sandbox, base::Deadline life) {
+// Until the client says stop or is gone, the init has ended, too much memory is in use, or somebody asks us to end.
+void WatchUntilEnd(int client, int signals, SandboxProcess& sandbox, base::Deadline life) {
   while (!life.Expired()) {
-    std::array entries = {pollfd{client, POLLIN, 0}, pollfd{sandbox.init_pidfd(), POLLIN, 0}};
+    std::array entries = {pollfd{client, POLLIN, 0}, pollfd{sandbox.init_pidfd(), POLLIN, 0},
+                          pollfd{signals, POLLIN, 0}};
     const int ready = ::poll(entries.data(), entries.size(), PollTimeout(sandbox, life));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0 || entries[1].revents != 0) return;
+    if (ready < 0 || entries[1].revents != 0 || entries[2].revents != 0) return;
     if (entries[0].revents != 0 && !ServeClient(client, sandbox)) return;
     if (sandbox.NeedsMemoryWatch() && sandbox.OverMemoryLimit()) return;
   }
 }
 
+// Requests to end are read like messages, so that the sandbox and its cgroup are taken down in order. The child that
+// becomes the init starts with them blocked too and needs none of them: it is killed.
+base::UniqueFd EndSignals() {
+  sigset_t ends;
+  ::sigemptyset(&ends);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaddset(&ends, number);
+  ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  return base::UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+base::Deadline LifeOf(const StartRequest& request) {
+  return request.lifetime_ms == 0 ? base::Deadline::Never()
+                                  : base::Deadline::After(std::chrono::milliseconds(request.lifetime_ms));
+}
+
+void AnswerStarted(int client, SandboxProcess& sandbox) {
+  const std::vector<base::UniqueFd> owned = sandbox.TakeClientDescriptors();
+  std::vector<int> fds;
+  for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
+  Answer(client, Started{static_cast<std::uint64_t>(sandbox.init_pid()), sandbox.degraded()}, fds);
+}
+
 }  // namespace
 
 int Serve(int client, int init_program) {
+  const base::UniqueFd signals = EndSignals();
   // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto message = os::ReceiveMessage(client, base::Deadline::Never());
   if (!message || message->EndOfStream()) return kExitFailed;
   const auto decoded = DecodeToLauncher(message->bytes);
   const auto* request = decoded ? std::get_if<StartRequest>(&*decoded) : nullptr;
-  if (request == nullptr || message->fds.size() != 1)
-    return Refuse(client, {base::Code::kInvalidArgument, "malformed start request"});
-  const auto life = request->lifetime_ms == 0 ? base::Deadline::Never()
-                                              : base::Deadline::After(std::chrono::milliseconds(request->lifetime_ms));
-  auto sandbox = SandboxProcess::Start(*request, message->fds[0].get(), init_program);
+  if (request == nullptr) return Refuse(client, {base::Code::kInvalidArgument, "malformed start request"});
+  const base::Deadline life = LifeOf(*request);
+  auto sandbox = SandboxProcess::Start(*request, message->fds, init_program);
+  message->fds.clear();
   if (!sandbox) return Refuse(client, std::move(sandbox).error());
-  {
-    const base::UniqueFd control = sandbox->TakeControlSocket();
-    const std::array fds = {control.get()};
-    Answer(client, Started{static_cast<std::uint64_t>(sandbox->init_pid()), sandbox->degraded()}, fds);
-  }
-  WatchUntilEnd(client, *sandbox, life);
+  AnswerStarted(client, *sandbox);
+  WatchUntilEnd(client, signals.get(), *sandbox, life);
   Answer(client, sandbox->Kill());
   return kExitOk;
 }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <string_view>
@@ -54,16 +55,19 @@ void Programs(Steps& steps) {
 }
 
 // Written anew rather than taken from the host: its users, its hosts and its resolver are nobody's business (A22, H14).
+constexpr std::array<std::pair<const char*, const char*>, 6> kOwnSettings = {
+    {{"etc/passwd",
+      "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/bash\n"
+      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
+     {"etc/group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n"},
+     {"etc/hosts", "127.0.0.1 localhost skerry\n::1 localhost\n"},
+     {"etc/hostname", "skerry\n"},
+     {"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"},
+     {"etc/resolv.conf", ""}}};
+
 void Settings(Steps& steps) {
   Directory(steps, "etc");
-  File(steps, "etc/passwd",
-       "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/bash\n"
-       "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
-  File(steps, "etc/group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n");
-  File(steps, "etc/hosts", "127.0.0.1 localhost skerry\n::1 localhost\n");
-  File(steps, "etc/hostname", "skerry\n");
-  File(steps, "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n");
-  File(steps, "etc/resolv.conf", "");
+  for (const auto& [target, text] : kOwnSettings) File(steps, target, text);
   for (const char* path :
        {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
         "/etc/timezone", "/etc/mime.types", "/etc/inputrc", "/etc/fonts", "/etc/os-release", "/etc/debian_version",
@@ -73,6 +77,33 @@ void Settings(Steps& steps) {
   BindHost(steps, "/etc/ssl/certs", kSettings, Missing::kSkip);
   BindHost(steps, "/etc/ssl/openssl.cnf", kSettings, Missing::kSkip);
   BindHost(steps, "/etc/ca-certificates.conf", kSettings, Missing::kSkip);
+}
+
+// What a sandbox has of its own, whatever a root file system brings along under these names.
+bool IsOwnName(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kOwn = {"dev",  "proc", "sys", "tmp",        "run",
+                                                     "home", "mnt",  "srv", "lost+found", kWorkspaceTarget};
+  return std::ranges::find(kOwn, name) != kOwn.end();
+}
+
+// Entry by entry, so that directories which the root does not have can be made beside them.
+void RootFileSystem(Steps& steps, int tree, const std::vector<RootEntry>& entries) {
+  Directory(steps, kStageTarget);
+  steps.push_back({.kind = StepKind::kTree, .target = kStageTarget, .options = kPrograms, .tree = tree});
+  for (const RootEntry& entry : entries) {
+    if (IsOwnName(entry.name)) continue;
+    if (!entry.link.empty()) {
+      Link(steps, entry.name, entry.link);
+    } else {
+      steps.push_back({.kind = StepKind::kBind,
+                       .source = std::string(kStageTarget) + "/" + entry.name,
+                       .target = entry.name,
+                       .options = kPrograms});
+    }
+  }
+  steps.push_back({.kind = StepKind::kUnmount, .target = kStageTarget});
+  for (const auto& [target, text] : kOwnSettings)
+    steps.push_back({.kind = StepKind::kCover, .target = target, .data = text});
 }
 
 void Devices(Steps& steps) {
@@ -114,31 +145,85 @@ void Processes(Steps& steps) {
                                                                                {"max_uts_namespaces", "0"}}};
   for (const auto& [name, value] : kAllowances)
     steps.push_back({.kind = StepKind::kSetting, .target = std::string("proc/sys/user/") + name, .data = value});
+  // What one socket may hold back in the kernel, where not every machine counts it as memory of the program.
+  for (const char* name : {"tcp_rmem", "tcp_wmem"})
+    steps.push_back(
+        {.kind = StepKind::kSetting, .target = std::string("proc/sys/net/ipv4/") + name, .data = "4096 65536 131072"});
   steps.push_back({.kind = StepKind::kMask, .target = "proc/sys/kernel/random/boot_id"});
   steps.push_back({.kind = StepKind::kReadOnly, .target = "proc/sys"});
 }
 
-void Writable(Steps& steps, const MountSizes& sizes) {
-  const std::string size = ",size=" + std::to_string(sizes.tmp_bytes) + ",nr_inodes=16k";
-  for (const char* name : {"tmp", "home", "home/agent", "run", "root", "var", "opt", "srv", "mnt"})
+// The directories on the way to `target`, which is relative.
+void Parents(Steps& steps, const std::string& target) {
+  for (std::size_t at = target.find('/'); at != std::string::npos; at = target.find('/', at + 1))
+    Directory(steps, target.substr(0, at));
+}
+
+void Binds(Steps& steps, const std::vector<HostBind>& binds, int first_tree) {
+  for (const HostBind& bind : binds) {
+    const std::string target = bind.target.substr(1);
+    Parents(steps, target);
+    steps.push_back({.kind = StepKind::kTree,
+                     .target = target,
+                     .options = {.access = bind.access, .execute = os::Execute::kAllowed},
+                     .tree = first_tree++});
+  }
+}
+
+std::string Sized(std::uint64_t bytes, std::uint64_t inodes) {
+  return ",size=" + std::to_string(bytes) + ",nr_inodes=" + std::to_string(inodes);
+}
+
+void Writable(Steps& steps, std::uint64_t tmp_bytes) {
+  constexpr std::uint64_t kInodes = 16'384;
+  const std::string size = Sized(tmp_bytes, kInodes);
+  for (const char* name : {"tmp", "home", "home/agent", "run", "root", "var", "opt", "srv", kStageTarget})
     Directory(steps, name);
   Tmpfs(steps, "tmp", kPrograms, "mode=1777" + size);
   Tmpfs(steps, "home/agent", kPrograms, "mode=700" + size);
   Tmpfs(steps, "dev/shm", kSettings, "mode=1777" + size);
-  Link(steps, "var/tmp", "/tmp");
+}
+
+void Workspace(Steps& steps, const StartRequest& request) {
+  const std::string options = "mode=755" + Sized(request.disk_bytes, request.disk_inodes);
   Directory(steps, kWorkspaceTarget);
-  steps.push_back({.kind = StepKind::kWorkspace, .target = kWorkspaceTarget});
+  switch (request.workspace) {
+    case WorkspaceKind::kEmpty:
+      steps.push_back({.kind = StepKind::kEmptyWorkspace, .target = kWorkspaceTarget, .data = options});
+      return;
+    case WorkspaceKind::kLayered:
+      steps.push_back({.kind = StepKind::kLayeredWorkspace,
+                       .target = kWorkspaceTarget,
+                       .data = options,
+                       .options = kPrograms,
+                       .tree = 0});
+      return;
+    case WorkspaceKind::kDirect:
+      steps.push_back({.kind = StepKind::kTree,
+                       .target = kWorkspaceTarget,
+                       .options = {.access = os::Access::kReadWrite},
+                       .tree = 0});
+      return;
+  }
 }
 
 }  // namespace
 
-std::vector<MountStep> PlanRoot(const MountSizes& sizes) {
+std::vector<MountStep> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root) {
   Steps steps;
-  Programs(steps);
-  Settings(steps);
+  int tree = request.workspace == WorkspaceKind::kEmpty ? 0 : 1;
+  if (request.root_path.empty()) {
+    Programs(steps);
+    Settings(steps);
+  } else {
+    RootFileSystem(steps, tree++, root);
+  }
   Devices(steps);
   Processes(steps);
-  Writable(steps, sizes);
+  Writable(steps, request.tmp_bytes);
+  if (request.root_path.empty()) Link(steps, "var/tmp", "/tmp");
+  Binds(steps, request.binds, tree);
+  Workspace(steps, request);
   return steps;
 }
 

@@ -5,22 +5,27 @@
 #include <string>
 #include <vector>
 
+#include "launcher/protocol.hpp"
 #include "os/mounts.hpp"
 
 namespace skerry::launcher {
 
 enum class StepKind {
-  kDirectory,  // mkdir target
-  kFile,       // target with the bytes of data
-  kLink,       // target → source
-  kBind,       // source of the host appears at target (made as source is: file or directory)
-  kTmpfs,      // an empty file system with the options of data
-  kProcess,    // a fresh /proc of the sandbox's own processes
-  kTerminals,  // a devpts of its own
-  kMask,       // target hidden
-  kSetting,    // data written to target, a file of /proc/sys
-  kReadOnly,   // target read-only where it is
-  kWorkspace,  // the workspace at target
+  kDirectory,         // mkdir target, unless it is there
+  kFile,              // target with the bytes of data
+  kLink,              // target → source
+  kBind,              // source of the host appears at target (made as source is: file or directory)
+  kTree,              // the host tree with this number appears at target
+  kTmpfs,             // an empty file system with the options of data
+  kProcess,           // a fresh /proc of the sandbox's own processes
+  kTerminals,         // a devpts of its own
+  kMask,              // target hidden
+  kSetting,           // data written to target, a file of /proc/sys
+  kReadOnly,          // target read-only where it is
+  kCover,             // a file with the bytes of data over target, if that is there
+  kUnmount,           // target no longer a mount
+  kEmptyWorkspace,    // an empty file system with the options of data
+  kLayeredWorkspace,  // the host tree below, an empty file system with the options of data above it
 };
 
 enum class Missing { kFail, kSkip };
@@ -32,16 +37,22 @@ struct MountStep {
   std::string data;
   os::BindOptions options;
   Missing missing = Missing::kFail;
-};
-
-struct MountSizes {
-  std::uint64_t tmp_bytes = 0;
+  int tree = -1;
 };
 
 inline constexpr char kWorkspaceTarget[] = "workspace";
+inline constexpr char kStageTarget[] = "mnt";  // where things are put together before they go to their place
+inline constexpr std::size_t kMaxTrees = 50;   // the workspace, a root, and the binds
 
-// Everything below an empty root: /usr and a few files of /etc from the host, read-only; /dev, /proc, /tmp, the home
-// directory and /workspace of its own. Nothing else of the host is there.
-std::vector<MountStep> PlanRoot(const MountSizes& sizes);
+// An entry of the top of a root file system.
+struct RootEntry {
+  std::string name;
+  std::string link;  // its target when it is a symbolic link
+};
+
+// Everything below an empty root: the programs of the host (/usr and a few files of /etc) or the entries of a root file
+// system, read-only; the binds; /dev, /proc, /tmp, the home directory and /workspace of its own. Nothing else is there.
+// Trees are numbered in the order of the request's descriptors.
+std::vector<MountStep> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
 
 }  // namespace skerry::launcher

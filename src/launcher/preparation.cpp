@@ -1,11 +1,17 @@
 #include "launcher/preparation.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 
+#include "os/directory.hpp"
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 #include "os/seccomp.hpp"
 
 namespace skerry::launcher {
@@ -49,23 +55,34 @@ constexpr std::array kSubprocessRules = {
     os::LandlockRule{.path = "/proc/self", .grant = os::LandlockGrant::kProcess},
 };
 
-std::vector<os::LandlockRule> LandlockRules(const StartRequest& request, int workspace_fd) {
-  std::vector<os::LandlockRule> rules;
-  if (request.isolation == Isolation::kNamespaces) {
-    rules.assign(kNamespaceRules.begin(), kNamespaceRules.end());
-  } else {
-    rules.assign(kSubprocessRules.begin(), kSubprocessRules.end());
-    rules.push_back({.fd = workspace_fd, .grant = os::LandlockGrant::kReadWrite});
-    rules.push_back({.path = request.scratch_path.c_str(), .grant = os::LandlockGrant::kReadWrite});
-  }
+std::vector<os::LandlockRule> RulesInNamespaces(const StartRequest& request) {
+  std::vector<os::LandlockRule> rules(kNamespaceRules.begin(), kNamespaceRules.end());
+  for (const HostBind& bind : request.binds)
+    if (bind.access == os::Access::kReadWrite)
+      rules.push_back({.path = bind.target.c_str(), .grant = os::LandlockGrant::kReadWrite});
   return rules;
+}
+
+std::vector<os::LandlockRule> RulesWithoutNamespaces(const StartRequest& request, int workspace_fd) {
+  std::vector<os::LandlockRule> rules(kSubprocessRules.begin(), kSubprocessRules.end());
+  rules.push_back({.fd = workspace_fd, .grant = os::LandlockGrant::kReadWrite});
+  rules.push_back({.path = request.scratch_path.c_str(), .grant = os::LandlockGrant::kReadWrite});
+  return rules;
+}
+
+// A plain user's descriptors in flight over unix sockets count for all of that user's programs, and each may have as
+// many as its own limit of open files: with half of the caller's limit a sandbox leaves the others the other half.
+std::uint64_t OpenFilesFor(const StartRequest& request) {
+  rlimit own{};
+  if (::geteuid() == 0 || ::getrlimit(RLIMIT_NOFILE, &own) < 0) return request.open_files;
+  return std::min<std::uint64_t>(request.open_files, std::max<std::uint64_t>(own.rlim_cur / 2, 64));
 }
 
 // What a cgroup does not limit is limited per process as well as that goes.
 os::ProcessLimits LimitsFor(const StartRequest& request, const os::Cgroup& cgroup) {
   constexpr std::uint64_t kWatchSlack = 4ULL << 30U;  // what one process can get hold of between two looks
   os::ProcessLimits limits;
-  limits.open_files = request.open_files;
+  limits.open_files = OpenFilesFor(request);
   limits.file_bytes = request.file_bytes;
   // Counted per user namespace since Linux 5.14, so other processes of the same user do not matter.
   if (!cgroup.LimitsPids() && request.isolation == Isolation::kNamespaces) limits.processes = request.pids;
@@ -75,6 +92,10 @@ os::ProcessLimits LimitsFor(const StartRequest& request, const os::Cgroup& cgrou
 
 void NoteWhatIsMissing(const StartRequest& request, const os::Cgroup& cgroup, int landlock_abi,
                        std::vector<std::string>& degraded) {
+  if (request.workspace == WorkspaceKind::kLayered && !os::TmpfsHasUserAttributes())
+    degraded.emplace_back(
+        "workspace: this kernel's tmpfs has no user attributes (Linux 6.6 brings them); a directory that was removed "
+        "cannot be made again in the same run");
   if (landlock_abi == 0)
     degraded.emplace_back("landlock: not in this kernel; the second fence around files is missing");
   if (!cgroup.LimitsMemory())
@@ -87,10 +108,10 @@ void NoteWhatIsMissing(const StartRequest& request, const os::Cgroup& cgroup, in
 }
 
 // Without namespaces there is no id to hide behind: root gives itself up to the owner of the workspace.
-base::Result<HostIdentity> IdentityFor(const StartRequest& request, const struct stat& workspace) {
-  if (request.isolation == Isolation::kNamespaces || request.workspace_owner == WorkspaceOwner::kSkerry ||
-      ::geteuid() != 0)
-    return ChooseIdentity();
+base::Result<HostIdentity> IdentityWithoutNamespaces(const StartRequest& request, int workspace_fd) {
+  if (request.workspace_owner == WorkspaceOwner::kSkerry || ::geteuid() != 0) return ChooseIdentity();
+  struct stat workspace{};
+  if (::fstatat(workspace_fd, "", &workspace, AT_EMPTY_PATH) < 0) return os::ErrnoErr("look at the workspace");
   if (workspace.st_uid != 0 && workspace.st_gid != 0) return HostIdentity{workspace.st_uid, workspace.st_gid};
   return base::Err(base::Code::kPermissionDenied,
                    request.workspace_path + " belongs to root, and without namespaces a program never runs as root; " +
@@ -108,30 +129,77 @@ base::Status GiveAway(const StartRequest& request, int workspace_fd, const HostI
   return {};
 }
 
+// The top of a root file system; nothing below a link is looked at.
+base::Result<std::vector<RootEntry>> ListRoot(const std::string& path, int fd) {
+  constexpr std::size_t kMaxEntries = 100;
+  base::UniqueFd readable(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!readable.valid()) return os::ErrnoErr("open root file system " + path);
+  const os::Directory directory(::fdopendir(readable.get()));
+  if (directory == nullptr) return os::ErrnoErr("list root file system " + path);
+  const int directory_fd = readable.Release();
+  std::vector<RootEntry> entries;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (os::IsDots(entry->d_name)) continue;
+    if (entries.size() == kMaxEntries)
+      return base::Err(base::Code::kTooLarge, path + ": more than 100 entries at the top are no root file system");
+    std::array<char, PATH_MAX> target{};
+    const ssize_t size = ::readlinkat(directory_fd, entry->d_name, target.data(), target.size() - 1);
+    entries.push_back({entry->d_name, size > 0 ? target.data() : ""});
+  }
+  return entries;
+}
+
+std::size_t DescriptorsOf(const StartRequest& request) {
+  return (request.workspace == WorkspaceKind::kEmpty ? 0U : 1U) + (request.root_path.empty() ? 0U : 1U) +
+         request.binds.size();
+}
+
 }  // namespace
 
-base::Result<Preparation> Preparation::Make(const StartRequest& request, int workspace_fd, const os::Cgroup& cgroup,
-                                            std::vector<std::string>& degraded) {
-  Preparation prepared(request, workspace_fd);
-  if (::fstatat(workspace_fd, "", &prepared.workspace_, AT_EMPTY_PATH) < 0)
-    return os::ErrnoErr("look at the workspace");
-  SKERRY_ASSIGN_OR_RETURN(prepared.identity_, IdentityFor(request, prepared.workspace_));
-  SKERRY_RETURN_IF_ERROR(prepared.PrepareWorkspace(degraded));
+base::Result<Preparation> Preparation::Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                            const os::Cgroup& cgroup, std::vector<std::string>& degraded) {
+  if (fds.size() != DescriptorsOf(request))
+    return base::Err(base::Code::kInvalidArgument, "a start request without its directories");
+  Preparation prepared(request);
+  SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces ? prepared.PrepareNamespaces(fds, degraded)
+                                                                     : prepared.PrepareSubprocess(fds));
   prepared.join_cgroups_ = cgroup.JoinFds();
-  if (request.isolation == Isolation::kNamespaces) prepared.mounts_ = PlanRoot({.tmp_bytes = request.tmp_bytes});
-  prepared.landlock_rules_ = LandlockRules(request, workspace_fd);
   prepared.filter_ = os::CompileFilter(os::SandboxSyscalls());
   prepared.limits_ = LimitsFor(request, cgroup);
-  prepared.landlock_abi_ = os::LandlockAbi();
+  if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = os::LandlockAbi();
   NoteWhatIsMissing(request, cgroup, prepared.landlock_abi_, degraded);
+  if (request.demand == Demand::kEverything && request.cpu_percent != 0 && !cgroup.LimitsCpu())
+    return base::Err(
+        base::Code::kUnavailable,
+        "limits.maxCpuPercent cannot be kept: no cpu controller for this user; set it to 0, run as root, or "
+        "use --mode permissive");
   return prepared;
 }
 
-base::Status Preparation::PrepareWorkspace(std::vector<std::string>& degraded) {
-  if (request_.isolation == Isolation::kNone) return GiveAway(request_, workspace_fd_, identity_);
-  if (::geteuid() != 0) return {};  // the child binds it by its path
-  SKERRY_ASSIGN_OR_RETURN(workspace_tree_, PrepareWorkspaceTree(request_, workspace_fd_, identity_, degraded));
+base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds, std::vector<std::string>& degraded) {
+  if (request_.workspace == WorkspaceKind::kLayered && request_.pretend_missing.Has(base::Feature::kOverlay))
+    return base::Err(base::Code::kUnavailable, "set-up step failed: set up /workspace: no overlay in this kernel");
+  identity_ = ChooseIdentity();
+  std::size_t next = 0;
+  std::vector<RootEntry> root;
+  if (request_.workspace != WorkspaceKind::kEmpty)
+    SKERRY_RETURN_IF_ERROR(trees_.Add(request_.workspace_path, fds[next++].get(), identity_, degraded));
+  if (!request_.root_path.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(root, ListRoot(request_.root_path, fds[next].get()));
+    SKERRY_RETURN_IF_ERROR(trees_.Add(request_.root_path, fds[next++].get(), identity_, degraded));
+  }
+  for (const HostBind& bind : request_.binds)
+    SKERRY_RETURN_IF_ERROR(trees_.Add(bind.source, fds[next++].get(), identity_, degraded));
+  mounts_ = PlanRoot(request_, root);
+  landlock_rules_ = RulesInNamespaces(request_);
   return {};
+}
+
+base::Status Preparation::PrepareSubprocess(std::span<const base::UniqueFd> fds) {
+  const int workspace_fd = fds.front().get();
+  SKERRY_ASSIGN_OR_RETURN(identity_, IdentityWithoutNamespaces(request_, workspace_fd));
+  landlock_rules_ = RulesWithoutNamespaces(request_, workspace_fd);
+  return GiveAway(request_, workspace_fd, identity_);
 }
 
 ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
@@ -146,12 +214,10 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.join_cgroups = join_cgroups_;
   plan.user = namespaces ? kAgentId : identity_.user;
   plan.group = namespaces ? kAgentId : identity_.group;
+  plan.trees = trees_.all();
   plan.mounts = mounts_;
+  plan.hidden = request_.hidden;
   plan.root_mount_point = RootMountPoint();
-  plan.workspace_tree = workspace_tree_.get();
-  plan.workspace_path = request_.workspace_path.c_str();
-  plan.workspace_device = workspace_.st_dev;
-  plan.workspace_inode = workspace_.st_ino;
   plan.limits = limits_;
   plan.landlock_abi = landlock_abi_;
   plan.landlock_rules = landlock_rules_;

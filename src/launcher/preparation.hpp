@@ -2,14 +2,15 @@
 #pragma once
 
 #include <linux/filter.h>
-#include <sys/stat.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "launcher/host_identity.hpp"
+#include "launcher/host_tree.hpp"
 #include "launcher/mount_plan.hpp"
 #include "launcher/protocol.hpp"
 #include "launcher/sandbox_child.hpp"
@@ -21,22 +22,21 @@ namespace skerry::launcher {
 // Owns what a ChildPlan points to, so it must outlive the plan. Holds references to the request and the cgroup.
 class Preparation {
  public:
-  // What the machine cannot do is added to `degraded`.
-  static base::Result<Preparation> Make(const StartRequest& request, int workspace_fd, const os::Cgroup& cgroup,
-                                        std::vector<std::string>& degraded);
+  // `fds` are those of the request, in its order. What the machine cannot do is added to `degraded`.
+  static base::Result<Preparation> Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                        const os::Cgroup& cgroup, std::vector<std::string>& degraded);
 
   [[nodiscard]] const HostIdentity& identity() const { return identity_; }
   [[nodiscard]] ChildPlan PlanFor(int report, int control, int init_program);
 
  private:
-  Preparation(const StartRequest& request, int workspace_fd) : request_(request), workspace_fd_(workspace_fd) {}
-  base::Status PrepareWorkspace(std::vector<std::string>& degraded);
+  explicit Preparation(const StartRequest& request) : request_(request) {}
+  base::Status PrepareNamespaces(std::span<const base::UniqueFd> fds, std::vector<std::string>& degraded);
+  base::Status PrepareSubprocess(std::span<const base::UniqueFd> fds);
 
   const StartRequest& request_;
-  int workspace_fd_;
-  struct stat workspace_{};
   HostIdentity identity_;
-  base::UniqueFd workspace_tree_;
+  HostTrees trees_;
   std::vector<int> join_cgroups_;
   std::vector<MountStep> mounts_;
   std::vector<os::LandlockRule> landlock_rules_;

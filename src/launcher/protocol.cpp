@@ -17,13 +17,15 @@ enum class Tag : std::uint64_t {
   kEnded,
   kCommand,
   kCommandEnded,
+  kTerminalOpened,
   kLast
 };
 
 constexpr std::uint64_t kMaxBytes = 1ULL << 50U;
 constexpr std::uint64_t kMaxCount = 1ULL << 22U;
-constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxPath = 4096;
+constexpr std::size_t kMaxBinds = 48;
+constexpr std::uint64_t kMaxTerminal = 10'000;
 
 WireWriter Tagged(Tag tag) {
   WireWriter writer;
@@ -31,19 +33,32 @@ WireWriter Tagged(Tag tag) {
   return writer;
 }
 
+void Write(WireWriter& writer, const std::vector<HostBind>& binds) {
+  writer.Number(binds.size());
+  for (const HostBind& bind : binds)
+    writer.Text(bind.source).Text(bind.target).Number(static_cast<std::uint64_t>(bind.access));
+}
+
 std::string EncodeOne(const StartRequest& message) {
-  return Tagged(Tag::kStart)
-      .Number(static_cast<std::uint64_t>(message.isolation))
-      .Text(message.name)
+  WireWriter writer = Tagged(Tag::kStart);
+  writer.Number(static_cast<std::uint64_t>(message.isolation))
+      .Number(static_cast<std::uint64_t>(message.workspace))
       .Text(message.workspace_path)
       .Number(static_cast<std::uint64_t>(message.workspace_owner))
+      .Text(message.root_path)
+      .Texts(message.hidden)
       .Text(message.scratch_path)
-      .Number(message.memory_bytes)
+      .Number(message.pretend_missing.bits())
+      .Number(static_cast<std::uint64_t>(message.demand));
+  Write(writer, message.binds);
+  return writer.Number(message.memory_bytes)
       .Number(message.pids)
       .Number(message.cpu_percent)
       .Number(message.open_files)
       .Number(message.file_bytes)
       .Number(message.tmp_bytes)
+      .Number(message.disk_bytes)
+      .Number(message.disk_inodes)
       .Number(message.lifetime_ms)
       .Take();
 }
@@ -65,7 +80,10 @@ std::string EncodeOne(const Failed& message) {
 }
 
 WireWriter& Write(WireWriter& writer, const Usage& usage) {
-  return writer.Number(usage.out_of_memory_kills).Number(usage.memory_peak_bytes).Number(usage.forks_refused);
+  return writer.Number(usage.out_of_memory_kills)
+      .Number(usage.memory_peak_bytes)
+      .Number(usage.forks_refused)
+      .Number(usage.times_throttled);
 }
 
 std::string EncodeOne(const Usage& message) {
@@ -78,35 +96,79 @@ std::string EncodeOne(const Ended& message) {
   return Write(writer, message.usage).Number(message.processes_left).Take();
 }
 
-bool PlainName(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxName &&
-         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+std::string EncodeOne(const CommandEnded& message) {
+  return Tagged(Tag::kCommandEnded)
+      .Number(message.id)
+      .Number(message.start_error)
+      .Number(message.wait_status)
+      .Number(message.user_microseconds)
+      .Number(message.system_microseconds)
+      .Take();
+}
+
+std::string EncodeOne(const TerminalOpened& message) {
+  return Tagged(Tag::kTerminalOpened).Number(message.id).Take();
 }
 
 bool AbsolutePath(std::string_view path) {
   return path.starts_with('/') && path.size() < kMaxPath && path.find('\0') == std::string_view::npos;
 }
 
+// As seen from inside: one that cannot lead anywhere else.
+bool PathInside(std::string_view path) {
+  if (!AbsolutePath(path) || path.size() == 1 || path.ends_with('/')) return false;
+  const std::string bordered = std::string(path) + "/";
+  return bordered.find("//") == std::string::npos && bordered.find("/./") == std::string::npos &&
+         bordered.find("/../") == std::string::npos;
+}
+
 bool Sensible(const StartRequest& request) {
-  if (!PlainName(request.name) || !AbsolutePath(request.workspace_path)) return false;
-  return request.scratch_path.empty() ? request.isolation == Isolation::kNamespaces
-                                      : AbsolutePath(request.scratch_path);
+  if (request.workspace == WorkspaceKind::kEmpty ? !request.workspace_path.empty()
+                                                 : !AbsolutePath(request.workspace_path))
+    return false;
+  if (!request.root_path.empty() && !AbsolutePath(request.root_path)) return false;
+  const auto fits = [](const HostBind& bind) { return AbsolutePath(bind.source) && PathInside(bind.target); };
+  if (!std::ranges::all_of(request.binds, fits) || !std::ranges::all_of(request.hidden, PathInside)) return false;
+  if (request.isolation == Isolation::kNamespaces) return request.scratch_path.empty();
+  // Without namespaces there is nothing to mount.
+  return AbsolutePath(request.scratch_path) && request.workspace == WorkspaceKind::kDirect && request.binds.empty() &&
+         request.hidden.empty() && request.root_path.empty();
+}
+
+std::vector<HostBind> ReadBinds(WireReader& reader) {
+  std::vector<HostBind> binds;
+  const std::uint64_t count = reader.NumberUpTo(kMaxBinds);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    HostBind bind;
+    bind.source = reader.Text();
+    bind.target = reader.Text();
+    bind.access = static_cast<os::Access>(reader.NumberUpTo(static_cast<std::uint64_t>(os::Access::kReadWrite)));
+    binds.push_back(std::move(bind));
+  }
+  return binds;
 }
 
 std::optional<ToLauncher> DecodeStart(WireReader reader) {
   StartRequest request;
   request.isolation = static_cast<Isolation>(reader.NumberUpTo(static_cast<std::uint64_t>(Isolation::kNone)));
-  request.name = reader.Text();
+  request.workspace = static_cast<WorkspaceKind>(reader.NumberUpTo(static_cast<std::uint64_t>(WorkspaceKind::kDirect)));
   request.workspace_path = reader.Text();
   request.workspace_owner =
       static_cast<WorkspaceOwner>(reader.NumberUpTo(static_cast<std::uint64_t>(WorkspaceOwner::kPerson)));
+  request.root_path = reader.Text();
+  request.hidden = reader.Texts();
   request.scratch_path = reader.Text();
+  request.pretend_missing = base::FeatureSet::FromBits(reader.NumberUpTo(base::FeatureSet::kAllBits));
+  request.demand = static_cast<Demand>(reader.NumberUpTo(static_cast<std::uint64_t>(Demand::kEverything)));
+  request.binds = ReadBinds(reader);
   request.memory_bytes = reader.NumberUpTo(kMaxBytes);
   request.pids = reader.NumberUpTo(kMaxCount);
   request.cpu_percent = reader.NumberUpTo(kMaxCount);
   request.open_files = reader.NumberUpTo(kMaxCount);
   request.file_bytes = reader.NumberUpTo(kMaxBytes);
   request.tmp_bytes = reader.NumberUpTo(kMaxBytes);
+  request.disk_bytes = reader.NumberUpTo(kMaxBytes);
+  request.disk_inodes = reader.NumberUpTo(kMaxBytes);
   request.lifetime_ms = reader.NumberUpTo(kMaxBytes);
   if (!reader.Complete() || !Sensible(request)) return std::nullopt;
   return request;
@@ -133,6 +195,7 @@ Usage ReadUsage(WireReader& reader) {
   usage.out_of_memory_kills = reader.Number();
   usage.memory_peak_bytes = reader.Number();
   usage.forks_refused = reader.Number();
+  usage.times_throttled = reader.Number();
   return usage;
 }
 
@@ -146,6 +209,17 @@ std::optional<FromLauncher> DecodeEnded(WireReader reader) {
   message.usage = ReadUsage(reader);
   message.processes_left = reader.Number();
   return reader.Complete() ? std::optional<FromLauncher>(message) : std::nullopt;
+}
+
+std::optional<FromInit> DecodeCommandEnded(WireReader reader) {
+  CommandEnded message;
+  message.id = reader.Number();
+  message.start_error = reader.NumberUpTo(4095);
+  message.wait_status = reader.NumberUpTo(0xFFFF);
+  message.user_microseconds = reader.Number();
+  message.system_microseconds = reader.Number();
+  if (!reader.Complete()) return std::nullopt;
+  return message;
 }
 
 bool HasNul(const std::vector<std::string>& texts) {
@@ -162,22 +236,18 @@ std::string Encode(const FromLauncher& message) {
   return std::visit([](const auto& one) { return EncodeOne(one); }, message);
 }
 
+std::string Encode(const FromInit& message) {
+  return std::visit([](const auto& one) { return EncodeOne(one); }, message);
+}
+
 std::string Encode(const CommandRequest& message) {
   return Tagged(Tag::kCommand)
       .Number(message.id)
+      .Number(message.terminal ? message.terminal->rows : 0)
+      .Number(message.terminal ? message.terminal->columns : 0)
       .Text(message.directory)
       .Texts(message.arguments)
       .Texts(message.environment)
-      .Take();
-}
-
-std::string Encode(const CommandEnded& message) {
-  return Tagged(Tag::kCommandEnded)
-      .Number(message.id)
-      .Number(message.start_error)
-      .Number(message.wait_status)
-      .Number(message.user_microseconds)
-      .Number(message.system_microseconds)
       .Take();
 }
 
@@ -216,6 +286,8 @@ std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes) {
   if (reader.Number() != static_cast<std::uint64_t>(Tag::kCommand)) return std::nullopt;
   CommandRequest message;
   message.id = reader.Number();
+  const TerminalSize terminal{reader.NumberUpTo(kMaxTerminal), reader.NumberUpTo(kMaxTerminal)};
+  if (terminal.rows != 0 && terminal.columns != 0) message.terminal = terminal;
   message.directory = reader.Text();
   message.arguments = reader.Texts();
   message.environment = reader.Texts();
@@ -224,17 +296,18 @@ std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes) {
   return message;
 }
 
-std::optional<CommandEnded> DecodeCommandEnded(std::string_view bytes) {
+std::optional<FromInit> DecodeFromInit(std::string_view bytes) {
   WireReader reader(bytes);
-  if (reader.Number() != static_cast<std::uint64_t>(Tag::kCommandEnded)) return std::nullopt;
-  CommandEnded message;
-  message.id = reader.Number();
-  message.start_error = reader.NumberUpTo(4095);
-  message.wait_status = reader.NumberUpTo(0xFFFF);
-  message.user_microseconds = reader.Number();
-  message.system_microseconds = reader.Number();
-  if (!reader.Complete()) return std::nullopt;
-  return message;
+  switch (static_cast<Tag>(reader.NumberUpTo(static_cast<std::uint64_t>(Tag::kLast)))) {
+    case Tag::kCommandEnded:
+      return DecodeCommandEnded(reader);
+    case Tag::kTerminalOpened: {
+      const TerminalOpened message{reader.Number()};
+      return reader.Complete() ? std::optional<FromInit>(message) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace skerry::launcher

@@ -1,9 +1,13 @@
 // What is said between a backend, the launcher and the init of a sandbox. One message per packet.
 //
-//   backend → launcher   StartRequest (+ the workspace directory), later UsageRequest as often as wanted, then
-//   StopRequest launcher → backend   Started (+ the socket to init) or Failed; Usage; at the end Ended backend → init
-//   CommandRequest (+ stdin, stdout, stderr and, with program text, a sealed file that holds it) init → backend
-//   CommandEnded
+// - backend → launcher: StartRequest with the host's directories it names, open; then UsageRequest as often as wanted;
+//   then StopRequest.
+// - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; at the end
+//   Ended.
+// - backend → init: CommandRequest with stdin, stdout, stderr and, for program text, a sealed file that holds it; with
+// a
+//   terminal only the text.
+// - init → backend: TerminalOpened with its other end, when one was asked for; CommandEnded.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +18,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/feature.hpp"
+#include "os/mounts.hpp"
 
 namespace skerry::launcher {
 
@@ -25,24 +31,51 @@ enum class Isolation : std::uint8_t {
 // Whose directory the workspace is. Ours may be given to the sandbox's user; a person's keeps its owner.
 enum class WorkspaceOwner : std::uint8_t { kSkerry, kPerson };
 
+enum class WorkspaceKind : std::uint8_t {
+  kEmpty,    // an empty file system of a limited size, gone with the sandbox
+  kLayered,  // a directory below, and a layer of a limited size above it that takes all changes
+  kDirect,   // a directory as it is
+};
+
+// When the machine cannot keep a limit that was asked for: say so and go on, or refuse.
+enum class Demand : std::uint8_t { kWhatIsPossible, kEverything };
+
+// A file or directory of the host that appears inside.
+struct HostBind {
+  std::string source;  // absolute; the descriptor that comes along must be the same file
+  std::string target;  // absolute, as seen from inside
+  os::Access access = os::Access::kReadOnly;
+};
+
+// The descriptors that come along, in this order: the workspace unless it is empty, the root if there is one, each
+// bind.
 struct StartRequest {
   Isolation isolation = Isolation::kNamespaces;
-  std::string name;            // of the cgroup: letters, digits and '-'
-  std::string workspace_path;  // absolute; the descriptor that comes along must be the same directory
+  WorkspaceKind workspace = WorkspaceKind::kEmpty;
+  std::string workspace_path;  // absolute; unless it is empty
   WorkspaceOwner workspace_owner = WorkspaceOwner::kSkerry;
-  std::string scratch_path;  // without namespaces: stands in for /tmp and the home directory
+  std::string root_path;             // an unpacked root file system; "" for the programs of the host
+  std::vector<HostBind> binds;       // beside the programs and the workspace
+  std::vector<std::string> hidden;   // absolute, as seen from inside: there, and not to be read
+  std::string scratch_path;          // without namespaces: stands in for /tmp and the home directory
+  base::FeatureSet pretend_missing;  // for tests of what happens on a weaker machine
+  Demand demand = Demand::kEverything;
   std::uint64_t memory_bytes = 0;
   std::uint64_t pids = 0;
   std::uint64_t cpu_percent = 0;
   std::uint64_t open_files = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t tmp_bytes = 0;
+  std::uint64_t disk_bytes = 0;  // of the workspace's own layer
+  std::uint64_t disk_inodes = 0;
   std::uint64_t lifetime_ms = 0;  // after this the launcher ends it even if its client is stopped; 0 for never
 };
 
 struct UsageRequest {};
 struct StopRequest {};
 
+// With the socket to the init and, unless the workspace is direct, two directories: its changes, and it as programs see
+// it.
 struct Started {
   std::uint64_t init_pid = 0;
   std::vector<std::string> degraded;  // what the machine lacks and what that costs, one line each
@@ -58,6 +91,7 @@ struct Usage {
   std::uint64_t out_of_memory_kills = 0;
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t forks_refused = 0;
+  std::uint64_t times_throttled = 0;
 };
 
 struct Ended {
@@ -65,8 +99,14 @@ struct Ended {
   std::uint64_t processes_left = 0;  // 0 is the proof that the group is empty
 };
 
+struct TerminalSize {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+};
+
 struct CommandRequest {
   std::uint64_t id = 0;
+  std::optional<TerminalSize> terminal;  // of the sandbox's own, in place of three descriptors
   std::string directory;
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // "NAME=value", the whole of it
@@ -80,18 +120,23 @@ struct CommandEnded {
   std::uint64_t system_microseconds = 0;
 };
 
+struct TerminalOpened {
+  std::uint64_t id = 0;
+};
+
+using FromInit = std::variant<TerminalOpened, CommandEnded>;
 using ToLauncher = std::variant<StartRequest, UsageRequest, StopRequest>;
 using FromLauncher = std::variant<Started, Failed, Usage, Ended>;
 
 std::string Encode(const ToLauncher& message);
 std::string Encode(const FromLauncher& message);
 std::string Encode(const CommandRequest& message);
-std::string Encode(const CommandEnded& message);
+std::string Encode(const FromInit& message);
 
 // Nothing for bytes that are not exactly one well-formed message with values in range.
 std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes);
 std::optional<FromLauncher> DecodeFromLauncher(std::string_view bytes);
 std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes);
-std::optional<CommandEnded> DecodeCommandEnded(std::string_view bytes);
+std::optional<FromInit> DecodeFromInit(std::string_view bytes);
 
 }  // namespace skerry::launcher

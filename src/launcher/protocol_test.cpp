@@ -7,8 +7,10 @@ namespace {
 
 StartRequest Request() {
   StartRequest request;
-  request.name = "skerry-abc123";
+  request.workspace = WorkspaceKind::kLayered;
   request.workspace_path = "/home/a/w";
+  request.binds = {{"/data", "/data", os::Access::kReadOnly}, {"/cache", "/home/a/cache", os::Access::kReadWrite}};
+  request.hidden = {"/workspace/.env"};
   request.memory_bytes = 64 << 20;
   request.pids = 7;
   return request;
@@ -18,31 +20,50 @@ TEST(ProtocolTest, AStartRequestArrivesAsItWasSent) {
   const auto decoded = DecodeToLauncher(Encode(ToLauncher{Request()}));
   ASSERT_TRUE(decoded.has_value());
   const auto& request = std::get<StartRequest>(*decoded);
-  EXPECT_EQ(request.name, "skerry-abc123");
+  EXPECT_EQ(request.workspace, WorkspaceKind::kLayered);
   EXPECT_EQ(request.workspace_path, "/home/a/w");
+  ASSERT_EQ(request.binds.size(), 2U);
+  EXPECT_EQ(request.binds[1].target, "/home/a/cache");
+  EXPECT_EQ(request.binds[1].access, os::Access::kReadWrite);
+  EXPECT_EQ(request.hidden, std::vector<std::string>{"/workspace/.env"});
   EXPECT_EQ(request.memory_bytes, 64U << 20U);
   EXPECT_EQ(request.pids, 7U);
 }
 
-TEST(ProtocolTest, NamesAndPathsThatCouldMeanSomethingElseAreRefused) {
-  for (const char* name : {"", "..", "a/b", "A", "x y", "a_b"}) {
-    StartRequest request = Request();
-    request.name = name;
-    EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value()) << name;
-  }
+TEST(ProtocolTest, PathsThatCouldMeanSomethingElseAreRefused) {
   for (const std::string& path : {std::string("relative"), std::string(), std::string("/a\0b", 4)}) {
     StartRequest request = Request();
     request.workspace_path = path;
     EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value()) << path;
   }
+  for (const char* target : {"", "/", "data", "/a/../b", "/a/..", "//a", "/a/", "/./a", "/a//b"}) {
+    StartRequest request = Request();
+    request.binds = {{"/data", target, os::Access::kReadOnly}};
+    EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value()) << target;
+    request = Request();
+    request.hidden = {target};
+    EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value()) << target;
+  }
 }
 
-TEST(ProtocolTest, WithoutNamespacesAScratchDirectoryIsNeeded) {
+TEST(ProtocolTest, AnEmptyWorkspaceHasNoPath) {
   StartRequest request = Request();
+  request.workspace = WorkspaceKind::kEmpty;
+  EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value());
+  request.workspace_path.clear();
+  EXPECT_TRUE(DecodeToLauncher(Encode(ToLauncher{request})).has_value());
+}
+
+TEST(ProtocolTest, WithoutNamespacesThereAreNoMountsAndAScratchDirectory) {
+  StartRequest request;
   request.isolation = Isolation::kNone;
+  request.workspace = WorkspaceKind::kDirect;
+  request.workspace_path = "/w";
   EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value());
   request.scratch_path = "/scratch";
   EXPECT_TRUE(DecodeToLauncher(Encode(ToLauncher{request})).has_value());
+  request.hidden = {"/etc/passwd"};
+  EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{request})).has_value());
 }
 
 TEST(ProtocolTest, LimitsBeyondReasonAreRefused) {
@@ -79,10 +100,10 @@ TEST(ProtocolTest, ACommandWithANulOrWithoutArgumentsIsRefused) {
 }
 
 TEST(ProtocolTest, TheEndOfACommandArrivesAsItWasSent) {
-  const auto ended = DecodeCommandEnded(Encode(CommandEnded{.id = 3, .wait_status = 256}));
+  const auto ended = DecodeFromInit(Encode(FromInit{CommandEnded{.id = 3, .wait_status = 256}}));
   ASSERT_TRUE(ended.has_value());
-  EXPECT_EQ(ended->id, 3U);
-  EXPECT_EQ(ended->wait_status, 256U);
+  EXPECT_EQ(std::get<CommandEnded>(*ended).id, 3U);
+  EXPECT_EQ(std::get<CommandEnded>(*ended).wait_status, 256U);
 }
 
 }  // namespace

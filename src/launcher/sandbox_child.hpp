@@ -5,9 +5,10 @@
 #include <linux/filter.h>
 #include <sys/types.h>
 
-#include <array>
 #include <span>
+#include <string>
 
+#include "launcher/host_tree.hpp"
 #include "launcher/mount_plan.hpp"
 #include "launcher/protocol.hpp"
 #include "os/landlock.hpp"
@@ -18,10 +19,10 @@ namespace skerry::launcher {
 // Inside every sandbox the program is this user, whoever it is outside.
 inline constexpr uid_t kAgentId = 1000;
 
-// The first message of the child: either this, or nothing (its end closes when the exec succeeded).
-struct SetupFailure {
-  int error = 0;
-  std::array<char, 124> step{};  // what was being done, cut to fit
+// Two open directories of a workspace that is not direct; they keep it alive when its sandbox is gone.
+struct WorkspaceViews {
+  int changes = -1;  // what programs wrote: an overlay's upper layer, or all there is when nothing was below
+  int merged = -1;   // the workspace as programs see it
 };
 
 struct ChildPlan {
@@ -34,12 +35,10 @@ struct ChildPlan {
   uid_t user = 0;  // as seen from inside
   gid_t group = 0;
 
+  std::span<const HostTree> trees;
   std::span<const MountStep> mounts;
+  std::span<const std::string> hidden;
   const char* root_mount_point = nullptr;
-  int workspace_tree = -1;               // a detached mount made by a privileged launcher, or -1:
-  const char* workspace_path = nullptr;  // then this path, which must still be
-  dev_t workspace_device = 0;            // this directory
-  ino_t workspace_inode = 0;
 
   os::ProcessLimits limits;
   int landlock_abi = 0;

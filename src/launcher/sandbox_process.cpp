@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "launcher/child_report.hpp"
 #include "launcher/host_identity.hpp"
 #include "launcher/preparation.hpp"
 #include "launcher/sandbox_child.hpp"
 #include "os/errno_error.hpp"
 #include "os/namespace.hpp"
+#include "os/owned_name.hpp"
+#include "os/privileges.hpp"
 #include "os/process_tree.hpp"
 #include "os/socket.hpp"
 
@@ -22,25 +25,33 @@ using std::chrono_literals::operator""s;
 
 constexpr auto kSetupPatience = 20s;
 constexpr auto kKillPatience = 10s;
+constexpr char kCgroupPrefix[] = "skerry-";
 constexpr std::uint64_t kNamespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
-// Waits for the child to be done with setting up: its end of the socket closes when it became the init.
-base::Status AwaitInit(int report, const os::PidFd& child) {
-  auto message = os::ReceiveMessage(report, base::Deadline::After(kSetupPatience));
-  if (!message) return std::unexpected(std::move(message).error());
-  if (message->EndOfStream()) {
-    const auto ended = child.WaitForExit(base::Deadline::After(0s));
-    if (ended && !*ended) return {};
-    return base::Err(base::Code::kUnavailable, "the sandbox was killed while it was being set up");
-  }
+base::Error SetupError(const std::string& bytes) {
   SetupFailure failure;
-  if (message->bytes.size() != sizeof failure)
-    return base::Err(base::Code::kInternal, "malformed report of the set-up");
-  std::memcpy(&failure, message->bytes.data(), sizeof failure);
+  if (bytes.size() != sizeof failure) return {base::Code::kInternal, "malformed report of the set-up"};
+  std::memcpy(&failure, bytes.data(), sizeof failure);
   failure.step.back() = '\0';
-  return base::Err(base::Code::kUnavailable,
-                   std::string("set-up step failed: ") + failure.step.data() + ": " + os::ErrnoText(failure.error));
+  return {base::Code::kUnavailable,
+          std::string("set-up step failed: ") + failure.step.data() + ": " + os::ErrnoText(failure.error)};
+}
+
+// Waits for the child to be done with setting up: its end of the socket closes when it became the init. Before that it
+// may have handed out the views of the workspace.
+base::Result<std::vector<base::UniqueFd>> AwaitInit(int report, const os::PidFd& child) {
+  const auto deadline = base::Deadline::After(kSetupPatience);
+  std::vector<base::UniqueFd> views;
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(os::Message message, os::ReceiveMessage(report, deadline));
+    if (message.EndOfStream()) break;
+    if (message.fds.empty()) return std::unexpected(SetupError(message.bytes));
+    views = std::move(message.fds);
+  }
+  const auto ended = child.WaitForExit(base::Deadline::After(0s));
+  if (ended && !*ended) return views;
+  return base::Err(base::Code::kUnavailable, "the sandbox was killed while it was being set up");
 }
 
 // A kernel or a container that refuses user namespaces says so in different ways; people need to know what to change.
@@ -57,36 +68,55 @@ base::Status WriteMaps(pid_t child, const HostIdentity& identity) {
   return os::WriteIdMaps(child, {kAgentId, identity.user}, {kAgentId, identity.group}, setgroups);
 }
 
+base::Result<os::Cgroup> MakeCgroup(const StartRequest& request) {
+  if (request.pretend_missing.Has(base::Feature::kCgroups)) return os::Cgroup::Create({}, "", {});
+  const os::CgroupHierarchy hierarchy = os::CgroupHierarchy::Detect();
+  // What launchers before us left when they were killed (J25).
+  os::SweepCgroups(hierarchy, kCgroupPrefix);
+  const os::CgroupLimits limits{request.memory_bytes, request.pids, static_cast<std::uint32_t>(request.cpu_percent)};
+  return os::Cgroup::Create(hierarchy, os::OwnedName(kCgroupPrefix), limits);
+}
+
+base::Result<os::Cloned> Clone(const StartRequest& request, const os::Cgroup& cgroup, const HostIdentity& identity) {
+  if (request.isolation == Isolation::kNone) return os::CloneInto(0, cgroup.Version2Fd());
+  if (request.pretend_missing.Has(base::Feature::kUserNamespaces)) return os::ErrnoErr("clone3", EPERM);
+  // What the kernel counts per user (inotify, namespaces) counts for whoever made the user namespace: as root that must
+  // not be root, whose own programs would run out of it, but the sandbox's own user.
+  const os::EffectiveUser maker(identity.user);
+  return os::CloneInto(kNamespaces | os::kNewTime, cgroup.Version2Fd());
+}
+
 }  // namespace
 
-base::Result<SandboxProcess> SandboxProcess::Start(const StartRequest& request, int workspace_fd, int init_program) {
-  const os::CgroupLimits limits{request.memory_bytes, request.pids, static_cast<std::uint32_t>(request.cpu_percent)};
-  SKERRY_ASSIGN_OR_RETURN(os::Cgroup cgroup, os::Cgroup::Create(os::CgroupHierarchy::Detect(), request.name, limits));
-  SandboxProcess sandbox(std::move(cgroup), request.isolation, request.memory_bytes);
-  SKERRY_ASSIGN_OR_RETURN(Preparation prepared,
-                          Preparation::Make(request, workspace_fd, sandbox.cgroup_, sandbox.degraded_));
+base::Result<SandboxProcess> SandboxProcess::Start(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                                   int init_program) {
+  SKERRY_ASSIGN_OR_RETURN(os::Cgroup cgroup, MakeCgroup(request));
+  SandboxProcess sandbox(std::move(cgroup), request);
+  SKERRY_ASSIGN_OR_RETURN(Preparation prepared, Preparation::Make(request, fds, sandbox.cgroup_, sandbox.degraded_));
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair report, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair control, os::SocketPair::Create());
   const ChildPlan plan = prepared.PlanFor(report.second.get(), control.second.get(), init_program);
 
-  const bool namespaces = request.isolation == Isolation::kNamespaces;
-  auto cloned = os::CloneInto(namespaces ? kNamespaces | os::kNewTime : 0, sandbox.cgroup_.Version2Fd());
+  auto cloned = Clone(request, sandbox.cgroup_, prepared.identity());
   if (!cloned) return std::unexpected(ExplainCloneError(std::move(cloned).error()));
   if (cloned->child) RunSandboxChild(plan);
   sandbox.init_ = std::move(cloned->process);
   report.second.Reset();
   control.second.Reset();
-  if (namespaces) SKERRY_RETURN_IF_ERROR(WriteMaps(sandbox.init_.pid(), prepared.identity()));
+  if (request.isolation == Isolation::kNamespaces)
+    SKERRY_RETURN_IF_ERROR(WriteMaps(sandbox.init_.pid(), prepared.identity()));
   SKERRY_RETURN_IF_ERROR(os::SendMessage(report.first.get(), "!"));
-  SKERRY_RETURN_IF_ERROR(AwaitInit(report.first.get(), sandbox.init_));
-  sandbox.control_ = std::move(control.first);
+  SKERRY_ASSIGN_OR_RETURN(std::vector<base::UniqueFd> views, AwaitInit(report.first.get(), sandbox.init_));
+  sandbox.for_client_.push_back(std::move(control.first));
+  for (base::UniqueFd& view : views) sandbox.for_client_.push_back(std::move(view));
   return sandbox;
 }
 
 bool SandboxProcess::OverMemoryLimit() {
-  const std::uint64_t used = os::ProcessTreeMemory(init_.pid(), memory_bytes_);
-  memory_peak_ = std::max(memory_peak_, used);
-  over_memory_limit_ = over_memory_limit_ || used > memory_bytes_;
+  const os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
+  memory_peak_ = std::max(memory_peak_, use.memory_bytes);
+  over_memory_limit_ = over_memory_limit_ || use.memory_bytes > memory_bytes_;
+  at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);
   return over_memory_limit_;
 }
 
@@ -109,7 +139,8 @@ Usage SandboxProcess::CurrentUsage() const {
   const os::CgroupUsage usage = cgroup_.Usage();
   return {.out_of_memory_kills = usage.out_of_memory_kills + (over_memory_limit_ ? 1U : 0U),
           .memory_peak_bytes = std::max(usage.memory_peak_bytes, memory_peak_),
-          .forks_refused = usage.forks_refused};
+          .forks_refused = usage.forks_refused + (at_process_limit_ ? 1U : 0U),
+          .times_throttled = usage.times_throttled};
 }
 
 SandboxProcess::~SandboxProcess() {

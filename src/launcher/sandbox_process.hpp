@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ class SandboxProcess {
  public:
   // Set-up is complete when this returns: the init is running behind the whole fence. An error names the step that
   // failed; then nothing runs and nothing is left.
-  static base::Result<SandboxProcess> Start(const StartRequest& request, int workspace_fd, int init_program);
+  static base::Result<SandboxProcess> Start(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                            int init_program);
 
   SandboxProcess(SandboxProcess&&) noexcept = default;
   SandboxProcess& operator=(SandboxProcess&&) = delete;
@@ -29,7 +31,8 @@ class SandboxProcess {
   [[nodiscard]] pid_t init_pid() const { return init_.pid(); }
   [[nodiscard]] int init_pidfd() const { return init_.get(); }
   [[nodiscard]] const std::vector<std::string>& degraded() const { return degraded_; }
-  base::UniqueFd TakeControlSocket() { return std::move(control_); }
+  // For the client, and only for it: the socket to the init and the views of the workspace. To be called once.
+  std::vector<base::UniqueFd> TakeClientDescriptors() { return std::move(for_client_); }
 
   // Without a memory controller the launcher looks itself from time to time.
   [[nodiscard]] bool NeedsMemoryWatch() const { return !cgroup_.LimitsMemory() && memory_bytes_ != 0; }
@@ -41,16 +44,21 @@ class SandboxProcess {
   Ended Kill();
 
  private:
-  SandboxProcess(os::Cgroup cgroup, Isolation isolation, std::uint64_t memory_bytes)
-      : cgroup_(std::move(cgroup)), isolation_(isolation), memory_bytes_(memory_bytes) {}
+  SandboxProcess(os::Cgroup cgroup, const StartRequest& request)
+      : cgroup_(std::move(cgroup)),
+        isolation_(request.isolation),
+        memory_bytes_(request.memory_bytes),
+        pids_(request.pids) {}
 
   os::Cgroup cgroup_;
   os::PidFd init_;
-  base::UniqueFd control_;
+  std::vector<base::UniqueFd> for_client_;
   Isolation isolation_;
   std::uint64_t memory_bytes_;
+  std::uint64_t pids_;
   std::uint64_t memory_peak_ = 0;
   bool over_memory_limit_ = false;
+  bool at_process_limit_ = false;
   std::vector<std::string> degraded_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/deadline.hpp"
@@ -24,7 +25,12 @@ struct CgroupUsage {
   std::uint64_t out_of_memory_kills = 0;
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t forks_refused = 0;
+  std::uint64_t times_throttled = 0;
 };
+
+// Removes the groups whose OwnedName() says that their maker is dead, with what is left in them. Others are not
+// touched.
+void SweepCgroups(const CgroupHierarchy& hierarchy, std::string_view prefix);
 
 // Owns one directory per hierarchy. The destructor kills every member, waits for the group to be empty and removes it.
 class Cgroup {

@@ -13,6 +13,7 @@
 
 #include "base/ids.hpp"
 #include "os/files.hpp"
+#include "os/owned_name.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::os {
@@ -93,6 +94,40 @@ TEST_F(RealCgroupTest, ANewGroupHasNoKillsAndNoRefusedForks) {
   ASSERT_TRUE(cgroup.has_value()) << cgroup.error().message;
   EXPECT_EQ(cgroup->Usage().out_of_memory_kills, 0U);
   EXPECT_EQ(cgroup->Usage().forks_refused, 0U);
+}
+
+// A process that makes groups named after itself, puts a child in and ends without tidying up.
+void LeaveGroupBehind(const CgroupHierarchy& hierarchy) {
+  const pid_t pid = ::fork();
+  if (pid != 0) {
+    ::waitpid(pid, nullptr, 0);
+    return;
+  }
+  const auto cgroup = Cgroup::Create(hierarchy, OwnedName("skerry-test-"), {});
+  if (cgroup) (void)ForkMember(*cgroup);
+  ::_exit(0);
+}
+
+std::size_t CountGroups(const CgroupHierarchy& hierarchy) {
+  std::size_t count = 0;
+  for (const CgroupMount& mount : hierarchy.mounts)
+    for (const auto& entry : fs::directory_iterator(mount.directory))
+      count += entry.path().filename().string().starts_with("skerry-test-") ? 1U : 0U;
+  return count;
+}
+
+TEST_F(RealCgroupTest, TheSweepTakesTheGroupsOfTheDeadAndNoOthers) {
+  const std::size_t before = CountGroups(hierarchy_);
+  LeaveGroupBehind(hierarchy_);
+  ASSERT_EQ(CountGroups(hierarchy_), before + hierarchy_.mounts.size());
+  {
+    const auto mine = Cgroup::Create(hierarchy_, OwnedName("skerry-test-"), {});
+    const auto foreign = Cgroup::Create(hierarchy_, name_, {});
+    ASSERT_TRUE(mine.has_value() && foreign.has_value());
+    SweepCgroups(hierarchy_, "skerry-test-");
+    EXPECT_EQ(CountGroups(hierarchy_), before + 2 * hierarchy_.mounts.size());
+  }
+  EXPECT_EQ(CountGroups(hierarchy_), before);
 }
 
 }  // namespace

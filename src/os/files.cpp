@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -57,6 +58,11 @@ base::Result<base::UniqueFd> SealedMemory(std::string_view bytes) {
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
     return ErrnoErr("seal memory");
   return fd;
+}
+
+bool TmpfsHasUserAttributes() {
+  const base::UniqueFd fd(::memfd_create("skerry-probe", MFD_CLOEXEC));
+  return fd.valid() && ::fsetxattr(fd.get(), "user.skerry", "1", 1, 0) == 0;
 }
 
 }  // namespace skerry::os

@@ -22,4 +22,7 @@ base::Status WriteAll(int fd, std::string_view bytes);
 // An anonymous file that holds `bytes` and can never be changed again: what was approved is what is read.
 base::Result<base::UniqueFd> SealedMemory(std::string_view bytes);
 
+// Whether files in memory take attributes of the `user.` kind, which an overlay needs to replace directories.
+bool TmpfsHasUserAttributes();
+
 }  // namespace skerry::os

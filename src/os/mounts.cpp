@@ -36,11 +36,15 @@ int MakeMountsPrivate() {
   return Outcome(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
 }
 
+int SetMountOptions(int tree, const BindOptions& options) {
+  mount_attr attributes = AttributesOf(options);
+  return Outcome(::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
+}
+
 int BindMount(int source_fd, const char* source, const char* target, const BindOptions& options) {
   const int tree = ::open_tree(source_fd, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
   if (tree < 0) return errno;
-  mount_attr attributes = AttributesOf(options);
-  int error = Outcome(::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
+  int error = SetMountOptions(tree, options);
   if (error == 0) error = Outcome(::move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
   return CloseAnd(tree, error);
 }
@@ -57,6 +61,14 @@ int MaskPath(const char* path) {
   if (S_ISDIR(facts.st_mode))
     return Outcome(::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555"));
   return Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
+}
+
+int HidePath(const char* path, const char* cover) {
+  struct stat facts{};
+  if (::stat(path, &facts) < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : errno;
+  if (S_ISDIR(facts.st_mode))
+    return Outcome(::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=000"));
+  return BindMount(AT_FDCWD, cover, path, {.access = Access::kReadOnly, .execute = Execute::kForbidden});
 }
 
 int MakeReadOnly(const char* path) {

@@ -21,11 +21,18 @@ int MakeMountsPrivate();
 // A copy of the mount tree at `source` (relative to `source_fd`, or the descriptor itself when "") appears at `target`.
 int BindMount(int source_fd, const char* source, const char* target, const BindOptions& options);
 
+// The same options for a mount that is not attached anywhere yet.
+int SetMountOptions(int tree, const BindOptions& options);
+
 // An empty file system of a limited size. `options` as for mount(8): "mode=755,size=4m,nr_inodes=1k".
 int MountTmpfs(const char* target, const char* options, Execute execute);
 
 // Hides what is at `path`: a file behind /dev/null, a directory behind an empty read-only one. No such path is success.
 int MaskPath(const char* path);
+
+// Closes what is at `path` to everybody: a file behind `cover`, an empty file that nobody may open; a directory behind
+// an empty one. No such path is success.
+int HidePath(const char* path, const char* cover);
 
 // Makes `path` and all below it read-only where it is.
 int MakeReadOnly(const char* path);

@@ -80,4 +80,17 @@ int BecomeUser(uid_t user, gid_t group) {
   return ::setresuid(user, user, user) < 0 ? errno : 0;
 }
 
+EffectiveUser::EffectiveUser(uid_t user) {
+  if (::geteuid() != 0) return;
+  // Without this bit the kernel takes the capabilities away with the change.
+  ::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0UL, 0UL, 0UL);
+  // By the raw call: the library's wrapper may send signals to threads.
+  changed_ = ::syscall(SYS_setresuid, -1, user, -1) == 0;
+}
+
+EffectiveUser::~EffectiveUser() {
+  if (changed_) (void)::syscall(SYS_setresuid, -1, 0, -1);
+  ::prctl(PR_SET_SECUREBITS, 0UL, 0UL, 0UL, 0UL);
+}
+
 }  // namespace skerry::os

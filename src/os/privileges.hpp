@@ -1,4 +1,4 @@
-// Giving up power for good. These run after clone: no allocation, 0 or an errno.
+// Giving up power: for a moment, or for good. What is for good runs after clone: no allocation, 0 or an errno.
 #pragma once
 
 #include <sys/types.h>
@@ -24,5 +24,18 @@ int ApplyProcessLimits(const ProcessLimits& limits);
 
 // Supplementary groups are dropped where the kernel lets us, then group and user are set for good.
 int BecomeUser(uid_t user, gid_t group);
+
+// For as long as it lives a privileged process has `user` as its effective user, with all its capabilities; for others
+// it does nothing.
+class EffectiveUser {
+ public:
+  explicit EffectiveUser(uid_t user);
+  EffectiveUser(const EffectiveUser&) = delete;
+  EffectiveUser& operator=(const EffectiveUser&) = delete;
+  ~EffectiveUser();
+
+ private:
+  bool changed_ = false;
+};
 
 }  // namespace skerry::os

@@ -1,6 +1,7 @@
 #include "os/process_tree.hpp"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,12 @@ std::uint64_t ResidentBytes(pid_t pid) {
   return 0;
 }
 
+// A directory has a link for each directory in it, besides its own two.
+std::uint64_t TasksOf(pid_t pid) {
+  struct stat facts{};
+  return ::stat(("/proc/" + std::to_string(pid) + "/task").c_str(), &facts) == 0 ? facts.st_nlink - 2 : 0;
+}
+
 // Falls back to the resident size where the kernel does not let us look.
 std::uint64_t ProportionalBytes(pid_t pid) {
   constexpr std::uint64_t kKibibyte = 1024;
@@ -70,14 +77,17 @@ std::vector<pid_t> ProcessTree(pid_t root) {
   return tree;
 }
 
-std::uint64_t ProcessTreeMemory(pid_t root, std::uint64_t threshold) {
+TreeUse ProcessTreeUse(pid_t root, std::uint64_t threshold) {
   const std::vector<pid_t> tree = ProcessTree(root);
-  std::uint64_t resident = 0;
-  for (const pid_t pid : tree) resident += ResidentBytes(pid);
-  if (resident <= threshold) return resident;
-  std::uint64_t proportional = 0;
-  for (const pid_t pid : tree) proportional += ProportionalBytes(pid);
-  return proportional;
+  TreeUse use;
+  for (const pid_t pid : tree) {
+    use.memory_bytes += ResidentBytes(pid);
+    use.tasks += TasksOf(pid);
+  }
+  if (use.memory_bytes <= threshold) return use;
+  use.memory_bytes = 0;
+  for (const pid_t pid : tree) use.memory_bytes += ProportionalBytes(pid);
+  return use;
 }
 
 bool KillAllDescendants(base::Deadline deadline) {

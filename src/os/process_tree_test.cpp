@@ -31,8 +31,8 @@ TEST(ProcessTreeTest, ListsTheRootFirstAndItsChildren) {
 TEST(ProcessTreeTest, MemoryInUseIsCountedExactlyAndCheaply) {
   const std::string block(32U << 20U, 'x');
   asm volatile("" : : "r"(block.data()) : "memory");  // the compiler must not think that nobody looks at it
-  EXPECT_GT(ProcessTreeMemory(::getpid(), 0), block.size());
-  EXPECT_GT(ProcessTreeMemory(::getpid(), 1ULL << 40U), block.size());
+  EXPECT_GT(ProcessTreeUse(::getpid(), 0).memory_bytes, block.size());
+  EXPECT_GT(ProcessTreeUse(::getpid(), 1ULL << 40U).memory_bytes, block.size());
 }
 
 // Runs in a child, because it makes its process a subreaper and reaps everything.

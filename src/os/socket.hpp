@@ -14,7 +14,7 @@
 namespace skerry::os {
 
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{256} << 10U;
-inline constexpr std::size_t kMaxMessageFds = 8;
+inline constexpr std::size_t kMaxMessageFds = 64;
 
 struct SocketPair {
   base::UniqueFd first;

@@ -13,7 +13,7 @@ namespace skerry::runner {
 namespace {
 
 constexpr std::size_t kChunk = 65536;
-enum Slot : std::size_t { kOut, kErr, kInputSource, kInputSink, kControl, kInterrupt, kSlots };
+enum Slot : std::size_t { kOut, kErr, kInputSource, kInputSink, kControl, kInterrupt, kResized, kSlots };
 
 bool Ready(const pollfd& entry) {
   return entry.revents != 0;
@@ -56,7 +56,8 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
                                           pollfd{input.WantsRead(), POLLIN, 0},
                                           pollfd{input.WantsWrite(), POLLOUT, 0},
                                           pollfd{sources.control, POLLIN, 0},
-                                          pollfd{sources.interrupt, POLLIN, 0}};
+                                          pollfd{sources.interrupt, POLLIN, 0},
+                                          pollfd{sources.resized, POLLIN, 0}};
     if (::poll(entries.data(), entries.size(), deadline.PollTimeoutMs()) < 0) {
       if (errno == EINTR) continue;
       return os::ErrnoErr("poll");
@@ -66,6 +67,11 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
       sources.standard_output.Reset();
     if (Ready(entries[kErr]) && !ReadOnce(sources.standard_error.get(), core::Stream::kStderr, kChunk, deadline))
       sources.standard_error.Reset();
+    if (Ready(entries[kResized])) {
+      std::uint64_t times = 0;
+      (void)!::read(sources.resized, &times, sizeof times);
+      sources.on_resize(sources.standard_output.get());
+    }
     if (Ready(entries[kInputSource])) input.Read();
     if (Ready(entries[kInputSink])) input.Write();
     if (!wanted_) return PumpEnd::kCancelled;
@@ -73,13 +79,31 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
   }
 }
 
+// What is in a pipe is counted first, so that a writer who lives on is not waited for. What a terminal shows arrives a
+// moment after it was written: silence is the end there.
 void CommandPump::DrainOne(const base::UniqueFd& fd, core::Stream stream, base::Deadline deadline) {
+  if (!fd.valid()) return;
+  if (::isatty(fd.get()) == 1) {
+    DrainTerminal(fd.get(), stream, deadline);
+    return;
+  }
   int available = 0;
-  if (!fd.valid() || ::ioctl(fd.get(), FIONREAD, &available) < 0) return;
+  if (::ioctl(fd.get(), FIONREAD, &available) < 0) return;
   while (available > 0 && wanted_ && held_.bytes.empty()) {
     const std::uint64_t before = total_;
     if (!ReadOnce(fd.get(), stream, static_cast<std::size_t>(available), deadline) || total_ == before) return;
     available -= static_cast<int>(total_ - before);
+  }
+}
+
+void CommandPump::DrainTerminal(int fd, core::Stream stream, base::Deadline deadline) {
+  constexpr int kSilenceMs = 50;
+  constexpr std::uint64_t kMost = 1U << 20U;
+  const std::uint64_t start = total_;
+  while (wanted_ && held_.bytes.empty() && total_ - start < kMost) {
+    pollfd entry{fd, POLLIN, 0};
+    if (::poll(&entry, 1, kSilenceMs) <= 0) return;
+    if (!ReadOnce(fd, stream, kChunk, deadline)) return;
   }
 }
 

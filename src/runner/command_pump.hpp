@@ -30,6 +30,8 @@ class CommandPump {
     base::UniqueFd standard_error;
     int control = -1;    // borrowed
     int interrupt = -1;  // borrowed; readable when the caller wants the command ended
+    int resized = -1;    // borrowed; readable when the window has another size, which is then told to standard_output
+    std::function<void(int terminal)> on_resize;
   };
 
   base::Result<PumpEnd> Run(Sources& sources, InputFeed& input, base::Deadline deadline);
@@ -52,6 +54,7 @@ class CommandPump {
   void Deliver(core::Stream stream, std::string_view bytes, base::Deadline deadline);
   void DeliverHeld(base::Deadline deadline);
   void DrainOne(const base::UniqueFd& fd, core::Stream stream, base::Deadline deadline);
+  void DrainTerminal(int fd, core::Stream stream, base::Deadline deadline);
 
   core::OutputSink& sink_;
   std::uint64_t room_;

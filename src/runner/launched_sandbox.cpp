@@ -2,19 +2,21 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 
-#include "base/ids.hpp"
 #include "base/utf8.hpp"
 #include "interpreters/interpreter.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "os/pipe.hpp"
 #include "runner/command_pump.hpp"
+#include "runner/launch_request.hpp"
+#include "runner/limits_reached.hpp"
 
 namespace skerry::runner {
 namespace {
@@ -24,6 +26,7 @@ using std::chrono_literals::operator""s;
 constexpr int kExitKilled = 128 + SIGKILL;
 constexpr int kExitInterrupted = 128 + SIGINT;
 constexpr auto kEndPatience = 5s;
+constexpr char kEndOfTerminalInput[] = "\x04";  // what Ctrl-D types
 
 // A descriptor that becomes readable when a stop is requested, so that poll can wait for it.
 class StopSignal {
@@ -58,6 +61,29 @@ void SetVariables(std::vector<std::string>& environment, const std::map<std::str
   }
 }
 
+// The programs of a root file system lie where that says.
+void SetPath(std::vector<std::string>& environment, const std::vector<std::string>& of_root) {
+  for (const std::string& entry : of_root) {
+    if (!entry.starts_with("PATH=")) continue;
+    std::erase_if(environment, [](const std::string& old) { return old.starts_with("PATH="); });
+    environment.push_back(entry);
+  }
+}
+
+void SetWindow(int terminal, const core::TerminalSize& size) {
+  winsize window{};
+  window.ws_row = static_cast<unsigned short>(size.rows);
+  window.ws_col = static_cast<unsigned short>(size.columns);
+  (void)::ioctl(terminal, TIOCSWINSZ, &window);
+}
+
+launcher::Usage Since(const launcher::Usage& before, const launcher::Usage& now) {
+  return {.out_of_memory_kills = now.out_of_memory_kills - before.out_of_memory_kills,
+          .memory_peak_bytes = now.memory_peak_bytes,
+          .forks_refused = now.forks_refused - before.forks_refused,
+          .times_throttled = now.times_throttled - before.times_throttled};
+}
+
 core::Outcome TimedOut(const core::Command& command) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(command.timeout).count();
   return {.kind = core::OutcomeKind::kTimedOut,
@@ -81,47 +107,42 @@ LaunchedSandbox::~LaunchedSandbox() {
   (void)Kill();
 }
 
-launcher::StartRequest LaunchedSandbox::RequestFor() const {
-  constexpr std::uint64_t kMegabyte = 1U << 20U;
-  launcher::StartRequest request;
-  request.isolation = profile_.isolation;
-  request.name = base::RandomId("skerry-");
-  request.workspace_path = spec_.workspace;
-  request.workspace_owner = spec_.workspace_owner == core::WorkspaceOwner::kSkerry ? launcher::WorkspaceOwner::kSkerry
-                                                                                   : launcher::WorkspaceOwner::kPerson;
-  request.scratch_path = profile_.scratch;
-  request.memory_bytes = spec_.limits.memory_mb * kMegabyte;
-  request.pids = spec_.limits.pids;
-  request.cpu_percent = spec_.limits.cpu_percent;
-  request.open_files = spec_.limits.open_files;
-  request.file_bytes = spec_.limits.file_mb * kMegabyte;
-  request.tmp_bytes = spec_.limits.tmp_mb * kMegabyte;
-  request.lifetime_ms = static_cast<std::uint64_t>(spec_.lifetime.count());
-  return request;
-}
-
 base::Status LaunchedSandbox::Start() {
   if (handle_) return {};
-  const base::UniqueFd workspace(spec_.workspace_fd >= 0
-                                     ? ::fcntl(spec_.workspace_fd, F_DUPFD_CLOEXEC, 0)
-                                     : ::open(spec_.workspace.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!workspace.valid()) return os::ErrnoErr("workspace " + spec_.workspace);
-  SKERRY_ASSIGN_OR_RETURN(auto handle,
-                          launcher::SandboxHandle::Start(profile_.programs, RequestFor(), workspace.get()));
+  base::UniqueFd workspace;
+  if (!spec_.workspace.empty()) {
+    workspace.Reset(spec_.workspace_fd >= 0 ? ::fcntl(spec_.workspace_fd, F_DUPFD_CLOEXEC, 0)
+                                            : ::open(spec_.workspace.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!workspace.valid()) return os::ErrnoErr("workspace " + spec_.workspace);
+  }
+  const LaunchRequest launch = LaunchRequestFor(profile_, spec_, workspace.get());
+  SKERRY_ASSIGN_OR_RETURN(auto handle, launcher::SandboxHandle::Start(profile_.programs, launch.request, launch.fds));
   degraded_ = handle.degraded();
+  views_ = handle.TakeViews();
   handle_.emplace(std::move(handle));
   started_ = true;
-  out_of_memory_seen_ = 0;
-  usage_ = {};
+  usage_ = seen_ = {};
   return {};
 }
 
-base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command& command) {
+std::optional<core::WorkspaceView> LaunchedSandbox::View() const {
+  if (views_.size() != 2) return std::nullopt;
+  return core::WorkspaceView{views_[0].get(), views_[1].get(), !spec_.workspace.empty()};
+}
+
+base::Result<launcher::CommandRequest> LaunchedSandbox::RequestFor(const core::Command& command) const {
   SKERRY_RETURN_IF_ERROR(CheckEnvironment(command.environment));
   launcher::CommandRequest request;
   request.directory = profile_.directory;
   request.environment = interpreters::CleanEnvironment(profile_.home, profile_.temporary);
+  if (spec_.root) SetPath(request.environment, spec_.root->environment);
   SetVariables(request.environment, command.environment);
+  if (command.terminal) request.terminal = {command.terminal->rows, command.terminal->columns};
+  return request;
+}
+
+base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command& command) {
+  SKERRY_ASSIGN_OR_RETURN(launcher::CommandRequest request, RequestFor(command));
   base::UniqueFd text;
   if (const auto* code = std::get_if<core::Code>(&command.program)) {
     interpreters::Invocation invocation = interpreters::InvocationFor(*code);
@@ -131,6 +152,13 @@ base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command
     request.arguments = std::get<core::Arguments>(command.program);
     if (request.arguments.empty()) return base::Err(base::Code::kInvalidArgument, "there is no command to run");
   }
+  return command.terminal ? SendWithTerminal(command, std::move(request), text)
+                          : SendWithPipes(command, std::move(request), text);
+}
+
+base::Result<LaunchedSandbox::Running> LaunchedSandbox::SendWithPipes(const core::Command& command,
+                                                                      launcher::CommandRequest request,
+                                                                      const base::UniqueFd& text) {
   SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe err, os::Pipe::Create());
@@ -139,8 +167,30 @@ base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command
   std::vector<int> fds = {in.read_end.get(), out.write_end.get(), err.write_end.get()};
   if (text.valid()) fds.push_back(text.get());
   SKERRY_RETURN_IF_ERROR(handle_->SendCommand(request, fds));
-  return Running{{std::move(out.read_end), std::move(err.read_end), handle_->control_fd(), -1},
+  return Running{{.standard_output = std::move(out.read_end),
+                  .standard_error = std::move(err.read_end),
+                  .control = handle_->control_fd()},
                  InputFeed(command.input_fd, std::move(in.write_end))};
+}
+
+// The terminal is one of the sandbox's own: the program never holds the caller's, into which it could type (E32).
+base::Result<LaunchedSandbox::Running> LaunchedSandbox::SendWithTerminal(const core::Command& command,
+                                                                         launcher::CommandRequest request,
+                                                                         const base::UniqueFd& text) {
+  std::vector<int> fds;
+  if (text.valid()) fds.push_back(text.get());
+  SKERRY_RETURN_IF_ERROR(handle_->SendCommand(request, fds));
+  SKERRY_ASSIGN_OR_RETURN(auto answer, handle_->Receive(base::Deadline::After(kEndPatience)));
+  if (!answer) return base::Err(base::Code::kExecutionFailed, "the sandbox ended before its terminal was opened");
+  if (!std::holds_alternative<launcher::TerminalOpened>(answer->message) || answer->fds.size() != 1)
+    return base::Err(base::Code::kExecutionFailed, "the sandbox could not open a terminal");
+  base::UniqueFd master = std::move(answer->fds.front());
+  SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(master.get()));
+  base::UniqueFd input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
+  CommandPump::Sources sources{
+      .standard_output = std::move(master), .control = handle_->control_fd(), .resized = command.resized_fd};
+  sources.on_resize = [&command](int terminal) { SetWindow(terminal, command.terminal_size()); };
+  return Running{std::move(sources), InputFeed(command.input_fd, std::move(input), kEndOfTerminalInput)};
 }
 
 base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& command, core::OutputSink& sink,
@@ -154,10 +204,17 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
   // While something may still be alive inside, a reader who has stopped reading gets no more time than the program had.
   if (handle_ && !pump.Drain(running.sources, deadline)) SKERRY_RETURN_IF_ERROR(Kill());
   (void)pump.Drain(running.sources, base::Deadline::Never());
+  const LimitEvidence evidence{.outcome = outcome,
+                               .output_truncated = pump.truncated(),
+                               .max_output_bytes = command.max_output_bytes,
+                               .usage = Since(seen_, usage_),
+                               .changes_fd = views_.empty() ? -1 : views_.front().get()};
+  seen_ = usage_;
   return core::CommandResult{.outcome = outcome,
                              .output_truncated = pump.truncated(),
                              .output_bytes = pump.total_bytes(),
-                             .memory_peak_bytes = usage_.memory_peak_bytes};
+                             .memory_peak_bytes = usage_.memory_peak_bytes,
+                             .limits_reached = LimitsReached(evidence, spec_.limits)};
 }
 
 base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, Running& running, CommandPump& pump,
@@ -179,10 +236,11 @@ base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command,
 }
 
 base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, base::Deadline deadline) {
-  SKERRY_ASSIGN_OR_RETURN(const auto ended, handle_->ReceiveEnd(base::Deadline::After(kEndPatience)));
-  if (!ended) {
+  SKERRY_ASSIGN_OR_RETURN(const auto answer, handle_->Receive(base::Deadline::After(kEndPatience)));
+  const auto* ended = answer ? std::get_if<launcher::CommandEnded>(&answer->message) : nullptr;
+  if (ended == nullptr) {
     SKERRY_RETURN_IF_ERROR(Kill());
-    if (usage_.out_of_memory_kills > out_of_memory_seen_) return Judge(SIGKILL);
+    if (usage_.out_of_memory_kills > seen_.out_of_memory_kills) return Judge(SIGKILL);
     if (deadline.Expired()) return TimedOut(command);  // we were held up, and the launcher kept the time
     return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
   }
@@ -196,13 +254,15 @@ base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& comman
 }
 
 // A program that the kernel killed for its memory shows as SIGKILL, or as 137 when a shell stood between.
-core::Outcome LaunchedSandbox::Judge(int wait_status) {
+core::Outcome LaunchedSandbox::Judge(int wait_status) const {
   const bool signalled = WIFSIGNALED(wait_status);
   const int code = signalled ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-  const bool out_of_memory =
-      usage_.out_of_memory_kills > std::exchange(out_of_memory_seen_, usage_.out_of_memory_kills);
+  const bool out_of_memory = usage_.out_of_memory_kills > seen_.out_of_memory_kills;
   if (out_of_memory && code == kExitKilled)
     return {.kind = core::OutcomeKind::kOutOfMemory, .exit_code = kExitKilled, .limit = spec_.limits.memory_mb};
+  if (code == 128 + SIGXFSZ)
+    return {
+        .kind = core::OutcomeKind::kFileTooLarge, .exit_code = code, .signal = SIGXFSZ, .limit = spec_.limits.file_mb};
   if (signalled) return {.kind = core::OutcomeKind::kSignalled, .exit_code = code, .signal = WTERMSIG(wait_status)};
   return {.kind = core::OutcomeKind::kExited, .exit_code = code};
 }

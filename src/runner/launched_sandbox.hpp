@@ -21,6 +21,7 @@ struct LaunchProfile {
   std::string directory;  // the workspace as the program sees it
   std::string home;       // as the program sees it
   std::string temporary;  // as the program sees it
+  base::FeatureSet pretend_missing;
 };
 
 // After a timeout or the loss of the sandbox the next Execute makes a new one around the same workspace.
@@ -36,17 +37,22 @@ class LaunchedSandbox : public core::Sandbox {
   base::Status Stop() override;
   [[nodiscard]] bool IsRunning() const override { return handle_.has_value(); }
   [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
+  [[nodiscard]] std::optional<core::WorkspaceView> View() const override;
   [[nodiscard]] std::vector<std::string> Degraded() const override { return degraded_; }
 
  private:
   struct Running;
 
-  [[nodiscard]] launcher::StartRequest RequestFor() const;
+  [[nodiscard]] base::Result<launcher::CommandRequest> RequestFor(const core::Command& command) const;
   base::Result<Running> Send(const core::Command& command);
+  base::Result<Running> SendWithPipes(const core::Command& command, launcher::CommandRequest request,
+                                      const base::UniqueFd& text);
+  base::Result<Running> SendWithTerminal(const core::Command& command, launcher::CommandRequest request,
+                                         const base::UniqueFd& text);
   base::Result<core::Outcome> Await(const core::Command& command, Running& running, CommandPump& pump,
                                     base::Deadline deadline, std::stop_token stop);
   base::Result<core::Outcome> ReadEnd(const core::Command& command, base::Deadline deadline);
-  core::Outcome Judge(int wait_status);
+  [[nodiscard]] core::Outcome Judge(int wait_status) const;
   // Ends the sandbox; what was used becomes known.
   base::Status Kill();
 
@@ -55,8 +61,9 @@ class LaunchedSandbox : public core::Sandbox {
   bool started_ = false;
   std::optional<launcher::SandboxHandle> handle_;
   std::vector<std::string> degraded_;
+  std::vector<base::UniqueFd> views_;
   launcher::Usage usage_;
-  std::uint64_t out_of_memory_seen_ = 0;
+  launcher::Usage seen_;  // what earlier commands used
 };
 
 }  // namespace skerry::runner

@@ -21,9 +21,11 @@ constexpr std::array<std::string_view, 12> kSystem = {"/bin",  "/boot", "/dev", 
 // These themselves, but not what is below them.
 constexpr std::array<std::string_view, 9> kTops = {"/",    "/home", "/root",  "/tmp",    "/opt",
                                                    "/srv", "/mnt",  "/media", "/var/tmp"};
-// In a home: keys and passwords, and programs that start with the person.
-constexpr std::array<std::string_view, 8> kPrivate = {"/.ssh",    "/.gnupg",  "/.aws",       "/.kube",
-                                                      "/.docker", "/.config", "/.local/bin", "/.password-store"};
+// Keys and passwords, in whoever's home.
+constexpr std::array<std::string_view, 7> kPrivate = {".ssh",    ".gnupg",          ".aws",  ".kube",
+                                                      ".docker", ".password-store", ".netrc"};
+// In the caller's home: settings of programs that start with the person, and such programs.
+constexpr std::array<std::string_view, 2> kOwnPrograms = {"/.config", "/.local/bin"};
 
 bool IsOrIsBelow(std::string_view path, std::string_view directory) {
   return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
@@ -35,17 +37,22 @@ std::string HomeDirectory() {
 }
 
 base::Status Refuse(const std::string& path, std::string_view why) {
-  return base::Err(base::Code::kPermissionDenied, "workspace " + path + ": " + std::string(why));
+  return base::Err(base::Code::kPermissionDenied, path + ": " + std::string(why));
 }
 
 base::Status CheckHome(const std::string& path) {
+  constexpr std::string_view kWhy = "holds what nobody else should see";
+  for (const std::string_view name : kPrivate)
+    if ((path + "/").find("/" + std::string(name) + "/") != std::string::npos) return Refuse(path, kWhy);
   const std::string home = HomeDirectory();
   if (home.empty()) return {};
   if (path == home) return Refuse(path, "is a whole home; choose a directory in it");
-  for (const std::string_view name : kPrivate)
-    if (IsOrIsBelow(path, home + std::string(name))) return Refuse(path, "holds what nobody else should see");
+  for (const std::string_view name : kOwnPrograms)
+    if (IsOrIsBelow(path, home + std::string(name))) return Refuse(path, kWhy);
   return {};
 }
+
+}  // namespace
 
 base::Status CheckPlace(const std::string& path, const std::vector<std::string>& own) {
   for (const std::string& directory : own) {
@@ -67,8 +74,6 @@ base::Result<std::string> PathOf(int fd) {
   return std::string(path.data(), static_cast<std::size_t>(size));
 }
 
-}  // namespace
-
 base::Result<OpenedDirectory> OpenPersonsDirectory(const std::string& path, const std::vector<std::string>& own) {
   const int fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 && errno == ENOTDIR)
@@ -76,7 +81,8 @@ base::Result<OpenedDirectory> OpenPersonsDirectory(const std::string& path, cons
   if (fd < 0) return os::ErrnoErr("workspace " + path);
   OpenedDirectory directory{base::UniqueFd(fd), {}};
   SKERRY_ASSIGN_OR_RETURN(directory.path, PathOf(directory.fd.get()));
-  SKERRY_RETURN_IF_ERROR(CheckPlace(directory.path, own));
+  if (const auto fits = CheckPlace(directory.path, own); !fits)
+    return base::Err(fits.error().code, "workspace " + fits.error().message);
   if (::syscall(SYS_faccessat2, directory.fd.get(), "", R_OK | W_OK | X_OK, AT_EMPTY_PATH) < 0)
     return os::ErrnoErr("workspace " + path);
   return directory;

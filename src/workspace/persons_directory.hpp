@@ -15,9 +15,15 @@ struct OpenedDirectory {
   std::string path;   // real and absolute, as it was when it was opened
 };
 
-// Opens `path` when it is a directory that the caller may write to and that may be given to a program at all: not the
-// root, not a directory of the system, not a whole home, not what holds credentials, and none of `own`, which are
-// Skerry's, nor anything around or inside them.
+// Whether a file or directory may be shown to a program at all: not the root, not one of the system, not a whole home,
+// not what holds credentials, and none of `own`, which are Skerry's, nor anything around or inside them. `path` is
+// real.
+base::Status CheckPlace(const std::string& path, const std::vector<std::string>& own);
+
+// Opens `path` when it is a directory that the caller may write to and that passes CheckPlace().
+// The real path of an open file.
+base::Result<std::string> PathOf(int fd);
+
 base::Result<OpenedDirectory> OpenPersonsDirectory(const std::string& path, const std::vector<std::string>& own);
 
 }  // namespace skerry::workspace

@@ -125,6 +125,41 @@ class ProcessTest(harness.SkerryTest):
         result = self.shell("head -c 1G /dev/zero > /tmp/big; stat -c %s /tmp/big")
         self.assertEqual(result.out, b"67108864\n")
 
+    def test_the_disk_is_limited_and_the_limit_is_named(self):
+        result = self.run_code("--json", "--disk", "20", "-l", "shell", "head -c 1G /dev/zero > big; stat -c %s big")
+        self.assertEqual(result.json["stdout"], "20971520\n")
+        self.assertIn({"name": "disk", "limit": 20, "unit": "MB"}, result.json["limits_reached"])
+        self.assertIn(b"limit reached: disk (20 MB)", self.shell("head -c 1G /dev/zero > big", "--disk", "20").err)
+
+    def test_the_number_of_files_is_limited_and_named(self):
+        code = ("made = 0\ntry:\n    while True: open(f'f{made}', 'w').close(); made += 1\n"
+                "except OSError as error: print(error.errno, made > 1000)\n")
+        result = self.run_code("--json", code, environment={"SKERRY_SANDBOX__LIMITS__MAX_FILES": "2000"})
+        self.assertEqual(result.json["stdout"], "28 True\n")
+        self.assertIn({"name": "files", "limit": 2000, "unit": ""}, result.json["limits_reached"])
+
+    def test_the_limit_on_processes_is_named(self):
+        code = ("import os, time\nmade = 0\ntry:\n    while made < 2000:\n"
+                "        if os.fork() == 0: time.sleep(60); os._exit(0)\n        made += 1\n"
+                "except OSError as error: time.sleep(0.3)\n")
+        reached = self.run_code("--json", code).json["limits_reached"]
+        self.assertIn({"name": "processes", "limit": 256, "unit": ""}, reached)
+
+    def test_a_file_that_grows_too_large_ends_the_program(self):
+        result = self.run_code("--json", "-l", "shell", "exec head -c 100M /dev/zero > big",
+                               environment={"SKERRY_SANDBOX__LIMITS__MAX_FILE_MB": "10"})
+        self.assertEqual(result.json["outcome"], "file_too_large")
+        self.assertIn("10 MB", result.json["error"])
+
+    @unittest.skipIf(harness.AS_USER, "no cpu controller for a plain user")
+    def test_the_share_of_the_cpu_is_kept(self):
+        if "cpu" in " ".join(self.run_code("--json", "--mode", "permissive", "1").json["degraded"]):
+            self.skipTest("no cpu controller")
+        code = "import time\nstart = time.monotonic()\nwhile time.process_time() < 0.2: pass\nprint(time.monotonic() - start)"
+        result = self.run_code("--json", "--cpu", "20", code)
+        self.assertGreater(float(result.json["stdout"]), 0.6)
+        self.assertIn({"name": "cpu", "limit": 20, "unit": "%"}, result.json["limits_reached"])
+
     def test_no_core_files(self):
         self.assertEqual(self.shell("ulimit -c; ulimit -Hc; bash -c 'kill -SEGV $$'; ls -A").out, b"0\n0\n")
 
@@ -150,8 +185,8 @@ class OutputTest(harness.SkerryTest):
 
 
 class EndTest(harness.SkerryTest):
-    def start(self, code="print('up', flush=True)\nimport time\ntime.sleep(100)"):
-        process = subprocess.Popen(self.command("run", code), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def start(self, code="print('up', flush=True)\nimport time\ntime.sleep(100)", *arguments):
+        process = subprocess.Popen(self.command("run", *arguments, code), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.environment(), cwd=self.home)
         self.assertEqual(process.stdout.readline(), b"up\n")
         self.addCleanup(process.stdout.close)
@@ -172,33 +207,41 @@ class EndTest(harness.SkerryTest):
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=20), 128 + number)
 
+    def launcher_of(self):
+        launchers = [t.split()[1] for t in harness.traces() - self.before if t.endswith(" skerry-launcher")]
+        self.assertEqual(len(launchers), 1)
+        return int(launchers[0])
+
     def test_kill_of_skerry_takes_the_sandbox_down(self):
         process = self.start()
         process.kill()
         process.wait()
         self.assertEqual(self.wait_until_nothing_is_left(5), set())
-        self.remove_workspaces()
 
-    def test_kill_of_the_launcher_takes_the_sandbox_down(self):
+    def test_a_launcher_that_is_asked_to_end_leaves_nothing(self):
         process = self.start()
-        launchers = [t.split()[1] for t in harness.traces() - self.before if t.endswith(" skerry-launcher")]
-        self.assertEqual(len(launchers), 1)
-        os.kill(int(launchers[0]), signal.SIGKILL)
+        os.kill(self.launcher_of(), signal.SIGTERM)
         process.wait(timeout=20)
-        left = self.wait_until_nothing_is_left(2)
+        self.assertEqual(self.wait_until_nothing_is_left(5), set())
+
+    def test_kill_of_the_launcher_takes_the_sandbox_down_and_the_next_start_sweeps(self):
+        process = self.start()
+        os.kill(self.launcher_of(), signal.SIGKILL)
+        process.wait(timeout=20)
+        left = self.wait_until_nothing_is_left(1)
         self.assertEqual([t for t in left if not t.startswith("cgroup")], [])
-        self.remove_cgroups()
+        self.assertEqual(self.run_code("print(1)").out, b"1\n")
+        self.assertEqual(harness.traces() - self.before, set())
 
-    def remove_workspaces(self):
-        """A process that was killed cannot tidy up its directory; the next start will (not in this version)."""
-        base = os.path.join(self.home, ".skerry", "workspaces")
-        for name in os.listdir(base):
-            subprocess.run(["rm", "-rf", os.path.join(base, name)], check=True)
-
-    def remove_cgroups(self):
-        for trace in harness.traces() - self.before:
-            if trace.startswith("cgroup"):
-                os.rmdir(trace.split(" ", 1)[1])
+    def test_what_a_killed_subprocess_sandbox_left_is_swept_too(self):
+        process = self.start("print('up', flush=True)\nimport time\ntime.sleep(100)", "--mode", "permissive",
+                             "--sandbox", "subprocess")
+        launcher = self.launcher_of()
+        process.kill()
+        os.kill(launcher, signal.SIGKILL)
+        process.wait()
+        self.run_code("--mode", "permissive", "--sandbox", "subprocess", "print(1)")
+        self.assertEqual(self.wait_until_nothing_is_left(5), set())
 
 
 if __name__ == "__main__":

@@ -202,7 +202,24 @@ TEST_P(BackendContractTest, FilesStayFromOneCommandToTheNext) {
   ASSERT_EQ(Execute({"touch", "made"})->outcome.exit_code, 0);
   ASSERT_EQ(Execute({"ls"})->outcome.exit_code, 0);
   EXPECT_EQ(sink_.out, "made\n");
-  EXPECT_TRUE(std::filesystem::exists(sandbox_->Workspace() + "/made"));
+  // Where changes are kept apart, the view has them; else the directory itself.
+  const auto view = sandbox_->View();
+  EXPECT_TRUE(view ? ::faccessat(view->merged, "made", F_OK, 0) == 0
+                   : std::filesystem::exists(sandbox_->Workspace() + "/made"));
+  EXPECT_EQ(view.has_value(), !std::filesystem::exists(directory_ + "/made"));
+}
+
+TEST_P(BackendContractTest, WithoutAWorkspaceThereIsAnEmptyOneThatGoesWithTheSandbox) {
+  auto own = backend_->Create({});
+  ASSERT_TRUE(own.has_value()) << own.error().message;
+  sandbox_ = std::move(*own);
+  Start();
+  ASSERT_EQ(Execute({"touch", "made"})->outcome.exit_code, 0);
+  ASSERT_EQ(Execute({"ls"})->outcome.exit_code, 0);
+  EXPECT_EQ(sink_.out, "made\n");
+  const std::string path = sandbox_->Workspace();
+  sandbox_.reset();
+  EXPECT_TRUE(path.empty() || !std::filesystem::exists(path)) << path;
 }
 
 }  // namespace skerry::support

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -57,8 +58,15 @@ std::uint64_t Number(const std::string& text) {
 
 class FakeSandbox : public core::Sandbox {
  public:
-  FakeSandbox(core::SandboxSpec spec, std::atomic<int>& running) : spec_(std::move(spec)), counter_(running) {}
-  ~FakeSandbox() override { (void)FakeSandbox::Stop(); }
+  FakeSandbox(core::SandboxSpec spec, std::atomic<int>& running) : spec_(std::move(spec)), counter_(running) {
+    if (!spec_.workspace.empty()) return;
+    std::string name = (fs::temp_directory_path() / "skerry-fake-XXXXXX").string();
+    own_ = spec_.workspace = ::mkdtemp(name.data());
+  }
+  ~FakeSandbox() override {
+    (void)FakeSandbox::Stop();
+    if (!own_.empty()) fs::remove_all(own_);
+  }
 
   base::Status Start() override {
     if (!running_) ++counter_;
@@ -150,6 +158,7 @@ class FakeSandbox : public core::Sandbox {
   }
 
   core::SandboxSpec spec_;
+  std::string own_;  // a workspace that nobody gave us
   std::atomic<int>& counter_;
   bool running_ = false;
 };

@@ -1,48 +1,24 @@
 #include "backends/native/native_backend.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
-
-#include "os/errno_error.hpp"
 #include "runner/launched_sandbox.hpp"
 
 namespace skerry::backends::native {
 namespace {
 
-runner::LaunchProfile Profile(const launcher::ProgramPaths& programs) {
+runner::LaunchProfile Profile(const launcher::ProgramPaths& programs, base::FeatureSet pretend_missing) {
   return {.programs = programs,
           .isolation = launcher::Isolation::kNamespaces,
           .scratch = {},
           .directory = "/workspace",
           .home = "/home/agent",
-          .temporary = "/tmp"};
+          .temporary = "/tmp",
+          .pretend_missing = pretend_missing};
 }
-
-// A directory that exists for the length of a probe.
-class ProbeDirectory {
- public:
-  ProbeDirectory() {
-    std::string name = "/tmp/skerry-probe-XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ProbeDirectory(const ProbeDirectory&) = delete;
-  ProbeDirectory& operator=(const ProbeDirectory&) = delete;
-  ~ProbeDirectory() {
-    if (!path_.empty()) ::rmdir(path_.c_str());
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 
 core::Availability NativeBackend::Probe() const {
-  const ProbeDirectory directory;
-  if (directory.path().empty()) return {false, "cannot make a directory in /tmp: " + os::ErrnoText(errno)};
-  runner::LaunchedSandbox sandbox(Profile(programs_), {.workspace = directory.path()});
+  runner::LaunchedSandbox sandbox(Profile(programs_, pretend_missing_), {});
   if (const auto started = sandbox.Start(); !started) return {false, started.error().message};
   std::string detail = "namespaces, empty root, Landlock, seccomp, cgroups";
   for (const std::string& line : sandbox.Degraded()) detail += "; " + line;
@@ -50,7 +26,7 @@ core::Availability NativeBackend::Probe() const {
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> NativeBackend::Create(const core::SandboxSpec& spec) {
-  return std::make_unique<runner::LaunchedSandbox>(Profile(programs_), spec);
+  return std::make_unique<runner::LaunchedSandbox>(Profile(programs_, pretend_missing_), spec);
 }
 
 }  // namespace skerry::backends::native

@@ -1,6 +1,7 @@
 // The native sandbox: namespaces, an empty root, Landlock, seccomp, cgroups. docs/backends/native.md tells the whole.
 #pragma once
 
+#include "base/feature.hpp"
 #include "core/backend.hpp"
 #include "launcher/client.hpp"
 
@@ -10,16 +11,19 @@ inline constexpr std::string_view kName = "native";
 
 class NativeBackend : public core::Backend {
  public:
-  explicit NativeBackend(launcher::ProgramPaths programs) : programs_(std::move(programs)) {}
+  // `pretend_missing`: what this machine shall not be seen to have, for tests.
+  explicit NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing = {})
+      : programs_(std::move(programs)), pretend_missing_(pretend_missing) {}
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
   [[nodiscard]] core::IsolationLevel Isolation() const override { return core::IsolationLevel::kNamespaces; }
-  // Makes a sandbox in an empty directory and takes it down again.
+  // Makes a sandbox and takes it down again.
   [[nodiscard]] core::Availability Probe() const override;
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
 
  private:
   launcher::ProgramPaths programs_;
+  base::FeatureSet pretend_missing_;
 };
 
 }  // namespace skerry::backends::native

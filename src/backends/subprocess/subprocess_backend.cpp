@@ -1,11 +1,13 @@
 #include "backends/subprocess/subprocess_backend.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/ids.hpp"
+#include "os/directory.hpp"
 #include "os/errno_error.hpp"
 #include "os/landlock.hpp"
+#include "os/owned_name.hpp"
 #include "os/remove_tree.hpp"
 #include "runner/launched_sandbox.hpp"
 
@@ -25,6 +27,23 @@ class SubprocessSandbox : public runner::LaunchedSandbox {
   std::string scratch_;
 };
 
+constexpr char kScratchPrefix[] = "skerry-scratch-";
+
+// What sandboxes of a Skerry that was killed left. Only directories of our own, whose names say that their maker is
+// dead.
+void SweepScratch(const std::string& base) {
+  const os::Directory directory(::opendir(base.c_str()));
+  if (directory == nullptr) return;
+  const int fd = ::dirfd(directory.get());
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (os::StateOfOwner(entry->d_name, kScratchPrefix) != os::OwnerState::kDead) continue;
+    struct stat facts{};
+    const bool directory_there =
+        ::fstatat(fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+    if (directory_there && (facts.st_uid == ::geteuid() || ::geteuid() == 0)) (void)os::RemoveTree(fd, entry->d_name);
+  }
+}
+
 }  // namespace
 
 core::Availability SubprocessBackend::Probe() const {
@@ -34,12 +53,16 @@ core::Availability SubprocessBackend::Probe() const {
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const core::SandboxSpec& spec) {
-  const std::string scratch = scratch_base_ + "/" + base::RandomId("skerry-scratch-");
+  if (!spec.binds.empty() || !spec.hidden.empty() || spec.root)
+    return base::Err(
+        base::Code::kUnavailable,
+        "the subprocess sandbox has no mounts of its own: no images, no binds, no filesystem.denyRead; use "
+        "the native one");
+  SweepScratch(scratch_base_);
+  const std::string scratch = scratch_base_ + "/" + os::OwnedName(kScratchPrefix);
   if (::mkdir(scratch.c_str(), 0700) < 0) return os::ErrnoErr(scratch);
   core::SandboxSpec own = spec;
-  // Root's programs run as another user, who cannot reach a workspace below root's home: theirs is in the scratch
-  // directory then.
-  if (::geteuid() == 0 && spec.workspace_owner == core::WorkspaceOwner::kSkerry) {
+  if (spec.workspace.empty()) {
     own.workspace = scratch + "/workspace";
     own.workspace_fd = -1;
     if (::mkdir(own.workspace.c_str(), 0700) < 0) return os::ErrnoErr(own.workspace);

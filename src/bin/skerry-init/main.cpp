@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -36,13 +38,14 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 }
 
 // Between vfork and exec: the parent's memory is ours for the moment, so only system calls, and the error is simply
-// left in a variable that both see.
+// left in a variable that both see. Descriptor 0 becomes the terminal that controls the session when there is one.
 [[noreturn]] void BecomeCommand(const char* directory, char* const* arguments, char* const* environment,
                                 const std::vector<UniqueFd>& fds, volatile int* error) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setsid();
+  if (::isatty(fds[0].get()) == 1) (void)::ioctl(fds[0].get(), TIOCSCTTY, 0);
   for (int at = 0; at < static_cast<int>(fds.size()); ++at) {
     if (::dup2(fds[static_cast<std::size_t>(at)].get(), at) < 0) {
       *error = errno;
@@ -52,6 +55,25 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   if (::chdir(directory) == 0) ::execvpe(arguments[0], arguments, environment);
   *error = errno;
   ::_exit(127);
+}
+
+// Both ends of a new terminal of the sandbox's own.
+struct Terminal {
+  UniqueFd master;
+  UniqueFd slave;
+};
+
+Terminal OpenTerminal(const launcher::TerminalSize& size) {
+  Terminal terminal;
+  terminal.master.Reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  int unlock = 0;
+  if (!terminal.master.valid() || ::ioctl(terminal.master.get(), TIOCSPTLCK, &unlock) < 0) return {};
+  winsize window{};
+  window.ws_row = static_cast<unsigned short>(size.rows);
+  window.ws_col = static_cast<unsigned short>(size.columns);
+  ::ioctl(terminal.master.get(), TIOCSWINSZ, &window);
+  terminal.slave.Reset(::ioctl(terminal.master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  return terminal;
 }
 
 class Init {
@@ -80,11 +102,27 @@ class Init {
     auto message = skerry::os::ReceiveMessage(kControl, Deadline::Never());
     if (!message || message->EndOfStream()) return false;
     auto command = launcher::DecodeCommandRequest(message->bytes);
-    if (!command || message->fds.size() < 3) return false;
+    const std::size_t streams = command && command->terminal ? 0 : 3;
+    if (!command || message->fds.size() < streams || message->fds.size() > streams + 1) return false;
     launcher::CommandEnded refused{.id = command->id};
-    refused.start_error = static_cast<std::uint64_t>(Spawn(*command, std::move(message->fds)));
+    refused.start_error = static_cast<std::uint64_t>(Start(*command, std::move(message->fds)));
     if (refused.start_error != 0) Report(refused);
     return true;
+  }
+
+  // With a terminal the client gets its other end before anything runs.
+  int Start(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
+    if (!command.terminal) return Spawn(command, std::move(fds));
+    Terminal terminal = OpenTerminal(*command.terminal);
+    if (!terminal.slave.valid()) return errno != 0 ? errno : EIO;
+    const std::array master = {terminal.master.get()};
+    if (!skerry::os::SendMessage(kControl, launcher::Encode(launcher::TerminalOpened{command.id}), master)) return EIO;
+    terminal.master.Reset();
+    std::vector<UniqueFd> all;
+    for (int i = 0; i < 2; ++i) all.emplace_back(::fcntl(terminal.slave.get(), F_DUPFD_CLOEXEC, 0));
+    all.push_back(std::move(terminal.slave));
+    for (UniqueFd& text : fds) all.push_back(std::move(text));
+    return Spawn(command, std::move(all));
   }
 
   int Spawn(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
@@ -131,7 +169,7 @@ class Init {
   }
 
   static void Report(const launcher::CommandEnded& ended) {
-    (void)skerry::os::SendMessage(kControl, launcher::Encode(ended));
+    (void)skerry::os::SendMessage(kControl, launcher::Encode(launcher::FromInit{ended}));
   }
 
   std::map<pid_t, std::uint64_t> commands_;

@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "backends/native/native_backend.hpp"
 #include "backends/subprocess/subprocess_backend.hpp"
+#include "base/feature.hpp"
 #include "cli/app.hpp"
 #include "launcher/client.hpp"
 
@@ -17,8 +19,14 @@ constexpr char kScratchBase[] = "/tmp";
 
 base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends() {
   SKERRY_ASSIGN_OR_RETURN(const launcher::ProgramPaths programs, launcher::ProgramPaths::BesideThisProgram());
+  // Hides parts of the machine, to see what a weaker one gets. It never makes anything more permissive.
+  const char* hidden = std::getenv("SKERRY_PRETEND_MISSING");
+  const auto pretend_missing = base::ParseFeatures(hidden != nullptr ? hidden : "");
+  if (!pretend_missing)
+    return base::Err(base::Code::kInvalidArgument,
+                     "SKERRY_PRETEND_MISSING: use userns, landlock, cgroups and overlay, separated by commas");
   auto registry = std::make_unique<core::BackendRegistry>();
-  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<backends::native::NativeBackend>(programs)));
+  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<backends::native::NativeBackend>(programs, *pretend_missing)));
   SKERRY_RETURN_IF_ERROR(
       registry->Add(std::make_unique<backends::subprocess::SubprocessBackend>(programs, kScratchBase)));
   return registry;

@@ -1,0 +1,250 @@
+// skerry image: root file systems that sandboxes can run in.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/images.hpp"
+#include "cli/signal_watch.hpp"
+#include "cli/terminal.hpp"
+#include "image/image_store.hpp"
+#include "os/files.hpp"
+
+namespace skerry::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr unsigned kDefaultGigabytes = 20;
+
+struct ImageOptions {
+  std::string name;
+  std::string path;
+  unsigned max_gigabytes = kDefaultGigabytes;
+  bool json = false;
+};
+
+std::string Megabytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  if (bytes >= 10 * kMegabyte) return std::to_string(bytes / kMegabyte) + " MB";
+  return std::to_string(bytes / kMegabyte) + "." + std::to_string(bytes % kMegabyte / 100'000) + " MB";
+}
+
+// 2024-05-01T12:00:00Z
+std::string Moment(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  std::string text(sizeof "2024-05-01T12:00:00Z", '\0');
+  if (::gmtime_r(&time, &parts) == nullptr) return "";
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+  return text;
+}
+
+Json ToJson(const image::Image& image) {
+  return {{"name", image.name},
+          {"id", image.id},
+          {"source", image::NameOf(image.source)},
+          {"digest", image.digest},
+          {"size", image.size},
+          {"entries", image.entries},
+          {"skipped", image.skipped},
+          {"created", Moment(image.created)},
+          {"environment", image.environment},
+          {"working_directory", image.working_directory}};
+}
+
+bool PrintJson(const Json& json) {
+  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+// One line that is written over and over on a terminal; nothing elsewhere. Also passes Ctrl-C on to the import.
+class ImportProgress : public image::ProgressSink {
+ public:
+  explicit ImportProgress(const SignalWatch& signals) : signals_(signals), shown_(::isatty(STDERR_FILENO) == 1) {}
+  ImportProgress(const ImportProgress&) = delete;
+  ImportProgress& operator=(const ImportProgress&) = delete;
+  ~ImportProgress() override {
+    if (written_) (void)os::WriteAll(STDERR_FILENO, "\r\x1b[K");
+  }
+
+  image::ProgressAnswer Report(const image::Progress& progress) override {
+    if (signals_.signal() != 0) return image::ProgressAnswer::kStop;
+    if (shown_ && std::chrono::steady_clock::now() >= next_) Write(progress);
+    return image::ProgressAnswer::kGoOn;
+  }
+
+ private:
+  void Write(const image::Progress& progress) {
+    constexpr std::chrono::milliseconds kPause{200};
+    next_ = std::chrono::steady_clock::now() + kPause;
+    written_ = true;
+    (void)os::WriteAll(STDERR_FILENO, "\r\x1b[Kskerry: imported " + Megabytes(progress.bytes) + ", " +
+                                          std::to_string(progress.entries) + " files");
+  }
+
+  const SignalWatch& signals_;
+  bool shown_;
+  bool written_ = false;
+  std::chrono::steady_clock::time_point next_;
+};
+
+std::string Summary(const image::Image& image) {
+  std::string text = image.name + " is " + image.id.substr(0, 12) + ": " + std::to_string(image.entries) +
+                     " files and directories, " + Megabytes(image.size);
+  if (image.skipped > 0) text += "; left out: " + std::to_string(image.skipped) + " devices, fifos or sockets";
+  return text + "\n";
+}
+
+base::Result<int> Import(const ImageOptions& options) {
+  if (options.path == "-")
+    return base::Err(base::Code::kInvalidArgument,
+                     "an archive is read more than once, so it cannot come from stdin; save it to a file first");
+  SKERRY_ASSIGN_OR_RETURN(const image::ImageStore store, OpenImageStore());
+  const SignalWatch signals;
+  const image::ImportLimits limits{.max_bytes = std::uint64_t{options.max_gigabytes} << 30U};
+  auto progress = std::make_unique<ImportProgress>(signals);
+  const auto image = store.Import(options.name, options.path, limits, progress.get());
+  progress.reset();  // its line is gone before another is written
+  if (!image && signals.signal() != 0) {
+    Note(image.error().message);
+    return 128 + signals.signal();
+  }
+  if (!image) return std::unexpected(image.error());
+  if (options.json ? PrintJson(ToJson(*image)) : Print(Summary(*image))) return 0;
+  return base::Err(base::Code::kInternal, "cannot write the result to stdout");
+}
+
+std::string Row(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
+  std::string row;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    row += cells[i] + (i + 1 < cells.size() ? std::string(widths[i] - cells[i].size() + 2, ' ') : "\n");
+  return row;
+}
+
+std::string AsText(const std::vector<image::Image>& images) {
+  if (images.empty()) return "no images; skerry image import NAME FILE makes one\n";
+  std::vector<std::vector<std::string>> rows = {{"NAME", "ID", "SIZE", "FILES", "FROM", "CREATED"}};
+  for (const image::Image& each : images)
+    rows.push_back({each.name, each.id.substr(0, 12), Megabytes(each.size), std::to_string(each.entries),
+                    std::string(image::NameOf(each.source)), Moment(each.created)});
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) text += Row(row, widths);
+  return text;
+}
+
+base::Result<int> List(const ImageOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const image::ImageStore store, OpenImageStore());
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<image::Image> images, store.List());
+  Json rows = Json::array();
+  for (const image::Image& each : images) rows.push_back(ToJson(each));
+  if (options.json)
+    PrintJson(rows);
+  else
+    Print(AsText(images));
+  return 0;
+}
+
+base::Result<int> Remove(const ImageOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const image::ImageStore store, OpenImageStore());
+  SKERRY_ASSIGN_OR_RETURN(const image::TreeFate fate, store.Remove(options.name));
+  switch (fate) {
+    case image::TreeFate::kRemoved:
+      Print("removed " + options.name + "\n");
+      break;
+    case image::TreeFate::kKeptForOtherName:
+      Print("removed " + options.name + "; its files stay, another image has the same\n");
+      break;
+    case image::TreeFate::kInUse:
+      Print("removed " + options.name +
+            "; its files are in use and go with the next import, remove or prune after that\n");
+      break;
+  }
+  return 0;
+}
+
+base::Result<int> Prune(const ImageOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const image::ImageStore store, OpenImageStore());
+  SKERRY_ASSIGN_OR_RETURN(const image::PruneReport report, store.Prune());
+  if (options.json) {
+    PrintJson({{"removed_images", report.removed_trees},
+               {"removed_imports", report.removed_imports},
+               {"kept_in_use", report.kept_in_use}});
+    return 0;
+  }
+  Print("removed " + std::to_string(report.removed_trees) + " images without a name and " +
+        std::to_string(report.removed_imports) + " imports that were interrupted" +
+        (report.kept_in_use > 0 ? "; " + std::to_string(report.kept_in_use) + " without a name are still in use" : "") +
+        "\n");
+  return 0;
+}
+
+using Action = base::Result<int> (*)(const ImageOptions&);
+
+int Run(Action action, const ImageOptions& options) {
+  const auto exit_code = action(options);
+  return exit_code ? *exit_code : ReportError(exit_code.error());
+}
+
+void AddName(CLI::App& command, ImageOptions& options, const std::string& description) {
+  command.add_option("name", options.name, description)->required()->option_text("NAME");
+}
+
+void AddImport(CLI::App& image, const std::shared_ptr<ImageOptions>& options, int& exit_code) {
+  CLI::App* command = image.add_subcommand("import", "Unpack a root file system and give it a name");
+  AddName(*command, *options, "What to call it, like debian:12; an image that has the name loses it");
+  command
+      ->add_option("file", options->path,
+                   "A tar archive of a root file system, what docker save wrote, or an OCI image layout (archive or "
+                   "directory); gzip and zstd are recognised")
+      ->required()
+      ->option_text("FILE");
+  command->add_option("--max-size", options->max_gigabytes, "What it may unpack to at most (20)")
+      ->check(CLI::Range(1U, 10'000U))
+      ->option_text("GB");
+  command->add_flag("--json", options->json, "Print the image as an object");
+  command->footer(
+      "Devices, fifos and sockets are left out; set-id bits, owners and extended attributes are dropped. An archive\n"
+      "with a name that leads out of the tree is refused as a whole.\n\n"
+      "Examples:\n"
+      "  docker save debian:12 -o debian.tar && skerry image import debian:12 debian.tar\n"
+      "  docker export my-container | zstd > my.tar.zst; skerry image import mine my.tar.zst\n"
+      "  skerry image import alpine alpine-minirootfs-3.20.0-x86_64.tar.gz");
+  command->callback([options, &exit_code] { exit_code = Run(Import, *options); });
+}
+
+}  // namespace
+
+void AddImageCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ImageOptions>();
+  CLI::App* image = app.add_subcommand("image", "Import, list and remove root file systems for sandboxes");
+  image->require_subcommand(1);
+  AddImport(*image, options, exit_code);
+
+  CLI::App* list = image->add_subcommand("list", "List the images of this user");
+  list->add_flag("--json", options->json, "As an array of objects");
+  list->footer("Example:\n  skerry image list --json");
+  list->callback([options, &exit_code] { exit_code = Run(List, *options); });
+
+  CLI::App* remove = image->add_subcommand("remove", "Remove an image; files in use go when their user has ended");
+  AddName(*remove, *options, "The image");
+  remove->footer("Example:\n  skerry image remove debian:12");
+  remove->callback([options, &exit_code] { exit_code = Run(Remove, *options); });
+
+  CLI::App* prune = image->add_subcommand("prune", "Remove files that no image needs, and interrupted imports");
+  prune->add_flag("--json", options->json, "As an object");
+  prune->footer("Example:\n  skerry image prune");
+  prune->callback([options, &exit_code] { exit_code = Run(Prune, *options); });
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,46 @@
+// What `skerry run` was asked for, in its own words and in those of the engine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/load.hpp"
+#include "engine/sandbox_manager.hpp"
+
+namespace skerry::cli {
+
+struct RunOptions {
+  std::optional<std::string> code;
+  std::optional<std::string> file;
+  std::optional<std::string> language;
+  std::optional<std::string> timeout;
+  std::optional<std::string> memory;
+  std::optional<std::string> max_output;
+  std::string sandbox = std::string(core::kAutoSandbox);
+  std::optional<std::string> mode;
+  std::optional<std::string> workspace;
+  std::optional<std::string> image;
+  std::optional<std::string> cpu;
+  std::optional<std::string> disk;
+  std::vector<std::string> allow_read;
+  std::vector<std::string> allow_write;
+  std::vector<std::string> dangerously_allow;
+  std::vector<std::string> allowed_domains;
+  bool terminal = false;
+  bool yes = false;
+  bool json = false;
+};
+
+bool CodeComesFromStdin(const RunOptions& options);
+
+// What the options say in place of the configuration.
+std::vector<config::Override> OverridesOf(const RunOptions& options);
+
+engine::ManagerOptions ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox);
+
+// Reads the code from where it is. Combinations that make no sense are refused.
+base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox);
+
+}  // namespace skerry::cli

@@ -1,0 +1,129 @@
+#include "engine/commit_policy.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/unique_fd.hpp"
+#include "os/directory.hpp"
+#include "os/files.hpp"
+#include "policy/git_config.hpp"
+#include "workspace/beneath.hpp"
+
+namespace skerry::engine {
+namespace {
+
+constexpr std::size_t kMaxConfigBytes = 1U << 20U;
+
+using workspace::JoinPath;
+using workspace::NameOf;
+using workspace::ParentOf;
+
+bool Exists(int directory, const std::string& path) {
+  struct stat facts{};
+  return ::fstatat(directory, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// What git itself looks for.
+bool LooksLikeGitDirectory(int root, std::string_view path) {
+  return Exists(root, JoinPath(path, "HEAD")) && Exists(root, JoinPath(path, "objects")) &&
+         Exists(root, JoinPath(path, "refs"));
+}
+
+std::string JudgeConfig(const workspace::ChangeContents& contents) {
+  const auto text = contents.ReadNew(kMaxConfigBytes);
+  if (!text) return "git configuration that cannot be read";
+  const auto before = contents.ReadOld(kMaxConfigBytes);
+  const auto keys = policy::ProgramStartingKeys(*text, before ? *before : "");
+  return keys.empty() ? "" : "git configuration that can start programs: " + keys.front();
+}
+
+bool HasActiveHook(int root, const std::string& hooks) {
+  base::UniqueFd fd(::openat(root, hooks.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const os::Directory directory(fd.valid() ? ::fdopendir(fd.get()) : nullptr);
+  if (directory == nullptr) return false;
+  (void)fd.Release();
+  while (const dirent* entry = ::readdir(directory.get()))
+    if (!os::IsDots(entry->d_name) && !std::string_view(entry->d_name).ends_with(".sample")) return true;
+  return false;
+}
+
+bool HasDangerousConfig(int root, const std::string& path) {
+  const base::UniqueFd fd(::openat(root, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.valid()) return errno != ENOENT;
+  const auto text = os::ReadAll(fd.get(), kMaxConfigBytes);
+  return !text || !policy::ProgramStartingKeys(*text, "").empty();
+}
+
+// Relative to the workspace and plain, or "": what lies elsewhere no program here can write.
+std::string HooksPathOf(int lower) {
+  const base::UniqueFd fd(::openat(lower, ".git/config", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const auto text = fd.valid() ? os::ReadAll(fd.get(), kMaxConfigBytes) : base::Result<std::string>("");
+  const auto entries = policy::ParseGitConfig(text ? *text : "");
+  std::string path;
+  if (entries)
+    for (const policy::GitConfigEntry& entry : *entries)
+      if (entry.key == "core.hookspath" && entry.value) path = *entry.value;
+  path = std::filesystem::path(path).lexically_normal().string();
+  while (path.ends_with('/')) path.pop_back();
+  return path.starts_with('/') || path == "." ? "" : path;
+}
+
+}  // namespace
+
+CommitPolicy::CommitPolicy(const base::PathPatterns& deny_write, core::WorkspaceOwner owner, Directories directories)
+    : deny_write_(deny_write), owner_(owner), directories_(directories) {
+  if (owner_ == core::WorkspaceOwner::kPerson) hooks_path_ = HooksPathOf(directories_.lower);
+}
+
+std::string CommitPolicy::Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) {
+  if (deny_write_.Matches(change.path)) return "denied by filesystem.denyWrite";
+  if (owner_ == core::WorkspaceOwner::kSkerry) return "";
+  return RefusesForPerson(change, contents);
+}
+
+std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents) {
+  // To take such a file away runs nothing.
+  if (change.kind == workspace::ChangeKind::kDeletion) return "";
+  if (!hooks_path_.empty() && (change.path == hooks_path_ || workspace::IsBelow(change.path, hooks_path_)))
+    if (change.kind != workspace::ChangeKind::kDirectory) return "git hook";
+  const policy::InGitDirectory in_git = IsInGitDirectory(change.path);
+  if (change.kind == workspace::ChangeKind::kLink)
+    if (const auto reason = policy::JudgeSymbolicLink(change.path, in_git)) return *reason;
+  const policy::PathVerdict verdict = policy::Judge(change.path, in_git);
+  if (verdict.reason) return *verdict.reason;
+  if (change.kind == workspace::ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitConfig)
+    if (std::string reason = JudgeConfig(contents); !reason.empty()) return reason;
+  if (change.kind == workspace::ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink) {
+    const auto text = contents.ReadNew(kMaxConfigBytes);
+    if (!text) return "a .git file that cannot be read";
+    if (const auto reason = policy::JudgeGitLink(change.path, *text)) return *reason;
+  }
+  return CompletesGitDirectory(change);
+}
+
+policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
+  for (std::string_view above = ParentOf(path); !above.empty(); above = ParentOf(above)) {
+    const auto [found, added] = git_directories_.try_emplace(std::string(above), false);
+    if (added) found->second = LooksLikeGitDirectory(directories_.merged, above);
+    if (found->second) return policy::InGitDirectory::kYes;
+  }
+  return LooksLikeGitDirectory(directories_.merged, "") ? policy::InGitDirectory::kYes : policy::InGitDirectory::kNo;
+}
+
+// Hooks and configuration may have been left by an earlier run, when the directory was nothing to git: it must not
+// become a repository now.
+std::string CommitPolicy::CompletesGitDirectory(const workspace::Change& change) {
+  const std::string_view name = NameOf(change.path);
+  if (name != "HEAD" && name != "objects" && name != "refs") return "";
+  const std::string directory(ParentOf(change.path));
+  if (!LooksLikeGitDirectory(directories_.merged, directory) || LooksLikeGitDirectory(directories_.lower, directory))
+    return "";
+  const bool armed = HasActiveHook(directories_.merged, JoinPath(directory, "hooks")) ||
+                     HasDangerousConfig(directories_.merged, JoinPath(directory, "config"));
+  return armed ? "would make a git repository with hooks or programs in its configuration" : "";
+}
+
+}  // namespace skerry::engine

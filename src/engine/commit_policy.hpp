@@ -1,0 +1,38 @@
+// What of a sandbox's changes may be carried into a directory: the policy's answer to the commit's questions.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/glob.hpp"
+#include "core/backend.hpp"
+#include "policy/protected_paths.hpp"
+#include "workspace/commit_rules.hpp"
+
+namespace skerry::engine {
+
+// In a person's directory also everything that would run code on that person's side (A13 to A16). The patterns and
+// the descriptors are borrowed.
+class CommitPolicy : public workspace::CommitRules {
+ public:
+  struct Directories {
+    int merged = -1;  // as the program left it
+    int lower = -1;   // as it was
+  };
+  CommitPolicy(const base::PathPatterns& deny_write, core::WorkspaceOwner owner, Directories directories);
+
+  std::string Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) override;
+
+ private:
+  std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
+  [[nodiscard]] policy::InGitDirectory IsInGitDirectory(const std::string& path);
+  [[nodiscard]] std::string CompletesGitDirectory(const workspace::Change& change);
+
+  const base::PathPatterns& deny_write_;
+  core::WorkspaceOwner owner_;
+  Directories directories_;
+  std::string hooks_path_;                       // where the person's own configuration says that hooks lie, or ""
+  std::map<std::string, bool> git_directories_;  // what was found out, by path
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,51 @@
+// The `filesystem` settings for one run: what of the host appears inside, what is hidden, what is not carried back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/glob.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "core/backend.hpp"
+
+namespace skerry::engine {
+
+// Absolute paths, paths from `~`, or patterns (base/glob.hpp); relative ones lie in the workspace.
+struct FilesystemOptions {
+  std::vector<std::string> allow_read;
+  std::vector<std::string> deny_read;
+  std::vector<std::string> allow_write;
+  std::vector<std::string> deny_write;
+  std::vector<std::string> dangerously_allow;  // what may be named although CheckPlace() refuses it
+  std::string home;                            // what `~` is; "" for none
+  std::vector<std::string> own_directories;    // Skerry's
+};
+
+// Owns the descriptors of the binds.
+class FilesystemRules {
+ public:
+  // `workspace` is the real path of the workspace and `workspace_fd` that directory, or "" and -1 for none. An error
+  // names the setting. What does not exist is passed over and noted.
+  static base::Result<FilesystemRules> Make(const FilesystemOptions& options, const std::string& workspace,
+                                            int workspace_fd);
+
+  void ApplyTo(core::SandboxSpec& spec) const;
+
+  [[nodiscard]] const base::PathPatterns& deny_write() const { return deny_write_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  // Whether anything was asked for that a sandbox without mounts of its own cannot do.
+  [[nodiscard]] bool Empty() const { return binds_.empty() && hidden_.empty() && !has_deny_write_; }
+
+ private:
+  friend class RulesBuilder;
+
+  std::vector<base::UniqueFd> fds_;
+  std::vector<core::HostBind> binds_;
+  std::vector<std::string> hidden_;
+  base::PathPatterns deny_write_;
+  bool has_deny_write_ = false;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,54 @@
+#include "launcher/child_report.hpp"
+
+#include <string.h>  // NOLINT(modernize-deprecated-headers): strnlen
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace skerry::launcher {
+
+void Fail(const ChildPlan& plan, int error, const char* step, const char* detail) {
+  SetupFailure failure;
+  failure.error = error;
+  std::size_t at = 0;
+  for (const char* part : {step, detail}) {
+    const std::size_t room = failure.step.size() - 1 - at;
+    const std::size_t size = std::min(::strnlen(part, room), room);
+    std::memcpy(failure.step.data() + at, part, size);
+    at += size;
+  }
+  // If even this cannot be said, the launcher sees the socket close and the exit code.
+  (void)::send(plan.report, &failure, sizeof failure, MSG_NOSIGNAL);
+  ::_exit(125);
+}
+
+void Check(const ChildPlan& plan, int error, const char* step, const char* detail) {
+  if (error != 0) Fail(plan, error, step, detail);
+}
+
+int Outcome(long result) {
+  return result < 0 ? errno : 0;
+}
+
+int SendViews(int report, const WorkspaceViews& views) {
+  char byte = '!';
+  iovec part{&byte, 1};
+  const std::array fds = {views.changes, views.merged};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fds)> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  cmsghdr* rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof fds);
+  std::memcpy(CMSG_DATA(rights), fds.data(), sizeof fds);
+  return Outcome(::sendmsg(report, &header, MSG_NOSIGNAL));
+}
+
+}  // namespace skerry::launcher

@@ -1,0 +1,27 @@
+// How a child between clone and exec says what went wrong. No allocation; every failure ends the child.
+#pragma once
+
+#include <array>
+
+#include "launcher/sandbox_child.hpp"
+
+namespace skerry::launcher {
+
+// The message of a failure: what was being done, cut to fit, and why it did not work.
+struct SetupFailure {
+  int error = 0;
+  std::array<char, 252> step{};
+};
+
+[[noreturn]] void Fail(const ChildPlan& plan, int error, const char* step, const char* detail = "");
+
+// Fails unless `error` is 0.
+void Check(const ChildPlan& plan, int error, const char* step, const char* detail = "");
+
+// The result of a system call as 0 or an errno.
+int Outcome(long result);
+
+// Sends the views of the workspace to the launcher.
+int SendViews(int report, const WorkspaceViews& views);
+
+}  // namespace skerry::launcher

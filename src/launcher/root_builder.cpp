@@ -1,0 +1,189 @@
+#include "launcher/root_builder.hpp"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "launcher/child_report.hpp"
+
+namespace skerry::launcher {
+namespace {
+
+constexpr char kCover[] = ".cover";  // a file that is mounted over others; its name is gone before anybody looks
+
+// The host's files that the plan names, opened before the new root is mounted over some of them.
+using TreeFds = std::array<int, kMaxTrees>;
+
+int WriteFile(const char* path, const std::string& bytes, mode_t mode) {
+  const int fd = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+  if (fd < 0) return errno;
+  const int error = ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) ? 0 : EIO;
+  ::close(fd);
+  return error;
+}
+
+int WriteSetting(const char* path, const std::string& value) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? 0 : errno;
+  const int error = Outcome(::write(fd, value.data(), value.size()));
+  ::close(fd);
+  return error;
+}
+
+// Something to mount on, of the same type as what will be there. What is there already will do.
+int MakeMountPoint(const char* target, mode_t type) {
+  const int made = S_ISDIR(type) ? Outcome(::mkdir(target, 0755)) : Outcome(::mknod(target, S_IFREG | 0644, 0));
+  return made == EEXIST ? 0 : made;
+}
+
+int BindStep(const MountStep& step) {
+  struct stat facts{};
+  if (::stat(step.source.c_str(), &facts) < 0) return errno == ENOENT && step.missing == Missing::kSkip ? 0 : errno;
+  const int made = MakeMountPoint(step.target.c_str(), facts.st_mode);
+  return made != 0 ? made : os::BindMount(AT_FDCWD, step.source.c_str(), step.target.c_str(), step.options);
+}
+
+int TreeStep(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, const char* target) {
+  const auto index = static_cast<std::size_t>(step.tree);
+  struct stat facts{};
+  if (::fstatat(fds[index], "", &facts, AT_EMPTY_PATH) < 0) return errno;
+  if (const int made = MakeMountPoint(target, facts.st_mode); made != 0) return made;
+  if (plan.trees[index].tree < 0) return os::BindMount(fds[index], "", target, step.options);
+  const int error = os::SetMountOptions(fds[index], step.options);
+  return error != 0 ? error : Outcome(::move_mount(fds[index], "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
+}
+
+// The layers are put together in a place that is taken away again, by names relative to it: inside, nothing tells where
+// on the host they lie (B14).
+int LayeredWorkspace(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, WorkspaceViews& views) {
+  if (const int error = os::MountTmpfs(kStageTarget, step.data.c_str(), os::Execute::kAllowed); error != 0)
+    return error;
+  if (::chdir(kStageTarget) < 0) return errno;
+  for (const char* name : {"upper", "work"})
+    if (::mkdir(name, 0755) < 0) return errno;
+  if (const int error = TreeStep(plan, step, fds, "lower"); error != 0) return error;
+  // userxattr: the only form that works without privilege on the host.
+  if (::mount("overlay", "../workspace", "overlay", MS_NOSUID | MS_NODEV,
+              "lowerdir=lower,upperdir=upper,workdir=work,userxattr") < 0)
+    return errno;
+  views.changes = ::open("upper", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (views.changes < 0 || ::chdir("..") < 0) return errno;
+  return Outcome(::umount2(kStageTarget, MNT_DETACH));
+}
+
+int EmptyWorkspace(const MountStep& step, WorkspaceViews& views) {
+  if (const int error = os::MountTmpfs(step.target.c_str(), step.data.c_str(), os::Execute::kAllowed); error != 0)
+    return error;
+  views.changes = ::open(step.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return views.changes < 0 ? errno : 0;
+}
+
+int MountProcess(const char* target) {
+  return Outcome(::mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=invisible"));
+}
+
+int MountTerminals(const char* target) {
+  return Outcome(
+      ::mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64"));
+}
+
+int CoverStep(const char* target, const std::string& bytes) {
+  if (::access(target, F_OK) < 0) return 0;
+  int error = WriteFile(kCover, bytes, 0444);
+  if (error == 0) error = os::BindMount(AT_FDCWD, kCover, target, {.execute = os::Execute::kForbidden});
+  ::unlink(kCover);
+  return error;
+}
+
+int CarryOut(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, WorkspaceViews& views) {
+  const char* target = step.target.c_str();
+  switch (step.kind) {
+    case StepKind::kDirectory: {
+      const int made = Outcome(::mkdir(target, 0755));
+      return made == EEXIST ? 0 : made;
+    }
+    case StepKind::kFile:
+      return WriteFile(target, step.data, 0644);
+    case StepKind::kLink:
+      return Outcome(::symlink(step.source.c_str(), target));
+    case StepKind::kBind:
+      return BindStep(step);
+    case StepKind::kTree:
+      return TreeStep(plan, step, fds, target);
+    case StepKind::kTmpfs:
+      return os::MountTmpfs(target, step.data.c_str(), step.options.execute);
+    case StepKind::kProcess:
+      return MountProcess(target);
+    case StepKind::kTerminals:
+      return MountTerminals(target);
+    case StepKind::kSetting:
+      return WriteSetting(target, step.data);
+    case StepKind::kMask:
+      return os::MaskPath(target);
+    case StepKind::kReadOnly:
+      return os::MakeReadOnly(target);
+    case StepKind::kCover:
+      return CoverStep(target, step.data);
+    case StepKind::kUnmount:
+      return Outcome(::umount2(target, MNT_DETACH));
+    case StepKind::kEmptyWorkspace:
+      return EmptyWorkspace(step, views);
+    case StepKind::kLayeredWorkspace:
+      return LayeredWorkspace(plan, step, fds, views);
+  }
+  return EINVAL;
+}
+
+// A plain user's launcher cannot prepare the mount, so the path is opened again here. Between the two somebody may have
+// put another directory or a link in its place: then it is not the one that was asked for.
+void OpenTrees(const ChildPlan& plan, TreeFds& fds) {
+  if (plan.trees.size() > fds.size()) Fail(plan, E2BIG, "open the host's directories");
+  for (std::size_t i = 0; i < plan.trees.size(); ++i) {
+    const HostTree& tree = plan.trees[i];
+    fds[i] = tree.tree;
+    if (tree.tree >= 0) continue;
+    fds[i] = ::open(tree.path, O_PATH | O_CLOEXEC);
+    if (fds[i] < 0) Fail(plan, errno, "open ", tree.path);
+    struct stat facts{};
+    Check(plan, Outcome(::fstat(fds[i], &facts)), "look at ", tree.path);
+    if (facts.st_dev != tree.device || facts.st_ino != tree.inode) Fail(plan, ESTALE, "was replaced: ", tree.path);
+  }
+}
+
+// What the configuration says may not be read: there, and closed to everybody. In the new root, where links cannot lead
+// anywhere else, and before it is made read-only.
+void HidePaths(const ChildPlan& plan) {
+  if (plan.hidden.empty()) return;
+  Check(plan, WriteFile(kCover, {}, 0), "prepare what hides files");
+  for (const std::string& path : plan.hidden) Check(plan, os::HidePath(path.c_str(), kCover), "hide ", path.c_str());
+  Check(plan, Outcome(::unlink(kCover)), "tidy up after hiding files");
+}
+
+}  // namespace
+
+void BuildRoot(const ChildPlan& plan) {
+  Check(plan, os::MakeMountsPrivate(), "make mounts private");
+  TreeFds fds{};
+  OpenTrees(plan, fds);
+  Check(plan, os::MountTmpfs(plan.root_mount_point, "mode=755,size=1m,nr_inodes=1k", os::Execute::kAllowed),
+        "mount an empty root on ", plan.root_mount_point);
+  Check(plan, Outcome(::chdir(plan.root_mount_point)), "enter the new root");
+  WorkspaceViews views;
+  for (const MountStep& step : plan.mounts)
+    Check(plan, CarryOut(plan, step, fds, views), "set up /", step.target.c_str());
+  // After this nothing of the host can be named (A02, C02, C10).
+  Check(plan, os::PivotToCurrentDirectory(), "pivot_root");
+  HidePaths(plan);
+  Check(plan, Outcome(::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr)),
+        "make the root read-only");
+  if (views.changes < 0) return;
+  views.merged = ::open("/workspace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  Check(plan, views.merged < 0 ? errno : 0, "open /workspace");
+  Check(plan, SendViews(plan.report, views), "hand out the workspace");
+}
+
+}  // namespace skerry::launcher

@@ -1,0 +1,12 @@
+// Builds the sandbox's root in its mount namespace and moves into it. After clone: no allocation, failures end the
+// child.
+#pragma once
+
+#include "launcher/sandbox_child.hpp"
+
+namespace skerry::launcher {
+
+// When it returns, nothing of the host can be named any longer but what the plan brought in.
+void BuildRoot(const ChildPlan& plan);
+
+}  // namespace skerry::launcher

@@ -1,0 +1,74 @@
+#include "os/owned_name.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+
+#include "base/ids.hpp"
+#include "os/files.hpp"
+
+namespace skerry::os {
+namespace {
+
+// A process for all time of this boot: a pid may be given again, but not with the same start.
+struct Owner {
+  std::uint64_t pid_namespace = 0;
+  std::uint64_t pid = 0;
+  std::uint64_t start = 0;
+};
+
+std::uint64_t OwnPidNamespace() {
+  struct stat facts{};
+  return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+// The start of a living process; a zombie has nothing left to own.
+std::optional<std::uint64_t> StartOf(std::uint64_t pid) {
+  constexpr std::size_t kLimit = 8192;
+  constexpr int kFieldsToStart = 18;  // from the one after the state on
+  const auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", kLimit);
+  if (!text) return std::nullopt;
+  std::istringstream fields(text->substr(text->rfind(')') + 1));
+  std::string state;
+  fields >> state;
+  if (state == "Z" || state == "X") return std::nullopt;
+  std::string skipped;
+  for (int i = 0; i < kFieldsToStart; ++i) fields >> skipped;
+  std::uint64_t start = 0;
+  fields >> start;
+  return fields ? std::optional(start) : std::nullopt;
+}
+
+std::optional<Owner> Parse(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  std::array<std::uint64_t, 3> numbers{};
+  for (std::uint64_t& number : numbers) {
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end == name.data() + name.size() || *end != '-') return std::nullopt;
+    name.remove_prefix(static_cast<std::size_t>(end - name.data()) + 1);
+  }
+  if (name.empty()) return std::nullopt;
+  return Owner{numbers[0], numbers[1], numbers[2]};
+}
+
+}  // namespace
+
+std::string OwnedName(std::string_view prefix) {
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  return std::string(prefix) + std::to_string(OwnPidNamespace()) + "-" + std::to_string(pid) + "-" +
+         std::to_string(StartOf(pid).value_or(0)) + "-" + base::RandomId("");
+}
+
+OwnerState StateOfOwner(std::string_view name, std::string_view prefix) {
+  const auto owner = Parse(name, prefix);
+  if (!owner || owner->start == 0 || owner->pid_namespace != OwnPidNamespace()) return OwnerState::kUnknown;
+  return StartOf(owner->pid) == owner->start ? OwnerState::kAlive : OwnerState::kDead;
+}
+
+}  // namespace skerry::os

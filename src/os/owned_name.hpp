@@ -1,0 +1,19 @@
+// Names that tell who made a thing, so that what a killed process left can be found and nothing else is touched.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace skerry::os {
+
+// "<prefix><pid namespace>-<pid>-<start time>-<random>" of this process: letters, digits and '-'.
+std::string OwnedName(std::string_view prefix);
+
+enum class OwnerState {
+  kUnknown,  // not such a name, or made where we cannot see processes (another pid namespace): leave it alone
+  kAlive,
+  kDead,  // no process is its owner any longer, and none will be: the start time is part of the name
+};
+OwnerState StateOfOwner(std::string_view name, std::string_view prefix);
+
+}  // namespace skerry::os

@@ -1,0 +1,21 @@
+// A specification of the domain in the words of the launcher.
+#pragma once
+
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/backend.hpp"
+#include "launcher/protocol.hpp"
+#include "runner/launched_sandbox.hpp"
+
+namespace skerry::runner {
+
+struct LaunchRequest {
+  launcher::StartRequest request;
+  std::vector<int> fds;  // borrowed from the specification, in the request's order
+};
+
+// `workspace_fd` is that of the specification's workspace, or -1 when there is none.
+LaunchRequest LaunchRequestFor(const LaunchProfile& profile, const core::SandboxSpec& spec, int workspace_fd);
+
+}  // namespace skerry::runner

@@ -1,0 +1,52 @@
+// What may be carried from an overlay into the real directory, and how much of it.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "workspace/overlay_changes.hpp"
+
+namespace skerry::workspace {
+
+// The contents before and after a change, for rules that look inside. Read when asked for, and only regular files:
+// kNotFound where there is none, kTooLarge for more than `limit` bytes.
+class ChangeContents {
+ public:
+  virtual ~ChangeContents() = default;
+  [[nodiscard]] virtual base::Result<std::string> ReadNew(std::size_t limit) const = 0;
+  [[nodiscard]] virtual base::Result<std::string> ReadOld(std::size_t limit) const = 0;
+};
+
+class CommitRules {
+ public:
+  virtual ~CommitRules() = default;
+
+  // Empty: the change may be made. Else the reason for people why not. Asked for everything that would be written and,
+  // as kDeletion, for every single path that would go, a directory before what is in it. A refused directory covers
+  // all below it: nothing there is asked for any more.
+  virtual std::string Refuses(const Change& change, const ChangeContents& contents) = 0;
+};
+
+struct CommitLimits {
+  WalkLimits walk;                                           // of the upper layer, and of one deleted tree
+  std::uint64_t max_file_bytes = std::uint64_t{4} << 30U;    // of one file, holes included
+  std::uint64_t max_total_bytes = std::uint64_t{16} << 30U;  // written, holes not counted
+  mode_t mode_mask = ACCESSPERMS;  // the permissions that a program can give; what a file has it keeps
+
+  // When the program started to work. What somebody changed in the directory later (by a tick of the clock, at least)
+  // is neither replaced nor deleted. Without it the program's version wins.
+  std::optional<std::chrono::system_clock::time_point> since;
+};
+
+struct Withheld {
+  std::string path;
+  std::string reason;
+};
+
+}  // namespace skerry::workspace

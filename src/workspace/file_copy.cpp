@@ -1,0 +1,110 @@
+#include "workspace/file_copy.hpp"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "os/errno_error.hpp"
+
+namespace skerry::workspace {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{128} << 10U;
+
+// As many bytes as there are up to the size of the buffer; -1 with errno.
+ssize_t ReadFully(int fd, std::vector<char>& buffer, off_t at, std::size_t size) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::pread(fd, buffer.data() + done, size - done, at + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+base::Status WriteFully(int fd, std::string_view bytes, off_t at) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(fd, bytes.data(), bytes.size(), at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return os::ErrnoErr("cannot be written");
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+    at += count;
+  }
+  return {};
+}
+
+std::size_t BlockOf(off_t begin, off_t end) {
+  return static_cast<std::size_t>(std::min<off_t>(end - begin, static_cast<off_t>(kBlock)));
+}
+
+base::Status CopyByBuffer(int from, int to, off_t begin, off_t end) {
+  std::vector<char> buffer(BlockOf(begin, end));
+  while (begin < end) {
+    const ssize_t count = ReadFully(from, buffer, begin, BlockOf(begin, end));
+    if (count < 0) return os::ErrnoErr("cannot be read");
+    if (count == 0) return base::Err(base::Code::kConflict, "became shorter while it was read");
+    SKERRY_RETURN_IF_ERROR(WriteFully(to, {buffer.data(), static_cast<std::size_t>(count)}, begin));
+    begin += count;
+  }
+  return {};
+}
+
+// In the kernel where it can (the same file system, mostly), else through a buffer. That one also finds the true error.
+base::Status CopyRange(int from, int to, off_t begin, off_t end) {
+  off_t source = begin;
+  off_t target = begin;
+  while (source < end)
+    if (::copy_file_range(from, &source, to, &target, static_cast<std::size_t>(end - source), 0) <= 0) break;
+  return CopyByBuffer(from, to, source, end);
+}
+
+struct Extent {
+  off_t begin;
+  off_t end;
+};
+
+// The next bytes that are no hole, from `at`; begin is `size` when there are none.
+Extent NextExtent(int fd, off_t at, off_t size) {
+  const off_t begin = ::lseek(fd, at, SEEK_DATA);
+  if (begin < 0) return errno == ENXIO ? Extent{size, size} : Extent{at, size};  // no such notion: all is data
+  const off_t end = ::lseek(fd, begin, SEEK_HOLE);
+  return {std::min(begin, size), end < 0 ? size : std::min(end, size)};
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> CopyContent(int from, int to, std::uint64_t size, std::uint64_t limit) {
+  const auto all = static_cast<off_t>(size);
+  std::uint64_t written = 0;
+  for (off_t at = 0; at < all;) {
+    const auto [begin, end] = NextExtent(from, at, all);
+    written += static_cast<std::uint64_t>(end - begin);
+    if (written > limit) return base::Err(base::Code::kTooLarge, "all changes together are too large");
+    SKERRY_RETURN_IF_ERROR(CopyRange(from, to, begin, end));
+    at = end;
+  }
+  if (::ftruncate(to, all) < 0) return os::ErrnoErr("cannot be written");
+  return written;
+}
+
+bool SameContent(int left, int right, std::uint64_t size) {
+  const auto all = static_cast<off_t>(size);
+  std::vector<char> left_block(kBlock);
+  std::vector<char> right_block(kBlock);
+  for (off_t at = 0; at < all;) {
+    const ssize_t count = ReadFully(left, left_block, at, BlockOf(at, all));
+    if (count <= 0 || ReadFully(right, right_block, at, BlockOf(at, all)) != count) return false;
+    if (!std::equal(left_block.begin(), left_block.begin() + count, right_block.begin())) return false;
+    at += count;
+  }
+  return true;
+}
+
+}  // namespace skerry::workspace

@@ -1,0 +1,91 @@
+#include "workspace/link_check.hpp"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <climits>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "os/errno_error.hpp"
+#include "workspace/beneath.hpp"
+
+namespace skerry::workspace {
+namespace {
+
+constexpr std::string_view kLeadsOut = "leads out of the workspace";
+
+// Without the empty ones and ".".
+std::vector<std::string_view> ComponentsOf(std::string_view path) {
+  std::vector<std::string_view> components;
+  while (!path.empty()) {
+    const std::string_view first = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(first.size() + 1, path.size()));
+    if (!first.empty() && first != ".") components.push_back(first);
+  }
+  return components;
+}
+
+// Where `target` of a link at `path` points to, as a path of the workspace. A ".." after a name could step out of
+// a link that is there, so it is not understood.
+std::optional<std::string> InsideTarget(std::string_view path, std::string_view target) {
+  std::string_view directory = ParentOf(path);
+  std::string inside;
+  bool climbing = true;
+  for (const std::string_view component : ComponentsOf(target)) {
+    if (component == ".." && (!climbing || directory.empty())) return std::nullopt;
+    if (component == "..") {
+      directory = ParentOf(directory);
+    } else {
+      climbing = false;
+      inside = JoinPath(inside, component);
+    }
+  }
+  if (inside.empty()) return std::string(directory);
+  return JoinPath(directory, inside);
+}
+
+bool IsProgramOfTheSystem(std::string_view target) {
+  constexpr std::array<std::string_view, 2> kPlaces = {"/usr/bin/", "/usr/local/bin/"};
+  bool below = false;
+  for (const std::string_view place : kPlaces) below = below || target.starts_with(place);
+  for (const std::string_view component : ComponentsOf(target)) below = below && component != "..";
+  struct stat facts{};
+  return below && ::stat(std::string(target).c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         (facts.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
+}
+
+// Python's environments again: python3.11 -> python -> /usr/bin/python3.
+bool EndsAtProgramOfTheSystem(int root, std::string path) {
+  constexpr int kMaxSteps = 8;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    const auto place = FindPlace(root, path);
+    if (!place || !place->HoldsLink()) return false;
+    const auto target = ReadLinkAt(place->parent.get(), place->name);
+    if (!target) return false;
+    if (target->starts_with('/')) return IsProgramOfTheSystem(*target);
+    const auto next = InsideTarget(path, *target);
+    if (!next || next->empty()) return false;
+    path = *next;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string LinkObstacle(std::string_view path, std::string_view target) {
+  if (target.empty()) return "is a link to nothing";
+  if (target.size() >= PATH_MAX) return "is a link with too long a target";
+  const bool inside = target.starts_with('/') ? IsProgramOfTheSystem(target) : InsideTarget(path, target).has_value();
+  return inside ? std::string() : std::string(kLeadsOut);
+}
+
+std::string FollowedLinkObstacle(int root, const std::string& path) {
+  if (FollowBeneath(root, path).valid() || errno == ENOENT || errno == ENOTDIR) return {};
+  if (errno == ELOOP) return "is a link that leads to itself";
+  if (errno != EXDEV) return "is a link that cannot be followed: " + os::ErrnoText(errno);
+  return EndsAtProgramOfTheSystem(root, path) ? std::string() : std::string(kLeadsOut);
+}
+
+}  // namespace skerry::workspace

@@ -1,0 +1,56 @@
+// What a program changed, read from the upper layer of the overlay that it worked in.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace skerry::workspace {
+
+enum class ChangeKind {
+  kFile,
+  kDirectory,
+  kLink,
+  kDeletion,
+  kOther,  // never written: a fifo, a socket, a device, what cannot be read
+};
+
+struct Change {
+  std::string path;  // relative, bytes as they are
+  ChangeKind kind = ChangeKind::kFile;
+  mode_t mode = 0;         // as stat(2) gives it; of what would go when rules are asked for a deletion
+  std::uint64_t size = 0;  // of a file, holes included
+  std::string target;      // of a link
+  std::string obstacle;    // of kOther: why it is never written
+  bool opaque = false;     // a directory: what the lower layer has in it is gone
+};
+
+struct WalkLimits {
+  std::size_t max_entries = 200'000;
+  std::size_t max_depth = 256;                          // of what lies deeper only the topmost is named
+  std::size_t max_path_bytes = std::size_t{32} << 20U;  // of all paths and targets together
+};
+
+struct OverlayChanges {
+  std::vector<Change> changes;  // in the order of PathBefore: a directory, then all that is below it
+  bool complete = true;         // false: the limits cut the list
+};
+
+// Reads an upper layer that was mounted with `userxattr`, without redirects and without metacopy; what carries marks of
+// those is kOther. `upper` is borrowed. No link is followed. Directories that their owner locked are unlocked. Nothing
+// may write to the layer meanwhile.
+base::Result<OverlayChanges> ReadOverlayChanges(int upper, const WalkLimits& limits);
+
+// For a directory that is burned and not committed: what is in it besides directories, sorted.
+struct FileList {
+  std::vector<std::string> files;
+  bool complete = true;  // false: the limits cut the list, or a directory could not be read
+};
+base::Result<FileList> ListFiles(int directory, const WalkLimits& limits);
+
+}  // namespace skerry::workspace

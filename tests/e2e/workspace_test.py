@@ -1,0 +1,263 @@
+"""What becomes of files: a person's directory, the `filesystem` settings, and machines that lack something."""
+import json
+import os
+import socket
+import stat
+import subprocess
+import threading
+import unittest
+
+import harness
+
+HOOK = "#!/bin/sh\ntouch /tmp/owned\n"
+
+
+class WorkspaceTest(harness.SkerryTest):
+    def setUp(self):
+        super().setUp()
+        self.work = self.directory("work")
+
+    def write(self, name, text="", mode=0o644):
+        path = os.path.join(self.work, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        if harness.AS_USER:
+            for root, names, files in os.walk(self.work):
+                for each in (root, *(os.path.join(root, n) for n in names + files)):
+                    os.chown(each, harness.PLAIN_ID, harness.PLAIN_ID, follow_symlinks=False)
+        return path
+
+    def read(self, name):
+        with open(os.path.join(self.work, name), encoding="utf-8") as file:
+            return file.read()
+
+    def run_in(self, code, *arguments, **options):
+        result = self.shell(code, "--json", "--workspace", self.work, *arguments, **options)
+        return json.loads(result.out)
+
+    def withheld(self, result):
+        return {row["path"]: row["reason"] for row in result["files_withheld"]}
+
+
+class CommitTest(WorkspaceTest):
+    def test_changes_are_carried_over_and_told(self):
+        self.write("old", "1")
+        self.write("gone", "1")
+        result = self.run_in("echo 2 > old; rm gone; mkdir -p a/b; echo 3 > a/b/new; ln -s old link")
+        self.assertEqual((self.read("old"), self.read("a/b/new")), ("2\n", "3\n"))
+        self.assertEqual(result["files_created"], ["a/b/new", "link"])
+        self.assertEqual((result["files_changed"], result["files_deleted"]), (["old"], ["gone"]))
+        self.assertEqual((os.readlink(os.path.join(self.work, "link")), result["files_withheld"]), ("old", []))
+
+    def test_new_files_belong_to_the_owner_of_the_directory(self):
+        self.run_in("touch new; mkdir d; touch d/new")
+        owner = os.stat(self.work).st_uid
+        for name in ("new", "d", "d/new"):
+            self.assertEqual(os.stat(os.path.join(self.work, name)).st_uid, owner)
+
+    def test_the_next_run_sees_what_this_one_left(self):
+        self.run_in("echo 1 > n; rm -rf d; mkdir d; echo x > d/x")
+        self.assertEqual(self.run_in("cat n d/x")["stdout"], "1\nx\n")
+
+    def test_nothing_changes_while_it_runs(self):
+        self.write("old", "before")
+        process = subprocess.Popen(
+            self.command("run", "-l", "shell", "-w", self.work, "echo after > old; echo up; read line"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment(), cwd=self.home)
+        self.assertEqual(process.stdout.readline(), b"up\n")
+        self.assertEqual(self.read("old"), "before")
+        process.communicate(b"\n", timeout=20)
+        self.assertEqual(self.read("old"), "after\n")
+
+    def test_what_would_run_on_the_persons_side_stays_out(self):
+        subprocess.run(["git", "init", "-q", self.work], check=True)
+        self.write(".git/description", "x")
+        config = self.read(".git/config")
+        result = self.run_in(f"cat > .git/hooks/pre-commit <<'E'\n{HOOK}E\nchmod +x .git/hooks/pre-commit\n"
+                             "git config core.fsmonitor ./evil; git config alias.x '!evil'\n"
+                             "mkdir -p deep/er/.vscode .claude; echo {} > deep/er/.vscode/tasks.json\n"
+                             "echo evil > .bashrc; echo {} > .mcp.json; echo x > .claude/settings.json\n"
+                             "git init -q nested; echo evil > nested/.git/hooks/post-checkout; echo fine > nested/file")
+        withheld = self.withheld(result)
+        self.assertEqual(self.read(".git/config"), config)
+        self.assertEqual(self.read("nested/file"), "fine\n")
+        for name in (".git/hooks/pre-commit", "deep/er/.vscode", ".bashrc", ".mcp.json", ".claude",
+                     "nested/.git/hooks/post-checkout", ".git/config"):
+            self.assertIn(name, withheld)
+            if name != ".git/config":
+                self.assertFalse(os.path.exists(os.path.join(self.work, name)), name)
+
+    def test_ordinary_work_with_git_is_carried_over(self):
+        result = self.run_in("git init -q . && git config user.email a@b && git config user.name a && echo 1 > f && "
+                             "git add f && git commit -qm one && git remote add origin https://example.org/x.git")
+        self.assertEqual((result["exit_code"], result["files_withheld"]), (0, []), result["stderr"])
+        self.assertEqual(self.run_in("git log --oneline | wc -l; git status --short")["stdout"], "1\n")
+
+    def test_a_hooks_directory_of_the_persons_own_choice_is_protected(self):
+        subprocess.run(["git", "init", "-q", self.work], check=True)
+        subprocess.run(["git", "config", "--file", self.work + "/.git/config", "core.hooksPath", "tools/git"], check=True)
+        self.write("tools/git/pre-commit", "mine")
+        self.assertIn("tools/git/pre-commit", self.withheld(self.run_in("echo evil > tools/git/pre-commit")))
+        self.assertEqual(self.read("tools/git/pre-commit"), "mine")
+
+    def test_a_repository_is_not_armed_in_two_steps(self):
+        self.run_in("mkdir -p x/hooks x/objects x/refs; echo evil > x/hooks/whatever; printf '[core]\\nfsmonitor=evil\\n' > x/config")
+        result = self.run_in("echo 'ref: refs/heads/main' > x/HEAD")
+        self.assertIn("x/HEAD", self.withheld(result))
+
+    def test_links_out_fifos_sockets_and_set_id_bits_stay_out(self):
+        result = self.run_in("ln -s /etc/passwd l1; ln -s ../../x l2; mkfifo p; "
+                             "python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('s')\"; "
+                             "touch f; chmod 755 f; chmod u+s f")
+        self.assertEqual(sorted(self.withheld(result)), ["l1", "l2", "p", "s"])
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.work, "f")).st_mode), 0o755)
+
+    def test_a_socket_of_the_host_cannot_be_reached(self):
+        path = os.path.join(self.work, "host.sock")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            os.chmod(path, 0o777)
+            server.listen()
+            accepted = []
+            server.settimeout(3)
+            thread = threading.Thread(target=lambda: accepted.append(try_accept(server)))
+            thread.start()
+            result = self.run_in("python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('host.sock')\"")
+            thread.join()
+        self.assertNotEqual(result["exit_code"], 0)
+        self.assertEqual(accepted, [None])
+
+    def test_killed_at_the_timeout_the_work_so_far_is_kept(self):
+        result = self.run_in("echo 1 > kept; sleep 60", "--timeout", "1")
+        self.assertEqual((result["outcome"], self.read("kept")), ("timed_out", "1\n"))
+
+
+class SettingsTest(WorkspaceTest):
+    def with_settings(self, **settings):
+        return {f"SKERRY_SANDBOX__FILESYSTEM__{name.upper()}": json.dumps(value) for name, value in settings.items()}
+
+    def test_deny_write_holds_at_any_depth(self):
+        self.write("a/.env", "mine")
+        result = self.run_in("echo x > .env; echo x > a/.env; rm a/.env; mkdir -p data/x; echo 1 > data/x/y; echo 1 > ok",
+                             environment=self.with_settings(deny_write=[".env", "data/**"]))
+        self.assertEqual(self.read("a/.env"), "mine")
+        self.assertFalse(os.path.exists(os.path.join(self.work, ".env")))
+        self.assertFalse(os.path.exists(os.path.join(self.work, "data/x/y")))
+        self.assertEqual(result["files_created"], ["ok"])
+        self.assertIn("filesystem.denyWrite", " ".join(self.withheld(result).values()))
+
+    def test_deny_read_closes_files_and_directories(self):
+        self.write("a/b/.env", "secret-one")
+        self.write("private/key", "secret-two")
+        self.write("open", "fine")
+        result = self.run_in("cat a/b/.env private/key open; ls private; chmod 777 a/b/.env; mv a/b/.env x; rm -rf private",
+                             environment=self.with_settings(deny_read=["**/.env", os.path.join(self.work, "private")]))
+        self.assertEqual(result["stdout"], "fine")
+        self.assertIn("Permission denied", result["stderr"])
+        self.assertEqual((self.read("a/b/.env"), self.read("private/key")), ("secret-one", "secret-two"))
+
+    def test_deny_read_of_the_hosts_programs(self):
+        result = self.run_in("ls /usr/share/doc", environment=self.with_settings(deny_read=["/usr/share/doc"]))
+        self.assertEqual((result["stdout"], result["exit_code"]), ("", 2))
+
+    def test_allowed_paths_are_there_and_no_others(self):
+        shown, written, hidden = (self.directory(name) for name in ("shown", "written", "hidden"))
+        with open(os.path.join(shown, "file"), "w", encoding="utf-8") as file:
+            file.write("shown")
+        result = self.run_in(f"cat {shown}/file; echo x > {shown}/new; echo y > {written}/new; ls {hidden}",
+                             "--allow-read", shown, "--allow-write", written)
+        self.assertEqual(result["stdout"], "shown")
+        self.assertFalse(os.path.exists(os.path.join(shown, "new")))
+        with open(os.path.join(written, "new"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "y\n")
+        self.assertEqual(os.stat(os.path.join(written, "new")).st_uid, os.stat(written).st_uid)
+
+    def test_deny_write_inside_of_allow_write(self):
+        written = self.directory("written")
+        os.mkdir(os.path.join(written, "fixed"))
+        if harness.AS_USER:
+            os.chown(os.path.join(written, "fixed"), harness.PLAIN_ID, harness.PLAIN_ID)
+        self.run_in(f"echo 1 > {written}/ok; echo 1 > {written}/fixed/no",
+                    environment=self.with_settings(allow_write=[written], deny_write=[written + "/fixed"]))
+        self.assertEqual((os.listdir(os.path.join(written, "fixed")), os.path.exists(written + "/ok")), ([], True))
+
+    def test_the_home_directory_by_its_sign(self):
+        path = self.directory("cache")
+        sign = "~/" + os.path.relpath(path, self.home)
+        self.run_in(f"echo 1 > {path}/x", environment=self.with_settings(allow_write=[sign]))
+        self.assertTrue(os.path.exists(path + "/x"))
+
+    def test_a_dangerous_path_that_is_named_as_such(self):
+        path = os.path.join(self.directory("run"), "host.sock")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            os.chmod(path, 0o777)
+            server.listen()
+            server.settimeout(10)
+            code = f"python3 -c \"import socket; s = socket.socket(socket.AF_UNIX); s.connect('{path}'); s.send(b'hi')\""
+            self.assertEqual(self.shell(code, "--allow-write", path).code, 126)
+            result = self.shell(code, "--allow-write", path, "--dangerously-allow", path)
+            self.assertEqual(result.code, 0, result.err)
+
+    def test_what_is_not_there_is_said(self):
+        result = self.run_in("true", "--allow-read", self.home + "/nowhere")
+        self.assertIn("nowhere does not exist", " ".join(result["degraded"]))
+
+
+class WeakerMachineTest(WorkspaceTest):
+    def pretend(self, *names):
+        return {"SKERRY_PRETEND_MISSING": ",".join(names)}
+
+    def test_without_user_namespaces_nothing_runs(self):
+        result = self.run_code("print(1)", environment=self.pretend("userns"))
+        self.assertEqual((result.code, result.out), (125, b""))
+        self.assertIn(b"user namespaces", result.err)
+
+    def test_without_landlock_it_runs_and_says_so(self):
+        result = self.run_code("--json", "print(1)", environment=self.pretend("landlock")).json
+        self.assertEqual(result["stdout"], "1\n")
+        self.assertIn("landlock", " ".join(result["degraded"]))
+
+    def test_without_cgroups_limits_hold_by_other_means_and_it_is_said(self):
+        environment = self.pretend("cgroups")
+        result = self.run_code("--json", "--memory", "64", "x = bytearray(10**9)\nimport time; time.sleep(5)",
+                               environment=environment).json
+        self.assertEqual(result["outcome"], "out_of_memory")
+        for name in ("cgroup memory", "cgroup pids", "cgroup cpu"):
+            self.assertIn(name, " ".join(result["degraded"]))
+
+    def test_a_limit_that_cannot_be_kept_is_refused_in_strict_mode(self):
+        environment = self.pretend("cgroups")
+        result = self.run_code("--cpu", "50", "print(1)", environment=environment)
+        self.assertEqual((result.code, result.out), (125, b""))
+        self.assertIn(b"maxCpuPercent", result.err)
+        result = self.run_code("--json", "--mode", "permissive", "--cpu", "50", "print(1)", environment=environment).json
+        self.assertIn("cgroup cpu", " ".join(result["degraded"]))
+
+    def test_without_overlay_strict_mode_refuses_a_persons_directory(self):
+        environment = self.pretend("overlay")
+        result = self.shell("touch x", "-w", self.work, environment=environment)
+        self.assertEqual((result.code, os.listdir(self.work)), (125, []))
+        self.assertIn(b"overlay", result.err)
+        self.assertEqual(self.run_code("print(1)", environment=environment).out, b"1\n")
+
+    def test_without_overlay_permissive_mode_writes_in_place_and_says_so(self):
+        result = self.run_in("touch x", "--mode", "permissive", environment=self.pretend("overlay"))
+        self.assertEqual((result["files_created"], os.listdir(self.work)), (["x"], ["x"]))
+        self.assertIn("workspace", " ".join(result["degraded"]))
+
+    def test_unknown_names_are_refused(self):
+        self.assertEqual(self.run_code("print(1)", environment=self.pretend("moon")).code, 125)
+
+
+def try_accept(server):
+    try:
+        return server.accept()
+    except TimeoutError:
+        return None
+
+
+if __name__ == "__main__":
+    harness.main()

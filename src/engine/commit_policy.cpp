@@ -114,15 +114,15 @@ policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
 }
 
 // Hooks and configuration may have been left by an earlier run, when the directory was nothing to git: it must not
-// become a repository now.
+// become a repository now. What this run adds is judged by itself.
 std::string CommitPolicy::CompletesGitDirectory(const workspace::Change& change) {
   const std::string_view name = NameOf(change.path);
   if (name != "HEAD" && name != "objects" && name != "refs") return "";
   const std::string directory(ParentOf(change.path));
   if (!LooksLikeGitDirectory(directories_.merged, directory) || LooksLikeGitDirectory(directories_.lower, directory))
     return "";
-  const bool armed = HasActiveHook(directories_.merged, JoinPath(directory, "hooks")) ||
-                     HasDangerousConfig(directories_.merged, JoinPath(directory, "config"));
+  const bool armed = HasActiveHook(directories_.lower, JoinPath(directory, "hooks")) ||
+                     HasDangerousConfig(directories_.lower, JoinPath(directory, "config"));
   return armed ? "would make a git repository with hooks or programs in its configuration" : "";
 }
 

@@ -69,9 +69,11 @@ void Settings(Steps& steps) {
   Directory(steps, "etc");
   for (const auto& [target, text] : kOwnSettings) File(steps, target, text);
   for (const char* path :
-       {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
-        "/etc/timezone", "/etc/mime.types", "/etc/inputrc", "/etc/fonts", "/etc/os-release", "/etc/debian_version",
-        "/etc/magic", "/etc/python3", "/etc/python3.11", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/perl"})
+       {"/etc/ld.so.cache",     "/etc/ld.so.conf",      "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
+        "/etc/timezone",        "/etc/mime.types",      "/etc/inputrc",      "/etc/fonts",        "/etc/os-release",
+        "/etc/debian_version",  "/etc/magic",           "/etc/services",     "/etc/protocols",    "/etc/manpath.config",
+        "/etc/maven",           "/etc/java-11-openjdk", "/etc/python3",      "/etc/python3.11",   "/etc/python3.13",
+        "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/perl"})
     BindHost(steps, path, kSettings, Missing::kSkip);
   Directory(steps, "etc/ssl");  // certificates, not private keys
   BindHost(steps, "/etc/ssl/certs", kSettings, Missing::kSkip);

@@ -149,6 +149,12 @@ base::Result<std::vector<RootEntry>> ListRoot(const std::string& path, int fd) {
   return entries;
 }
 
+// Whether a file that is made inside is at once a file of the host.
+bool WritesToHost(const StartRequest& request) {
+  return request.workspace == WorkspaceKind::kDirect ||
+         std::ranges::any_of(request.binds, [](const HostBind& bind) { return bind.access == os::Access::kReadWrite; });
+}
+
 std::size_t DescriptorsOf(const StartRequest& request) {
   return (request.workspace == WorkspaceKind::kEmpty ? 0U : 1U) + (request.root_path.empty() ? 0U : 1U) +
          request.binds.size();
@@ -164,7 +170,7 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces ? prepared.PrepareNamespaces(fds, degraded)
                                                                      : prepared.PrepareSubprocess(fds));
   prepared.join_cgroups_ = cgroup.JoinFds();
-  prepared.filter_ = os::CompileFilter(os::SandboxSyscalls());
+  prepared.filter_ = os::CompileFilter(os::SandboxSyscalls(), WritesToHost(request) ? os::kSetIdBits : S_ISUID);
   prepared.limits_ = LimitsFor(request, cgroup);
   if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = os::LandlockAbi();
   NoteWhatIsMissing(request, cgroup, prepared.landlock_abi_, degraded);
@@ -214,6 +220,7 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.join_cgroups = join_cgroups_;
   plan.user = namespaces ? kAgentId : identity_.user;
   plan.group = namespaces ? kAgentId : identity_.group;
+  plan.drop_groups = ::geteuid() == 0 ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
   plan.trees = trees_.all();
   plan.mounts = mounts_;
   plan.hidden = request_.hidden;

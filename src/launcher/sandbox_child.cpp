@@ -63,7 +63,8 @@ void Restrict(const ChildPlan& plan) {
   Check(plan, os::ApplyProcessLimits(plan.limits), "set process limits");
   // A session keyring of its own (E03); where keys are refused altogether there is nothing to leave.
   ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
-  Check(plan, os::DropAllCapabilities(), "drop capabilities");
+  const auto effort = plan.isolation == Isolation::kNamespaces ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
+  Check(plan, os::DropAllCapabilities(effort), "drop capabilities");
   Check(plan, os::SetNoNewPrivileges(), "set no_new_privs");
   const auto network = plan.isolation == Isolation::kNone ? os::LandlockNetwork::kNoTcp : os::LandlockNetwork::kAnyTcp;
   Check(plan, os::ApplyLandlock(plan.landlock_abi, plan.landlock_rules, network), "apply Landlock");
@@ -91,7 +92,7 @@ void RunSandboxChild(const ChildPlan& plan) {
     if (*fd < 0) ::_exit(125);
   }
   JoinCgroups(moved);
-  Check(moved, os::BecomeUser(moved.user, moved.group), "become the sandbox's user");
+  Check(moved, os::BecomeUser(moved.user, moved.group, moved.drop_groups), "become the sandbox's user");
   // After the change of user, which would clear it: when the launcher dies, so does the sandbox (J25).
   Check(moved, Outcome(::prctl(PR_SET_PDEATHSIG, SIGKILL)), "bind life to the launcher");
   Check(moved, Outcome(::setsid()), "new session");

@@ -34,6 +34,7 @@ struct ChildPlan {
 
   uid_t user = 0;  // as seen from inside
   gid_t group = 0;
+  os::Effort drop_groups = os::Effort::kMust;  // a plain user's namespace cannot
 
   std::span<const HostTree> trees;
   std::span<const MountStep> mounts;

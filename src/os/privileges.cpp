@@ -26,15 +26,24 @@ constexpr unsigned long kLockedSecureBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED
                                             SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                             SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
+constexpr unsigned long kLastPossible = 63;
+
+// Asked rather than believed: what this promises everything else stands on.
+bool BoundingSetIsEmptyForGood() {
+  for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
+    if (::prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL) > 0) return false;
+  return ::prctl(PR_GET_SECUREBITS, 0UL, 0UL, 0UL, 0UL) == static_cast<int>(kLockedSecureBits);
+}
+
 }  // namespace
 
-int DropAllCapabilities() {
-  constexpr unsigned long kLastPossible = 63;
+int DropAllCapabilities(Effort effort) {
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability) {
     // EINVAL: past the newest one this kernel knows. EPERM: not privileged, so the set cannot be used either.
     if (::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL) < 0 && errno != EINVAL && errno != EPERM) return errno;
   }
   if (::prctl(PR_SET_SECUREBITS, kLockedSecureBits, 0UL, 0UL, 0UL) < 0 && errno != EPERM) return errno;
+  if (effort == Effort::kMust && !BoundingSetIsEmptyForGood()) return EPERM;
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0UL, 0UL, 0UL) < 0 && errno != EINVAL) return errno;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> none{};
@@ -72,10 +81,10 @@ int ApplyProcessLimits(const ProcessLimits& limits) {
   return 0;
 }
 
-int BecomeUser(uid_t user, gid_t group) {
+int BecomeUser(uid_t user, gid_t group, Effort groups) {
   // EPERM where setgroups is denied (a plain user's namespace): those groups are unmapped and only what is mounted
   // counts.
-  if (::setgroups(0, nullptr) < 0 && errno != EPERM) return errno;
+  if (::setgroups(0, nullptr) < 0 && (errno != EPERM || groups == Effort::kMust)) return errno;
   if (::setresgid(group, group, group) < 0) return errno;
   return ::setresuid(user, user, user) < 0 ? errno : 0;
 }

@@ -7,9 +7,12 @@
 
 namespace skerry::os {
 
+// Whether a step that an unprivileged process cannot take is a failure.
+enum class Effort { kMust, kAsFarAsPossible };
+
 // Empties the bounding set first (so that no exec brings anything back), then ambient, permitted, effective and
 // inheritable, and locks the secure bits. Closes A21 and B15.
-int DropAllCapabilities();
+int DropAllCapabilities(Effort effort);
 
 int SetNoNewPrivileges();
 
@@ -22,8 +25,8 @@ struct ProcessLimits {
 // Hard limits, core files never (F08), no real-time priority (D09), little locked memory, no POSIX queues.
 int ApplyProcessLimits(const ProcessLimits& limits);
 
-// Supplementary groups are dropped where the kernel lets us, then group and user are set for good.
-int BecomeUser(uid_t user, gid_t group);
+// Supplementary groups are dropped, then group and user are set for good.
+int BecomeUser(uid_t user, gid_t group, Effort groups);
 
 // For as long as it lives a privileged process has `user` as its effective user, with all its capabilities; for others
 // it does nothing.

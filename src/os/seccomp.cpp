@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -108,13 +109,11 @@ Program CheckControl() {
   return {LoadArgument(0), Jump(BPF_JEQ, kSetMemoryMerge, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
 }
 
-constexpr std::uint32_t kSetIdBits = S_ISUID | S_ISGID;
-
 // `flags` is the index of the flags; the mode stands behind them and counts only when a file may be made.
-Program CheckOpen(std::size_t flags) {
+Program CheckOpen(std::size_t flags, std::uint32_t refused_bits) {
   constexpr std::uint32_t kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
   return {LoadArgument(flags),     Jump(BPF_JSET, kMakes, 0, 3),
-          LoadArgument(flags + 1), Jump(BPF_JSET, kSetIdBits, 0, 1),
+          LoadArgument(flags + 1), Jump(BPF_JSET, refused_bits, 0, 1),
           Return(Errno(EPERM)),    Return(kAllow)};
 }
 
@@ -132,7 +131,35 @@ Program CheckSeccomp() {
   return RefuseBits(1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
-Program Block(SyscallAction action) {
+// The sizes of buffers stay what they are, and nobody is told: programs only ever ask for more speed. Filters that the
+// kernel would run, other protocols on top of TCP, and its innards are refused.
+Program CheckSocketOption() {
+  constexpr std::uint32_t kTcpRepair = 19;
+  constexpr std::uint32_t kTcpUpperProtocol = 31;
+  return {
+      LoadArgument(1),
+      Jump(BPF_JEQ, SOL_SOCKET, 0, 10),
+      LoadArgument(2),
+      Jump(BPF_JEQ, SO_SNDBUF, 13, 0),
+      Jump(BPF_JEQ, SO_RCVBUF, 12, 0),
+      Jump(BPF_JEQ, SO_SNDBUFFORCE, 12, 0),
+      Jump(BPF_JEQ, SO_RCVBUFFORCE, 11, 0),
+      Jump(BPF_JEQ, SO_ATTACH_FILTER, 10, 0),
+      Jump(BPF_JEQ, SO_ATTACH_BPF, 9, 0),
+      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_CBPF, 8, 0),
+      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_EBPF, 7, 0),
+      Return(kAllow),
+      Jump(BPF_JEQ, IPPROTO_TCP, 0, 3),
+      LoadArgument(2),
+      Jump(BPF_JEQ, kTcpUpperProtocol, 3, 0),
+      Jump(BPF_JEQ, kTcpRepair, 2, 0),
+      Return(kAllow),
+      Return(Errno(0)),
+      Return(Errno(EPERM)),
+  };
+}
+
+Program Block(SyscallAction action, std::uint32_t refused_bits) {
   switch (action) {
     case SyscallAction::kAllow:
       return {Return(kAllow)};
@@ -159,13 +186,19 @@ Program Block(SyscallAction action) {
     case SyscallAction::kCheckLimits:
       return RequireValue(0, 0, EPERM);
     case SyscallAction::kCheckModeAt1:
-      return RefuseBits(1, kSetIdBits);
+      return RefuseBits(1, refused_bits);
     case SyscallAction::kCheckModeAt2:
-      return RefuseBits(2, kSetIdBits);
+      return RefuseBits(2, refused_bits);
     case SyscallAction::kCheckOpenAt1:
-      return CheckOpen(1);
+      return CheckOpen(1, refused_bits);
     case SyscallAction::kCheckOpenAt2:
-      return CheckOpen(2);
+      return CheckOpen(2, refused_bits);
+    case SyscallAction::kCheckMap:
+      return RefuseBits(3, MAP_HUGETLB);
+    case SyscallAction::kCheckSharedMemory:
+      return RefuseBits(2, SHM_HUGETLB);
+    case SyscallAction::kCheckSocketOption:
+      return CheckSocketOption();
   }
   return {Return(kKill)};
 }
@@ -195,11 +228,11 @@ std::vector<Run> RunsOf(std::span<const SyscallRule> rules) {
 }
 
 // A leaf repeats its block where it is needed: conditional jumps reach only 255 instructions, and most blocks are one.
-Program SearchTree(std::span<const Run> runs) {
-  if (runs.size() == 1) return Block(runs.front().action);
+Program SearchTree(std::span<const Run> runs, std::uint32_t refused_bits) {
+  if (runs.size() == 1) return Block(runs.front().action, refused_bits);
   const std::size_t middle = runs.size() / 2;
-  const Program below = SearchTree(runs.first(middle));
-  const Program above = SearchTree(runs.subspan(middle));
+  const Program below = SearchTree(runs.first(middle), refused_bits);
+  const Program above = SearchTree(runs.subspan(middle), refused_bits);
   Program tree = {Jump(BPF_JGE, runs[middle].first, 0, 1),
                   Statement(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(below.size()))};
   tree.insert(tree.end(), below.begin(), below.end());
@@ -209,11 +242,11 @@ Program SearchTree(std::span<const Run> runs) {
 
 }  // namespace
 
-std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules) {
+std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules, std::uint32_t refused_mode_bits) {
   Program program = {Load(offsetof(seccomp_data, arch)), Jump(BPF_JEQ, kArchitecture, 1, 0), Return(kKill),
                      Load(offsetof(seccomp_data, nr)),   Jump(BPF_JGE, kX32Bit, 0, 1),       Return(kKill)};
   const std::vector<Run> runs = RunsOf(rules);
-  const Program tree = SearchTree(runs);
+  const Program tree = SearchTree(runs, refused_mode_bits);
   program.insert(program.end(), tree.begin(), tree.end());
   return program;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linux/filter.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <span>
@@ -26,6 +27,9 @@ enum class SyscallAction {
   kCheckModeAt2,     // escape as soon as somebody on the host runs it
   kCheckOpenAt1,     // the same for open, whose mode counts only when it creates; flags at 1 or 2, mode behind them
   kCheckOpenAt2,
+  kCheckMap,           // no huge pages: they lie outside of the memory limit
+  kCheckSharedMemory,  // likewise
+  kCheckSocketOption,  // no large buffers, no programs in the kernel
 };
 
 struct SyscallRule {
@@ -38,7 +42,12 @@ std::span<const SyscallRule> SandboxSyscalls();
 
 // A foreign architecture (ia32 through `int 0x80`, E24) or x32 number (E25) kills the process. The rest is a binary
 // search over the numbers, so that the kernel's own pre-computation at installation stays short.
-std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules);
+//
+// `refused_mode_bits`: what no file may be given. Where nothing of the host can be written directly, the group's bit is
+// harmless, and programs copy it along with directories.
+inline constexpr std::uint32_t kSetIdBits = S_ISUID | S_ISGID;
+std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules,
+                                       std::uint32_t refused_mode_bits = kSetIdBits);
 
 // After clone: no allocation. 0 or an errno. Needs no_new_privs.
 int InstallFilter(std::span<const sock_filter> program);

@@ -6,6 +6,8 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -165,7 +167,6 @@ TEST(SeccompTest, NoFileGetsASetUserIdBit) {
     EXPECT_EQ(Decide(SYS_fchmod, {3, bits}), Refused(EPERM)) << bits;
     EXPECT_EQ(Decide(SYS_fchmodat, {3, 0, bits}), Refused(EPERM)) << bits;
     EXPECT_EQ(Decide(452 /* fchmodat2 */, {3, 0, bits, 0}), Refused(EPERM)) << bits;
-    EXPECT_EQ(Decide(SYS_mkdirat, {3, 0, bits}), Refused(EPERM)) << bits;
     EXPECT_EQ(Decide(SYS_mknodat, {3, 0, bits}), Refused(EPERM)) << bits;
     EXPECT_EQ(Decide(SYS_openat, {3, 0, O_CREAT | O_WRONLY, bits}), Refused(EPERM)) << bits;
     EXPECT_EQ(Decide(SYS_openat, {3, 0, O_TMPFILE | O_WRONLY, bits}), Refused(EPERM)) << bits;
@@ -173,6 +174,26 @@ TEST(SeccompTest, NoFileGetsASetUserIdBit) {
   EXPECT_EQ(Decide(SYS_fchmod, {3, 01777}), kAllowed);
   EXPECT_EQ(Decide(SYS_openat, {3, 0, O_CREAT | O_WRONLY, 0755}), kAllowed);
   EXPECT_EQ(Decide(SYS_openat, {3, 0, O_DIRECTORY, 04755}), kAllowed) << "no file is made, so the mode means nothing";
+}
+
+TEST(SeccompTest, NoHugePages) {
+  EXPECT_EQ(Decide(SYS_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS}), kAllowed);
+  EXPECT_EQ(Decide(SYS_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_shmget, {0, 4096, IPC_CREAT | 0600}), kAllowed);
+  EXPECT_EQ(Decide(SYS_shmget, {0, 4096, IPC_CREAT | SHM_HUGETLB}), Refused(EPERM));
+}
+
+TEST(SeccompTest, SocketOptionsBringNoBuffersAndNoPrograms) {
+  EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, SO_REUSEADDR}), kAllowed);
+  EXPECT_EQ(Decide(SYS_setsockopt, {3, IPPROTO_TCP, 1 /* TCP_NODELAY */}), kAllowed);
+  EXPECT_EQ(Decide(SYS_setsockopt, {3, IPPROTO_IP, SO_SNDBUF}), kAllowed) << "another level, another meaning";
+  for (const auto option : {SO_SNDBUF, SO_RCVBUF})
+    EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, static_cast<std::uint64_t>(option)}), Refused(0)) << option;
+  for (const auto option : {SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF,
+                            SO_ATTACH_REUSEPORT_EBPF})
+    EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, static_cast<std::uint64_t>(option)}), Refused(EPERM)) << option;
+  for (const auto option : {19 /* TCP_REPAIR */, 31 /* TCP_ULP */})
+    EXPECT_EQ(Decide(SYS_setsockopt, {3, IPPROTO_TCP, static_cast<std::uint64_t>(option)}), Refused(EPERM)) << option;
 }
 
 TEST(SeccompTest, LimitsAreOnlyTheCallersOwn) {

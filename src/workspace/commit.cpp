@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <span>
@@ -130,7 +131,8 @@ class Committer {
                        "larger than " + std::to_string(layers_.limits.max_file_bytes) + " bytes");
     }
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd source, OpenFileBeneath(layers_.upper, change.path, Locked::kUnlock));
-    if (IsSameFile(place, change, source.get()) || Refused(change)) return {};
+    if (IsSameFile(place, change, source.get())) return CarryTime(place, change, source.get());
+    if (Refused(change)) return {};
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry,
                             PreparedEntry::File(place, {.fd = source.get(),
@@ -148,6 +150,20 @@ class Committer {
     if (!HasModeOf(place, change)) return false;
     const auto old = OpenFileBeneath(layers_.lower, change.path, Locked::kLeave);
     return old && SameContent(source, old->get(), change.size);
+  }
+
+  // What was only touched: builds live by the times of files.
+  base::Status CarryTime(const Place& place, const Change& change, int source) {
+    struct stat facts{};
+    if (::fstat(source, &facts) < 0) return os::ErrnoErr("look at " + change.path);
+    const timespec& old = place.entry->st_mtim;
+    if (facts.st_mtim.tv_sec == old.tv_sec && facts.st_mtim.tv_nsec == old.tv_nsec) return {};
+    if (Refused(change)) return {};
+    if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
+    const std::array times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, facts.st_mtim};
+    if (::utimensat(place.parent.get(), place.name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) < 0)
+      return os::ErrnoErr("set the time of " + change.path);
+    return {};
   }
 
   // --- links

@@ -56,10 +56,19 @@ TEST_F(CommitTest, WhatWasOpenedAndNotChangedIsNoChange) {
   Put("opened", "content");
   rules_.refused["opened"] = "protected";
   const ino_t before = Facts("opened").st_ino;
-  const CommitReport report = CommitOf("exec 3>>opened; touch opened");
+  const CommitReport report = CommitOf("exec 3>>opened");
   EXPECT_TRUE(report.changed.empty());
   EXPECT_EQ(Lines(report.withheld), "");
   EXPECT_EQ(Facts("opened").st_ino, before);
+}
+
+TEST_F(CommitTest, WhatWasOnlyTouchedGetsItsTimeAndIsNoChange) {
+  Put("stamp", "content");
+  const ino_t before = Facts("stamp").st_ino;
+  const CommitReport report = CommitOf("touch -d '2001-02-03 04:05:06 UTC' stamp");
+  EXPECT_TRUE(report.changed.empty());
+  EXPECT_EQ(Facts("stamp").st_mtim.tv_sec, 981173106);
+  EXPECT_EQ(Facts("stamp").st_ino, before);
 }
 
 TEST_F(CommitTest, TheSameSizeWithOtherContentIsAChange) {

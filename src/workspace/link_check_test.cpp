@@ -37,6 +37,8 @@ TEST(LinkCheckTest, TheWordsOfATargetDecide) {
       {"l", "a/../b", true},
       {"l", "a/../../b", true},
       {"a/l", "../b/..", true},
+      {"a/l", "b/..", true},
+      {"a/b/l", "../c/../d", true},
       {"l", "..a", false},
       {"l", "...", false},
       {"l", "", true},

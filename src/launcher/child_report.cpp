@@ -33,21 +33,22 @@ int Outcome(long result) {
   return result < 0 ? errno : 0;
 }
 
-int SendViews(int report, const WorkspaceViews& views) {
-  char byte = '!';
+int HandOut(int report, Handout what, std::span<const int> fds) {
+  constexpr std::size_t kMost = 4;
+  if (fds.size() > kMost) return E2BIG;
+  auto byte = static_cast<char>(what);
   iovec part{&byte, 1};
-  const std::array fds = {views.changes, views.merged};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fds)> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMost)> control{};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   header.msg_control = control.data();
-  header.msg_controllen = control.size();
+  header.msg_controllen = CMSG_SPACE(fds.size_bytes());
   cmsghdr* rights = CMSG_FIRSTHDR(&header);
   rights->cmsg_level = SOL_SOCKET;
   rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(rights), fds.data(), sizeof fds);
+  rights->cmsg_len = CMSG_LEN(fds.size_bytes());
+  std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
   return Outcome(::sendmsg(report, &header, MSG_NOSIGNAL));
 }
 

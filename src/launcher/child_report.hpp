@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "launcher/sandbox_child.hpp"
 
@@ -21,7 +22,8 @@ void Check(const ChildPlan& plan, int error, const char* step, const char* detai
 // The result of a system call as 0 or an errno.
 int Outcome(long result);
 
-// Sends the views of the workspace to the launcher.
-int SendViews(int report, const WorkspaceViews& views);
+// Hands descriptors to the launcher, at most four. They stay open here.
+enum class Handout : char { kViews = 'v', kSocketDiagnosis = 'd' };
+int HandOut(int report, Handout what, std::span<const int> fds);
 
 }  // namespace skerry::launcher

@@ -1,7 +1,6 @@
 #include "launcher/preparation.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,12 +69,12 @@ std::vector<os::LandlockRule> RulesWithoutNamespaces(const StartRequest& request
   return rules;
 }
 
-// A plain user's descriptors in flight over unix sockets count for all of that user's programs, and each may have as
-// many as its own limit of open files: with half of the caller's limit a sandbox leaves the others the other half.
+// A plain user's descriptors in flight over unix sockets count for all of that user's programs, and each program may
+// send more while there are no more than its own limit of open files: half of the usual limit leaves the others the
+// other half.
 std::uint64_t OpenFilesFor(const StartRequest& request) {
-  rlimit own{};
-  if (::geteuid() == 0 || ::getrlimit(RLIMIT_NOFILE, &own) < 0) return request.open_files;
-  return std::min<std::uint64_t>(request.open_files, std::max<std::uint64_t>(own.rlim_cur / 2, 64));
+  constexpr std::uint64_t kHalfOfTheUsual = 512;
+  return ::geteuid() == 0 ? request.open_files : std::min(request.open_files, kHalfOfTheUsual);
 }
 
 // What a cgroup does not limit is limited per process as well as that goes.
@@ -99,7 +98,9 @@ void NoteWhatIsMissing(const StartRequest& request, const os::Cgroup& cgroup, in
   if (landlock_abi == 0)
     degraded.emplace_back("landlock: not in this kernel; the second fence around files is missing");
   if (!cgroup.LimitsMemory())
-    degraded.emplace_back("cgroup memory: not available to this user; memory is watched every 10 ms instead");
+    degraded.emplace_back(
+        "cgroup memory: not available to this user; memory is watched every 10 ms instead, and there are no memory "
+        "files");
   if (!cgroup.LimitsPids())
     degraded.emplace_back(request.isolation == Isolation::kNamespaces
                               ? "cgroup pids: not available to this user; processes are limited by RLIMIT_NPROC"
@@ -155,6 +156,13 @@ bool WritesToHost(const StartRequest& request) {
          std::ranges::any_of(request.binds, [](const HostBind& bind) { return bind.access == os::Access::kReadWrite; });
 }
 
+os::FilterOptions FilterFor(const StartRequest& request, const os::Cgroup& cgroup) {
+  os::FilterOptions options;
+  if (!WritesToHost(request)) options.refused_mode_bits = S_ISUID;
+  if (!cgroup.LimitsMemory()) options.unmapped_memory = os::FilterOptions::UnmappedMemory::kNotCounted;
+  return options;
+}
+
 std::size_t DescriptorsOf(const StartRequest& request) {
   return (request.workspace == WorkspaceKind::kEmpty ? 0U : 1U) + (request.root_path.empty() ? 0U : 1U) +
          request.binds.size();
@@ -170,8 +178,9 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces ? prepared.PrepareNamespaces(fds, degraded)
                                                                      : prepared.PrepareSubprocess(fds));
   prepared.join_cgroups_ = cgroup.JoinFds();
-  prepared.filter_ = os::CompileFilter(os::SandboxSyscalls(), WritesToHost(request) ? os::kSetIdBits : S_ISUID);
+  prepared.filter_ = os::CompileFilter(os::SandboxSyscalls(), FilterFor(request, cgroup));
   prepared.limits_ = LimitsFor(request, cgroup);
+  prepared.memory_is_watched_ = !cgroup.LimitsMemory();
   if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = os::LandlockAbi();
   NoteWhatIsMissing(request, cgroup, prepared.landlock_abi_, degraded);
   if (request.demand == Demand::kEverything && request.cpu_percent != 0 && !cgroup.LimitsCpu())
@@ -225,6 +234,7 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.mounts = mounts_;
   plan.hidden = request_.hidden;
   plan.root_mount_point = RootMountPoint();
+  plan.hand_out_diagnosis = memory_is_watched_;
   plan.limits = limits_;
   plan.landlock_abi = landlock_abi_;
   plan.landlock_rules = landlock_rules_;

@@ -183,7 +183,8 @@ void BuildRoot(const ChildPlan& plan) {
   if (views.changes < 0) return;
   views.merged = ::open("/workspace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   Check(plan, views.merged < 0 ? errno : 0, "open /workspace");
-  Check(plan, SendViews(plan.report, views), "hand out the workspace");
+  const std::array handles = {views.changes, views.merged};
+  Check(plan, HandOut(plan.report, Handout::kViews, handles), "hand out the workspace");
 }
 
 }  // namespace skerry::launcher

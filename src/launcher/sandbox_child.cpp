@@ -12,12 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "launcher/child_report.hpp"
 #include "launcher/root_builder.hpp"
 #include "os/seccomp.hpp"
+#include "os/socket_memory.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -47,6 +49,10 @@ void SetUpNamespaces(const ChildPlan& plan) {
   BuildRoot(plan);
   Check(plan, RaiseLoopback(), "bring loopback up");
   Check(plan, Outcome(::sethostname("skerry", 6)), "set host name");
+  if (!plan.hand_out_diagnosis) return;
+  const std::array diagnosis = {os::OpenSocketDiagnosis()};
+  Check(plan, Outcome(diagnosis[0]), "open socket diagnosis");
+  Check(plan, HandOut(plan.report, Handout::kSocketDiagnosis, diagnosis), "hand out socket diagnosis");
 }
 
 // Standard descriptors go to /dev/null, 3 is the control socket, and everything else is closed on exec: nothing of the

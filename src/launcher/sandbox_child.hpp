@@ -41,6 +41,8 @@ struct ChildPlan {
   std::span<const std::string> hidden;
   const char* root_mount_point = nullptr;
 
+  bool hand_out_diagnosis = false;  // where no cgroup counts what sockets hold
+
   os::ProcessLimits limits;
   int landlock_abi = 0;
   std::span<const os::LandlockRule> landlock_rules;

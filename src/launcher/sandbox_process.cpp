@@ -17,6 +17,7 @@
 #include "os/privileges.hpp"
 #include "os/process_tree.hpp"
 #include "os/socket.hpp"
+#include "os/socket_memory.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -38,19 +39,27 @@ base::Error SetupError(const std::string& bytes) {
           std::string("set-up step failed: ") + failure.step.data() + ": " + os::ErrnoText(failure.error)};
 }
 
-// Waits for the child to be done with setting up: its end of the socket closes when it became the init. Before that it
-// may have handed out the views of the workspace.
-base::Result<std::vector<base::UniqueFd>> AwaitInit(int report, const os::PidFd& child) {
-  const auto deadline = base::Deadline::After(kSetupPatience);
+struct HandedOut {
   std::vector<base::UniqueFd> views;
+  base::UniqueFd diagnosis;
+};
+
+// Waits for the child to be done with setting up: its end of the socket closes when it became the init. Before that it
+// hands out some descriptors.
+base::Result<HandedOut> AwaitInit(int report, const os::PidFd& child) {
+  const auto deadline = base::Deadline::After(kSetupPatience);
+  HandedOut handed_out;
   for (;;) {
     SKERRY_ASSIGN_OR_RETURN(os::Message message, os::ReceiveMessage(report, deadline));
     if (message.EndOfStream()) break;
     if (message.fds.empty()) return std::unexpected(SetupError(message.bytes));
-    views = std::move(message.fds);
+    if (message.bytes.front() == static_cast<char>(Handout::kSocketDiagnosis))
+      handed_out.diagnosis = std::move(message.fds.front());
+    else
+      handed_out.views = std::move(message.fds);
   }
   const auto ended = child.WaitForExit(base::Deadline::After(0s));
-  if (ended && !*ended) return views;
+  if (ended && !*ended) return handed_out;
   return base::Err(base::Code::kUnavailable, "the sandbox was killed while it was being set up");
 }
 
@@ -106,14 +115,19 @@ base::Result<SandboxProcess> SandboxProcess::Start(const StartRequest& request, 
   if (request.isolation == Isolation::kNamespaces)
     SKERRY_RETURN_IF_ERROR(WriteMaps(sandbox.init_.pid(), prepared.identity()));
   SKERRY_RETURN_IF_ERROR(os::SendMessage(report.first.get(), "!"));
-  SKERRY_ASSIGN_OR_RETURN(std::vector<base::UniqueFd> views, AwaitInit(report.first.get(), sandbox.init_));
+  SKERRY_ASSIGN_OR_RETURN(HandedOut handed_out, AwaitInit(report.first.get(), sandbox.init_));
+  sandbox.diagnosis_ = std::move(handed_out.diagnosis);
   sandbox.for_client_.push_back(std::move(control.first));
-  for (base::UniqueFd& view : views) sandbox.for_client_.push_back(std::move(view));
+  for (base::UniqueFd& view : handed_out.views) sandbox.for_client_.push_back(std::move(view));
   return sandbox;
 }
 
 bool SandboxProcess::OverMemoryLimit() {
-  const os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
+  os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
+  // Asking takes longer the more sockets there are, and they fill more slowly than memory: not at every look.
+  constexpr unsigned kLooksBetween = 5;
+  if (diagnosis_.valid() && look_++ % kLooksBetween == 0) socket_bytes_ = os::SocketMemory(diagnosis_.get());
+  use.memory_bytes += socket_bytes_;
   memory_peak_ = std::max(memory_peak_, use.memory_bytes);
   over_memory_limit_ = over_memory_limit_ || use.memory_bytes > memory_bytes_;
   at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);

@@ -56,6 +56,9 @@ class SandboxProcess {
   Isolation isolation_;
   std::uint64_t memory_bytes_;
   std::uint64_t pids_;
+  base::UniqueFd diagnosis_;  // of the sandbox's sockets, where memory is watched
+  unsigned look_ = 0;
+  std::uint64_t socket_bytes_ = 0;
   std::uint64_t memory_peak_ = 0;
   bool over_memory_limit_ = false;
   bool at_process_limit_ = false;

@@ -39,7 +39,9 @@ base::Status WriteIdMaps(pid_t pid, IdMapping user, IdMapping group, Setgroups s
   const std::string directory = "/proc/" + std::to_string(pid);
   if (setgroups == Setgroups::kDeny) SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/setgroups", "deny"));
   SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/uid_map", Line(user)));
-  return WriteControlFile(directory + "/gid_map", Line(group));
+  SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/gid_map", Line(group)));
+  // Anybody inside could write this one, once: so it is written. It maps the project that nothing belongs to.
+  return WriteControlFile(directory + "/projid_map", "65534 65534 1\n");
 }
 
 }  // namespace skerry::os

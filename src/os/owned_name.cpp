@@ -1,9 +1,11 @@
 #include "os/owned_name.hpp"
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -27,21 +29,32 @@ std::uint64_t OwnPidNamespace() {
   return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
 }
 
-// The start of a living process; a zombie has nothing left to own.
-std::optional<std::uint64_t> StartOf(std::uint64_t pid) {
+struct ProcessFacts {
+  char state = '?';
+  std::uint64_t start = 0;
+};
+
+// Nothing when they cannot be read, for whatever reason.
+std::optional<ProcessFacts> FactsOf(std::uint64_t pid) {
   constexpr std::size_t kLimit = 8192;
   constexpr int kFieldsToStart = 18;  // from the one after the state on
   const auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", kLimit);
-  if (!text) return std::nullopt;
+  if (!text || text->rfind(')') == std::string::npos) return std::nullopt;
   std::istringstream fields(text->substr(text->rfind(')') + 1));
-  std::string state;
-  fields >> state;
-  if (state == "Z" || state == "X") return std::nullopt;
+  ProcessFacts facts;
+  fields >> facts.state;
   std::string skipped;
   for (int i = 0; i < kFieldsToStart; ++i) fields >> skipped;
-  std::uint64_t start = 0;
-  fields >> start;
-  return fields ? std::optional(start) : std::nullopt;
+  fields >> facts.start;
+  return fields ? std::optional(facts) : std::nullopt;
+}
+
+// Only what is certain: somebody else's sandbox must not end because we could not read a file.
+bool IsDead(const Owner& owner) {
+  if (::kill(static_cast<pid_t>(owner.pid), 0) < 0 && errno == ESRCH) return true;
+  const auto facts = FactsOf(owner.pid);
+  // A zombie has nothing left to own.
+  return facts && (facts->start != owner.start || facts->state == 'Z' || facts->state == 'X');
 }
 
 std::optional<Owner> Parse(std::string_view name, std::string_view prefix) {
@@ -62,13 +75,15 @@ std::optional<Owner> Parse(std::string_view name, std::string_view prefix) {
 std::string OwnedName(std::string_view prefix) {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   return std::string(prefix) + std::to_string(OwnPidNamespace()) + "-" + std::to_string(pid) + "-" +
-         std::to_string(StartOf(pid).value_or(0)) + "-" + base::RandomId("");
+         std::to_string(FactsOf(pid).value_or(ProcessFacts{}).start) + "-" + base::RandomId("");
 }
 
 OwnerState StateOfOwner(std::string_view name, std::string_view prefix) {
   const auto owner = Parse(name, prefix);
-  if (!owner || owner->start == 0 || owner->pid_namespace != OwnPidNamespace()) return OwnerState::kUnknown;
-  return StartOf(owner->pid) == owner->start ? OwnerState::kAlive : OwnerState::kDead;
+  const std::uint64_t here = OwnPidNamespace();
+  if (!owner || owner->start == 0 || owner->pid == 0 || here == 0 || owner->pid_namespace != here)
+    return OwnerState::kUnknown;
+  return IsDead(*owner) ? OwnerState::kDead : OwnerState::kAlive;
 }
 
 }  // namespace skerry::os

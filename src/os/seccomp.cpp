@@ -55,8 +55,10 @@ sock_filter Load(std::size_t offset) {
 
 // Both architectures are little-endian: the low word of an argument comes first, and the kernel takes the arguments
 // that are checked here as 32-bit values.
-sock_filter LoadArgument(std::size_t index) {
-  return Load(offsetof(seccomp_data, args) + index * sizeof(std::uint64_t));
+enum class Half { kLow, kHigh };
+sock_filter LoadArgument(std::size_t index, Half half = Half::kLow) {
+  const std::size_t offset = half == Half::kLow ? 0 : sizeof(std::uint32_t);
+  return Load(offsetof(seccomp_data, args) + index * sizeof(std::uint64_t) + offset);
 }
 
 sock_filter Return(std::uint32_t value) {
@@ -89,8 +91,8 @@ Program CheckSocket() {
 }
 
 // Refused when argument `index` has any of `bits`.
-Program RefuseBits(std::size_t index, std::uint32_t bits) {
-  return {LoadArgument(index), Jump(BPF_JSET, bits, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
+Program RefuseBits(std::size_t index, std::uint32_t bits, int error = EPERM) {
+  return {LoadArgument(index), Jump(BPF_JSET, bits, 0, 1), Return(Errno(error)), Return(kAllow)};
 }
 
 // Allowed only when argument `index` is `value`, else refused with `error`.
@@ -110,10 +112,10 @@ Program CheckControl() {
 }
 
 // `flags` is the index of the flags; the mode stands behind them and counts only when a file may be made.
-Program CheckOpen(std::size_t flags, std::uint32_t refused_bits) {
+Program CheckOpen(std::size_t flags, const FilterOptions& options) {
   constexpr std::uint32_t kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
   return {LoadArgument(flags),     Jump(BPF_JSET, kMakes, 0, 3),
-          LoadArgument(flags + 1), Jump(BPF_JSET, refused_bits, 0, 1),
+          LoadArgument(flags + 1), Jump(BPF_JSET, options.refused_mode_bits, 0, 1),
           Return(Errno(EPERM)),    Return(kAllow)};
 }
 
@@ -131,23 +133,49 @@ Program CheckSeccomp() {
   return RefuseBits(1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
+bool NotCounted(const FilterOptions& options) {
+  return options.unmapped_memory == FilterOptions::UnmappedMemory::kNotCounted;
+}
+
+// Where a segment does not count as memory only small ones are there, of which the kernel gives out 4096 at most.
+Program CheckSharedMemory(const FilterOptions& options) {
+  constexpr std::uint32_t kSmall = 64U << 10U;
+  if (!NotCounted(options)) return RefuseBits(2, SHM_HUGETLB);
+  return {LoadArgument(2), Jump(BPF_JSET, SHM_HUGETLB, 5, 0), LoadArgument(1, Half::kHigh), Jump(BPF_JEQ, 0, 0, 2),
+          LoadArgument(1), Jump(BPF_JGT, kSmall, 0, 2),       Return(Errno(ENOSPC)),        Return(Errno(EPERM)),
+          Return(kAllow)};
+}
+
+// Out-of-band data on unix sockets (CVE-2025-38236), pages of the program that the kernel keeps, memory of devices.
+constexpr std::uint32_t kRefusedMessageFlags = MSG_OOB | 0x4000000 /* MSG_ZEROCOPY */ | 0x2000000 /* MSG_SOCK_DEVMEM */;
+
+Program CheckSocketQuery() {
+  constexpr std::uint32_t kTcpZeroCopyReceive = 35;
+  return {LoadArgument(1), Jump(BPF_JEQ, IPPROTO_TCP, 0, 2),
+          LoadArgument(2), Jump(BPF_JEQ, kTcpZeroCopyReceive, 1, 0),
+          Return(kAllow),  Return(Errno(EPERM))};
+}
+
 // The sizes of buffers stay what they are, and nobody is told: programs only ever ask for more speed. Filters that the
 // kernel would run, other protocols on top of TCP, and its innards are refused.
 Program CheckSocketOption() {
   constexpr std::uint32_t kTcpRepair = 19;
   constexpr std::uint32_t kTcpUpperProtocol = 31;
+  constexpr std::uint32_t kDeviceMemoryDone = 80;
   return {
       LoadArgument(1),
-      Jump(BPF_JEQ, SOL_SOCKET, 0, 10),
+      Jump(BPF_JEQ, SOL_SOCKET, 0, 12),
       LoadArgument(2),
-      Jump(BPF_JEQ, SO_SNDBUF, 13, 0),
-      Jump(BPF_JEQ, SO_RCVBUF, 12, 0),
-      Jump(BPF_JEQ, SO_SNDBUFFORCE, 12, 0),
-      Jump(BPF_JEQ, SO_RCVBUFFORCE, 11, 0),
-      Jump(BPF_JEQ, SO_ATTACH_FILTER, 10, 0),
-      Jump(BPF_JEQ, SO_ATTACH_BPF, 9, 0),
-      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_CBPF, 8, 0),
-      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_EBPF, 7, 0),
+      Jump(BPF_JEQ, SO_SNDBUF, 15, 0),
+      Jump(BPF_JEQ, SO_RCVBUF, 14, 0),
+      Jump(BPF_JEQ, SO_SNDBUFFORCE, 14, 0),
+      Jump(BPF_JEQ, SO_RCVBUFFORCE, 13, 0),
+      Jump(BPF_JEQ, SO_ATTACH_FILTER, 12, 0),
+      Jump(BPF_JEQ, SO_ATTACH_BPF, 11, 0),
+      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_CBPF, 10, 0),
+      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_EBPF, 9, 0),
+      Jump(BPF_JEQ, SO_ZEROCOPY, 8, 0),
+      Jump(BPF_JEQ, kDeviceMemoryDone, 7, 0),
       Return(kAllow),
       Jump(BPF_JEQ, IPPROTO_TCP, 0, 3),
       LoadArgument(2),
@@ -159,7 +187,7 @@ Program CheckSocketOption() {
   };
 }
 
-Program Block(SyscallAction action, std::uint32_t refused_bits) {
+Program Block(SyscallAction action, const FilterOptions& options) {
   switch (action) {
     case SyscallAction::kAllow:
       return {Return(kAllow)};
@@ -180,23 +208,31 @@ Program Block(SyscallAction action, std::uint32_t refused_bits) {
     case SyscallAction::kCheckSocketPair:
       return RequireValue(0, AF_UNIX, EAFNOSUPPORT);
     case SyscallAction::kCheckMemoryFile:
-      return RefuseBits(1, MFD_HUGETLB);
+      return NotCounted(options) ? Program{Return(Errno(ENOSYS))} : RefuseBits(1, MFD_HUGETLB);
     case SyscallAction::kCheckControl:
       return CheckControl();
     case SyscallAction::kCheckLimits:
       return RequireValue(0, 0, EPERM);
     case SyscallAction::kCheckModeAt1:
-      return RefuseBits(1, refused_bits);
+      return RefuseBits(1, options.refused_mode_bits);
     case SyscallAction::kCheckModeAt2:
-      return RefuseBits(2, refused_bits);
+      return RefuseBits(2, options.refused_mode_bits);
     case SyscallAction::kCheckOpenAt1:
-      return CheckOpen(1, refused_bits);
+      return CheckOpen(1, options);
     case SyscallAction::kCheckOpenAt2:
-      return CheckOpen(2, refused_bits);
+      return CheckOpen(2, options);
     case SyscallAction::kCheckMap:
       return RefuseBits(3, MAP_HUGETLB);
     case SyscallAction::kCheckSharedMemory:
-      return RefuseBits(2, SHM_HUGETLB);
+      return CheckSharedMemory(options);
+    case SyscallAction::kCheckAdvice:
+      return {LoadArgument(2), Jump(BPF_JEQ, MADV_MERGEABLE, 0, 1), Return(Errno(EINVAL)), Return(kAllow)};
+    case SyscallAction::kCheckMessageAt2:
+      return RefuseBits(2, kRefusedMessageFlags, EOPNOTSUPP);
+    case SyscallAction::kCheckMessageAt3:
+      return RefuseBits(3, kRefusedMessageFlags, EOPNOTSUPP);
+    case SyscallAction::kCheckSocketQuery:
+      return CheckSocketQuery();
     case SyscallAction::kCheckSocketOption:
       return CheckSocketOption();
   }
@@ -228,11 +264,11 @@ std::vector<Run> RunsOf(std::span<const SyscallRule> rules) {
 }
 
 // A leaf repeats its block where it is needed: conditional jumps reach only 255 instructions, and most blocks are one.
-Program SearchTree(std::span<const Run> runs, std::uint32_t refused_bits) {
-  if (runs.size() == 1) return Block(runs.front().action, refused_bits);
+Program SearchTree(std::span<const Run> runs, const FilterOptions& options) {
+  if (runs.size() == 1) return Block(runs.front().action, options);
   const std::size_t middle = runs.size() / 2;
-  const Program below = SearchTree(runs.first(middle), refused_bits);
-  const Program above = SearchTree(runs.subspan(middle), refused_bits);
+  const Program below = SearchTree(runs.first(middle), options);
+  const Program above = SearchTree(runs.subspan(middle), options);
   Program tree = {Jump(BPF_JGE, runs[middle].first, 0, 1),
                   Statement(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(below.size()))};
   tree.insert(tree.end(), below.begin(), below.end());
@@ -242,11 +278,11 @@ Program SearchTree(std::span<const Run> runs, std::uint32_t refused_bits) {
 
 }  // namespace
 
-std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules, std::uint32_t refused_mode_bits) {
+std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules, FilterOptions options) {
   Program program = {Load(offsetof(seccomp_data, arch)), Jump(BPF_JEQ, kArchitecture, 1, 0), Return(kKill),
                      Load(offsetof(seccomp_data, nr)),   Jump(BPF_JGE, kX32Bit, 0, 1),       Return(kKill)};
   const std::vector<Run> runs = RunsOf(rules);
-  const Program tree = SearchTree(runs, refused_mode_bits);
+  const Program tree = SearchTree(runs, options);
   program.insert(program.end(), tree.begin(), tree.end());
   return program;
 }

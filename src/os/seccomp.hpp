@@ -29,6 +29,10 @@ enum class SyscallAction {
   kCheckOpenAt2,
   kCheckMap,           // no huge pages: they lie outside of the memory limit
   kCheckSharedMemory,  // likewise
+  kCheckAdvice,        // no merging of pages with those of others
+  kCheckMessageAt2,    // no out-of-band data, no pinned pages; flags at 2 or 3
+  kCheckMessageAt3,
+  kCheckSocketQuery,
   kCheckSocketOption,  // no large buffers, no programs in the kernel
 };
 
@@ -40,14 +44,19 @@ struct SyscallRule {
 // The rules every sandbox lives under; what is not named is kNotThere. See ATTACKS.md, rows C and E.
 std::span<const SyscallRule> SandboxSyscalls();
 
+// What depends on the sandbox.
+struct FilterOptions {
+  // What no file may be given. Where nothing of the host can be written directly, the group's bit is harmless, and
+  // programs copy it along with directories.
+  std::uint32_t refused_mode_bits = S_ISUID | S_ISGID;
+  // Whether memory that no process maps (memory files, large System V segments) counts for the memory limit. Where it
+  // does not there is none.
+  enum class UnmappedMemory { kCounted, kNotCounted } unmapped_memory = UnmappedMemory::kCounted;
+};
+
 // A foreign architecture (ia32 through `int 0x80`, E24) or x32 number (E25) kills the process. The rest is a binary
 // search over the numbers, so that the kernel's own pre-computation at installation stays short.
-//
-// `refused_mode_bits`: what no file may be given. Where nothing of the host can be written directly, the group's bit is
-// harmless, and programs copy it along with directories.
-inline constexpr std::uint32_t kSetIdBits = S_ISUID | S_ISGID;
-std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules,
-                                       std::uint32_t refused_mode_bits = kSetIdBits);
+std::vector<sock_filter> CompileFilter(std::span<const SyscallRule> rules, FilterOptions options = {});
 
 // After clone: no allocation. 0 or an errno. Needs no_new_privs.
 int InstallFilter(std::span<const sock_filter> program);

@@ -190,10 +190,23 @@ TEST(SeccompTest, SocketOptionsBringNoBuffersAndNoPrograms) {
   for (const auto option : {SO_SNDBUF, SO_RCVBUF})
     EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, static_cast<std::uint64_t>(option)}), Refused(0)) << option;
   for (const auto option : {SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF,
-                            SO_ATTACH_REUSEPORT_EBPF})
+                            SO_ATTACH_REUSEPORT_EBPF, SO_ZEROCOPY})
     EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, static_cast<std::uint64_t>(option)}), Refused(EPERM)) << option;
   for (const auto option : {19 /* TCP_REPAIR */, 31 /* TCP_ULP */})
     EXPECT_EQ(Decide(SYS_setsockopt, {3, IPPROTO_TCP, static_cast<std::uint64_t>(option)}), Refused(EPERM)) << option;
+}
+
+TEST(SeccompTest, MessagesCarryNoOutOfBandDataAndPinNoPages) {
+  for (const long number : {SYS_sendto, SYS_recvfrom, SYS_sendmmsg, SYS_recvmmsg}) {
+    EXPECT_EQ(Decide(number, {0, 0, 0, MSG_DONTWAIT | MSG_NOSIGNAL}), kAllowed) << number;
+    EXPECT_EQ(Decide(number, {0, 0, 0, MSG_OOB}), Refused(EOPNOTSUPP)) << number;
+  }
+  for (const long number : {SYS_sendmsg, SYS_recvmsg}) {
+    EXPECT_EQ(Decide(number, {0, 0, MSG_DONTWAIT | MSG_NOSIGNAL}), kAllowed) << number;
+    EXPECT_EQ(Decide(number, {0, 0, MSG_OOB}), Refused(EOPNOTSUPP)) << number;
+  }
+  EXPECT_EQ(Decide(SYS_madvise, {0, 4096, MADV_DONTNEED}), kAllowed);
+  EXPECT_EQ(Decide(SYS_madvise, {0, 4096, MADV_MERGEABLE}), Refused(EINVAL));
 }
 
 TEST(SeccompTest, LimitsAreOnlyTheCallersOwn) {

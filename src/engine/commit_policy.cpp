@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <string_view>
 
 #include "base/unique_fd.hpp"
@@ -57,26 +56,7 @@ bool HasDangerousConfig(int root, const std::string& path) {
   return !text || !policy::ProgramStartingKeys(*text, "").empty();
 }
 
-// Relative to the workspace and plain, or "": what lies elsewhere no program here can write.
-std::string HooksPathOf(int lower) {
-  const base::UniqueFd fd(::openat(lower, ".git/config", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  const auto text = fd.valid() ? os::ReadAll(fd.get(), kMaxConfigBytes) : base::Result<std::string>("");
-  const auto entries = policy::ParseGitConfig(text ? *text : "");
-  std::string path;
-  if (entries)
-    for (const policy::GitConfigEntry& entry : *entries)
-      if (entry.key == "core.hookspath" && entry.value) path = *entry.value;
-  path = std::filesystem::path(path).lexically_normal().string();
-  while (path.ends_with('/')) path.pop_back();
-  return path.starts_with('/') || path == "." ? "" : path;
-}
-
 }  // namespace
-
-CommitPolicy::CommitPolicy(const base::PathPatterns& deny_write, core::WorkspaceOwner owner, Directories directories)
-    : deny_write_(deny_write), owner_(owner), directories_(directories) {
-  if (owner_ == core::WorkspaceOwner::kPerson) hooks_path_ = HooksPathOf(directories_.lower);
-}
 
 std::string CommitPolicy::Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) {
   if (deny_write_.Matches(change.path)) return "denied by filesystem.denyWrite";
@@ -85,23 +65,38 @@ std::string CommitPolicy::Refuses(const workspace::Change& change, const workspa
 }
 
 std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents) {
-  // To take such a file away runs nothing.
-  if (change.kind == workspace::ChangeKind::kDeletion) return "";
-  if (!hooks_path_.empty() && (change.path == hooks_path_ || workspace::IsBelow(change.path, hooks_path_)))
-    if (change.kind != workspace::ChangeKind::kDirectory) return "git hook";
+  using workspace::ChangeKind;
+  references_.LookAbove(change.path);
   const policy::InGitDirectory in_git = IsInGitDirectory(change.path);
-  if (change.kind == workspace::ChangeKind::kLink)
-    if (const auto reason = policy::JudgeSymbolicLink(change.path, in_git)) return *reason;
-  const policy::PathVerdict verdict = policy::Judge(change.path, in_git);
+  policy::PathVerdict verdict = policy::Judge(change.path, in_git);
+  if (references_.IsHook(change.path) && change.kind != ChangeKind::kDirectory) verdict.reason = "git hook";
+  if (references_.IsIncluded(change.path)) verdict.question = policy::ContentQuestion::kGitConfig;
+  if (change.kind == ChangeKind::kDeletion) return RefusesDeletion(change.path, verdict);
   if (verdict.reason) return *verdict.reason;
-  if (change.kind == workspace::ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitConfig)
+  if (change.kind == ChangeKind::kLink)
+    if (const auto reason = policy::JudgeSymbolicLink(change.path, in_git)) return *reason;
+  if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitConfig)
     if (std::string reason = JudgeConfig(contents); !reason.empty()) return reason;
-  if (change.kind == workspace::ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink) {
+  if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink) {
     const auto text = contents.ReadNew(kMaxConfigBytes);
     if (!text) return "a .git file that cannot be read";
     if (const auto reason = policy::JudgeGitLink(change.path, *text)) return *reason;
   }
   return CompletesGitDirectory(change);
+}
+
+// A person's hooks and configuration guard something: they go only with the whole repository. To take anything else
+// away runs nothing.
+std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const {
+  const bool guards = verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
+  if (!guards) return "";
+  for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
+    if (LooksLikeGitDirectory(directories_.lower, above))
+      return LooksLikeGitDirectory(directories_.merged, above) ? "guards the repository: git hook or configuration"
+                                                               : "";
+    if (above.empty()) break;
+  }
+  return references_.IsHook(path) ? "guards the repository: git hook or configuration" : "";
 }
 
 policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
@@ -115,7 +110,7 @@ policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
 
 // Hooks and configuration may have been left by an earlier run, when the directory was nothing to git: it must not
 // become a repository now. What this run adds is judged by itself.
-std::string CommitPolicy::CompletesGitDirectory(const workspace::Change& change) {
+std::string CommitPolicy::CompletesGitDirectory(const workspace::Change& change) const {
   const std::string_view name = NameOf(change.path);
   if (name != "HEAD" && name != "objects" && name != "refs") return "";
   const std::string directory(ParentOf(change.path));

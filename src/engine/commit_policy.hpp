@@ -6,6 +6,7 @@
 
 #include "base/glob.hpp"
 #include "core/backend.hpp"
+#include "engine/git_references.hpp"
 #include "policy/protected_paths.hpp"
 #include "workspace/commit_rules.hpp"
 
@@ -19,19 +20,21 @@ class CommitPolicy : public workspace::CommitRules {
     int merged = -1;  // as the program left it
     int lower = -1;   // as it was
   };
-  CommitPolicy(const base::PathPatterns& deny_write, core::WorkspaceOwner owner, Directories directories);
+  CommitPolicy(const base::PathPatterns& deny_write, core::WorkspaceOwner owner, Directories directories)
+      : deny_write_(deny_write), owner_(owner), directories_(directories), references_(directories.lower) {}
 
   std::string Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) override;
 
  private:
   std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
   [[nodiscard]] policy::InGitDirectory IsInGitDirectory(const std::string& path);
-  [[nodiscard]] std::string CompletesGitDirectory(const workspace::Change& change);
+  [[nodiscard]] std::string CompletesGitDirectory(const workspace::Change& change) const;
+  [[nodiscard]] std::string RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const;
 
   const base::PathPatterns& deny_write_;
   core::WorkspaceOwner owner_;
   Directories directories_;
-  std::string hooks_path_;                       // where the person's own configuration says that hooks lie, or ""
+  GitReferences references_;
   std::map<std::string, bool> git_directories_;  // what was found out, by path
 };
 

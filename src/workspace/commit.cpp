@@ -152,17 +152,16 @@ class Committer {
     return old && SameContent(source, old->get(), change.size);
   }
 
-  // What was only touched: builds live by the times of files.
+  // What was only touched: builds live by the times of files. No content is lost without it, so it holds up nothing.
   base::Status CarryTime(const Place& place, const Change& change, int source) {
     struct stat facts{};
-    if (::fstat(source, &facts) < 0) return os::ErrnoErr("look at " + change.path);
+    if (::fstat(source, &facts) < 0) return os::ErrnoErr("cannot be read");
     const timespec& old = place.entry->st_mtim;
     if (facts.st_mtim.tv_sec == old.tv_sec && facts.st_mtim.tv_nsec == old.tv_nsec) return {};
-    if (Refused(change)) return {};
-    if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
+    if (layers_.ChangedMeanwhile(place) || Refused(change)) return {};
     const std::array times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, facts.st_mtim};
     if (::utimensat(place.parent.get(), place.name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) < 0)
-      return os::ErrnoErr("set the time of " + change.path);
+      Withhold(change.path, "its time cannot be set: " + os::ErrnoText(errno));
     return {};
   }
 

@@ -239,6 +239,17 @@ TEST_F(BusyPersonTest, WhatThePersonChangedMeanwhileIsNotReplacedOrDeleted) {
   EXPECT_TRUE(Lines(report.withheld).starts_with("both: was changed in the directory meanwhile\n"));
 }
 
+TEST_F(BusyPersonTest, TheSameContentFromBothIsNoConflict) {
+  Put("both", "old");
+  Put("gone", "old");
+  StartWork();
+  Shell("printf new > both; rm gone");
+  Put("both", "new");
+  const CommitReport report = Commit();
+  EXPECT_EQ(Lines(report.withheld), "");
+  EXPECT_EQ(report.deleted, Paths{"gone"});
+}
+
 TEST_F(BusyPersonTest, ALinkThatThePersonPutInPlaceOfADirectoryIsNotFollowed) {
   Put("d/f", "old");
   Shell("echo program > d/f");

@@ -216,9 +216,12 @@ TEST_F(CommitTest, RulesCanReadBothVersionsUpToALimit) {
   Put("f", "before");
   std::string seen;
   rules_.look = [&](const Change& change, const ChangeContents& contents) {
-    if (change.path == "f") seen = contents.ReadOld(100).value() + ">" + contents.ReadNew(100).value();
-    if (change.path == "f") EXPECT_EQ(contents.ReadNew(2).error().code, base::Code::kTooLarge);
-    if (change.path == "new") EXPECT_EQ(contents.ReadOld(100).error().code, base::Code::kNotFound);
+    if (change.path == "f") {
+      seen = contents.ReadOld(100).value() + ">" + contents.ReadNew(100).value();
+      EXPECT_EQ(contents.ReadNew(2).error().code, base::Code::kTooLarge);
+    } else {
+      EXPECT_EQ(contents.ReadOld(100).error().code, base::Code::kNotFound);
+    }
   };
   CommitOf("printf after > f; chmod 0 f; echo > new");
   EXPECT_EQ(seen, "before>after");

@@ -40,7 +40,7 @@ std::vector<Check> IsolationChecks(const os::Machine& machine) {
        "the second fence around files, sockets and signals is missing; add landlock to the lsm= boot parameter"},
       {"overlay in user namespaces", machine.overlay_in_user_namespace,
        machine.overlay_in_user_namespace ? "may be mounted" : "refused",
-       "workspaces cannot be copy-on-write; they are bound as they are"},
+       "strict mode refuses --workspace; permissive mode lets programs write to the directory itself"},
       {"id-mapped mounts", machine.id_mapped_mounts || !machine.is_root,
        machine.is_root ? "for --workspace as root" : "not needed: the sandbox is your own user",
        "as root, a person's directory can be used only as far as it is open to everybody"},

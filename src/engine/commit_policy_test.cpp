@@ -1,0 +1,124 @@
+#include "engine/commit_policy.hpp"
+
+#include <fcntl.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/unique_fd.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace skerry::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using workspace::ChangeKind;
+
+class Contents : public workspace::ChangeContents {
+ public:
+  Contents(std::string now, std::string before) : now_(std::move(now)), before_(std::move(before)) {}
+  [[nodiscard]] base::Result<std::string> ReadNew(std::size_t) const override { return now_; }
+  [[nodiscard]] base::Result<std::string> ReadOld(std::size_t) const override { return before_; }
+
+ private:
+  std::string now_;
+  std::string before_;
+};
+
+// Two directories stand in for the layers: as it was, and as the program left it.
+class CommitPolicyTest : public testing::Test {
+ protected:
+  CommitPolicyTest() {
+    for (const char* name : {"lower", "merged"}) fs::create_directory(base_ / name);
+  }
+
+  void Put(const std::string& path, const std::string& text = "") const {
+    fs::create_directories((base_ / path).parent_path());
+    std::ofstream(base_ / path) << text;
+  }
+  void PutRepository(const std::string& path, const std::string& config = "") const {
+    for (const char* name : {"objects", "refs"}) fs::create_directories(base_ / path / name);
+    Put(path + "/HEAD");
+    Put(path + "/config", config);
+  }
+
+  std::string Refuses(const std::string& path, ChangeKind kind = ChangeKind::kFile, const std::string& now = "",
+                      const std::string& before = "") const {
+    const base::UniqueFd lower(::open((base_ / "lower").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const base::UniqueFd merged(::open((base_ / "merged").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    CommitPolicy policy(patterns_, owner_, {.merged = merged.get(), .lower = lower.get()});
+    return policy.Refuses({.path = path, .kind = kind}, Contents(now, before));
+  }
+
+  support::TemporaryDirectory directory_;
+  fs::path base_ = directory_.path();
+  base::PathPatterns patterns_;
+  core::WorkspaceOwner owner_ = core::WorkspaceOwner::kPerson;
+};
+
+TEST_F(CommitPolicyTest, OrdinaryFilesPass) {
+  for (const char* path : {"a", "src/main.cpp", ".gitignore", ".git/objects/ab/cd"})
+    EXPECT_EQ(Refuses(path), "") << path;
+}
+
+TEST_F(CommitPolicyTest, WhatRunsOnThePersonsSideDoesNot) {
+  for (const char* path : {".git/hooks/pre-commit", "a/b/.bashrc", ".vscode/tasks.json"})
+    EXPECT_NE(Refuses(path), "") << path;
+}
+
+TEST_F(CommitPolicyTest, InADirectoryOfSkerryOnlyThePatternsHold) {
+  owner_ = core::WorkspaceOwner::kSkerry;
+  patterns_ = base::PathPatterns::Make(std::vector<std::string>{"*.key"}).value();
+  EXPECT_EQ(Refuses(".bashrc"), "");
+  EXPECT_NE(Refuses("a/b.key"), "");
+  EXPECT_NE(Refuses("a/b.key", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, ConfigurationIsJudgedByWhatIsNewInIt) {
+  const std::string own = "[alias]\nx = !mine\n";
+  EXPECT_EQ(Refuses(".git/config", ChangeKind::kFile, own + "[user]\nname = a\n", own), "");
+  EXPECT_NE(Refuses(".git/config", ChangeKind::kFile, own + "[core]\npager = evil\n", own), "");
+}
+
+TEST_F(CommitPolicyTest, ABareRepositoryIsOneByItsContents) {
+  PutRepository("merged/data");
+  EXPECT_NE(Refuses("data/hooks/post-update"), "");
+  EXPECT_NE(Refuses("data/config", ChangeKind::kFile, "[core]\nfsmonitor = evil\n"), "");
+  EXPECT_EQ(Refuses("data/objects/x"), "");
+}
+
+TEST_F(CommitPolicyTest, ADirectoryThatWasArmedEarlierDoesNotBecomeARepository) {
+  Put("lower/x/hooks/anything");
+  PutRepository("merged/x");
+  EXPECT_NE(Refuses("x/HEAD"), "");
+  PutRepository("merged/y");
+  EXPECT_EQ(Refuses("y/HEAD"), "");
+}
+
+TEST_F(CommitPolicyTest, HooksGoWithTheirRepositoryAndNotAlone) {
+  PutRepository("lower/p/.git");
+  PutRepository("merged/p/.git");
+  EXPECT_NE(Refuses("p/.git/hooks/pre-commit", ChangeKind::kDeletion), "");
+  EXPECT_NE(Refuses("p/.git/config", ChangeKind::kDeletion), "");
+  EXPECT_EQ(Refuses("p/file", ChangeKind::kDeletion), "");
+  fs::remove_all(base_ / "merged/p");
+  EXPECT_EQ(Refuses("p/.git/hooks/pre-commit", ChangeKind::kDeletion), "");
+  EXPECT_EQ(Refuses("p/.git/config", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, WhatARepositoryRefersToIsProtectedAtAnyDepth) {
+  PutRepository("lower/a/p/.git", "[core]\nhooksPath = tools/git\n[include]\npath = ../extra\n");
+  Put("lower/a/p/extra", "[include]\npath = more\n");
+  EXPECT_NE(Refuses("a/p/tools/git/pre-push"), "");
+  EXPECT_EQ(Refuses("a/p/tools/other"), "");
+  for (const char* path : {"a/p/extra", "a/p/more"}) {
+    EXPECT_NE(Refuses(path, ChangeKind::kFile, "[core]\nsshCommand = evil\n"), "") << path;
+    EXPECT_EQ(Refuses(path, ChangeKind::kFile, "[user]\nname = a\n"), "") << path;
+  }
+}
+
+}  // namespace
+}  // namespace skerry::engine

@@ -90,6 +90,10 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, Choose(request.sandbox_type));
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_.filesystem));
+  if (backend->Isolation() != core::IsolationLevel::kNamespaces && !workspace.rules().Empty())
+    return base::Err(base::Code::kUnavailable, "the " + std::string(backend->Name()) +
+                                                   " sandbox cannot keep the filesystem settings (denyRead, denyWrite, "
+                                                   "allowRead, allowWrite); use the native one");
   core::SandboxSpec spec = SpecFor(request, workspace, options_);
   LeasedRoot image;
   if (request.image) {

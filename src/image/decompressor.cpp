@@ -57,7 +57,7 @@ class DecompressingSource : public ByteSource {
   base::Result<std::size_t> Read(std::span<char> buffer) override {
     SKERRY_ASSIGN_OR_RETURN(const std::size_t count, Decompress(buffer));
     out_ += count;
-    if (out_ > kBombBytes && out_ / kBombRatio > in_ - Unused())
+    if (out_ > kBombBytes && out_ / kBombRatio > in_)
       return base::Err(base::Code::kTooLarge,
                        "the archive unpacks to more than a thousand times its size, which looks like a bomb; "
                        "decompress it yourself if it is not");
@@ -66,8 +66,6 @@ class DecompressingSource : public ByteSource {
 
  protected:
   virtual base::Result<std::size_t> Decompress(std::span<char> buffer) = 0;
-  // How much of the input lies there and has not been looked at.
-  [[nodiscard]] virtual std::size_t Unused() const = 0;
 
   // More input, or an empty view at the end. The view lives until the next call.
   base::Result<std::string_view> NextInput() {
@@ -114,8 +112,6 @@ class GzipSource : public DecompressingSource {
     }
     return room - stream_.avail_out;
   }
-
-  [[nodiscard]] std::size_t Unused() const override { return stream_.avail_in; }
 
   base::Status Inflate() {
     if (member_ended_) ::inflateReset(&stream_);
@@ -164,8 +160,6 @@ class ZstdSource : public DecompressingSource {
     }
     return out.pos;
   }
-
-  [[nodiscard]] std::size_t Unused() const override { return input_.size - input_.pos; }
 
   ZSTD_DStream* stream_;
   ZSTD_inBuffer input_{nullptr, 0, 0};

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "image/error_of.hpp"
+
 namespace skerry::image {
 namespace {
 
@@ -65,7 +67,7 @@ TEST(EntryPathTest, WhatLeadsOutOrIsNoNameIsRefused) {
   for (const BadRow& row : rows) {
     const auto path = ParseEntryPath(row.text);
     ASSERT_FALSE(path.has_value()) << row.text;
-    EXPECT_EQ(path.error().code, row.code) << row.text;
+    EXPECT_EQ(CodeOf(path), row.code) << row.text;
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "image/error_of.hpp"
+
 namespace skerry::image {
 namespace {
 
@@ -22,7 +24,7 @@ TEST(ImageNameTest, OtherNamesAreRefused) {
        {std::string(), std::string("-a"), std::string(".a"), std::string("/a"), std::string(":a"), std::string("_a"),
         std::string("A"), std::string("a b"), std::string("a%2Fb"), std::string("ä"), std::string("a\n"),
         std::string("a\0b", 3), std::string(129, 'a'), "a" + std::string(127, '/'), std::string("..")})
-    EXPECT_EQ(CheckImageName(name).error().code, base::Code::kInvalidArgument) << name;
+    EXPECT_EQ(CodeOf(CheckImageName(name)), base::Code::kInvalidArgument) << name;
 }
 
 TEST(ImageNameTest, FilesThatKeepNoNameHaveNone) {

@@ -25,6 +25,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMaxJsonBytes = std::size_t{2} << 20U;
+constexpr int kMaxJsonDepth = 100;
 constexpr std::size_t kMaxVariables = 1000;
 constexpr std::size_t kMaxVariableBytes = std::size_t{128} << 10U;
 constexpr std::string_view kDigestPrefix = "sha256:";
@@ -118,7 +119,14 @@ base::Result<Json> ReadLayoutJson(int layout_fd, const std::string& path, const 
   if (!text) return base::Err(text.error().code, QuotedPath(path) + " of the image: " + text.error().message);
   if (!digest.empty() && base::Sha256Hex(*text) != digest)
     return Bad("the image is damaged: " + QuotedPath(path) + " does not have its digest; fetch or save it again");
-  Json json = Json::parse(*text, nullptr, false);
+  bool too_deep = false;
+  // Copying a value calls itself for each level, so that a million of them would use up the stack.
+  const auto look = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+    too_deep = too_deep || depth > kMaxJsonDepth;
+    return !too_deep;
+  };
+  Json json = Json::parse(*text, look, false);
+  if (too_deep) return Bad("the image is refused: " + QuotedPath(path) + " is nested too deeply");
   if (json.is_discarded()) return Bad("the image is damaged: " + QuotedPath(path) + " is not JSON");
   return json;
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "image/error_of.hpp"
 #include "image/image_builder.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -233,11 +234,21 @@ TEST(ImagePlanTest, OnlyRegularFilesAreReadAndNothingIsWaitedFor) {
   EXPECT_FALSE(OpenLayoutFile(fd.get(), "/").has_value());
 }
 
+TEST(ImagePlanTest, ADescriptionThatIsNestedTooDeeplyIsNotRead) {
+  const std::string deep = std::string(900'000, '[') + std::string(900'000, ']');
+  LayoutBuilder layout;
+  const Json manifest = layout.Manifest({Tar("a")});
+  layout.Index({manifest});
+  layout.files["index.json"] =
+      R"({"manifests": [{"digest": ")" + manifest["digest"].get<std::string>() + R"(", "x": )" + deep + "}]}";
+  EXPECT_THAT(ErrorOf(layout), HasSubstr("nested"));
+}
+
 TEST(ImagePlanTest, ADescriptionOfManyMegabytesIsNotRead) {
   LayoutBuilder layout;
   layout.Index({layout.Manifest({Tar("a")})});
   layout.files["index.json"] += std::string(3U << 20U, ' ');
-  EXPECT_EQ(PlanOf(layout).error().code, base::Code::kTooLarge);
+  EXPECT_EQ(CodeOf(PlanOf(layout)), base::Code::kTooLarge);
 }
 
 }  // namespace

@@ -103,9 +103,12 @@ base::Result<ImageStore::Unused> ImageStore::TakeUnused() const {
   return unused;
 }
 
+bool ImageStore::HasTree(const std::string& id) const {
+  return ::faccessat(trees_.get(), id.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 base::Status ImageStore::Commit(WorkDirectory& work, const Image& image) const {
-  const bool there = ::faccessat(trees_.get(), image.id.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-  if (!there) SKERRY_RETURN_IF_ERROR(work.BecomeTree(trees_.get(), image.id));
+  if (!HasTree(image.id)) SKERRY_RETURN_IF_ERROR(work.BecomeTree(trees_.get(), image.id));
   return WriteName(image);
 }
 
@@ -118,7 +121,7 @@ base::Result<Image> ImageStore::Import(const std::string& name, const std::strin
   image.name = name;
   image.created = static_cast<std::int64_t>(std::time(nullptr));
   // A name must not outlive a power cut that its files did not.
-  if (::syncfs(work.fd()) < 0) return os::ErrnoErr("write the files to disk");
+  if (!HasTree(image.id) && ::syncfs(work.fd()) < 0) return os::ErrnoErr("write the files to disk");
   Unused unused;  // removed when the lock is free again
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kExclusive));
   SKERRY_RETURN_IF_ERROR(Commit(work, image));
@@ -148,8 +151,7 @@ base::Result<TreeFate> ImageStore::Remove(const std::string& name) const {
   SKERRY_ASSIGN_OR_RETURN(unused, TakeUnused());
   if (!image) return TreeFate::kRemoved;
   if (std::ranges::find(unused.ids_in_use, image->id) != unused.ids_in_use.end()) return TreeFate::kInUse;
-  const bool there = ::faccessat(trees_.get(), image->id.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-  return there ? TreeFate::kKeptForOtherName : TreeFate::kRemoved;
+  return HasTree(image->id) ? TreeFate::kKeptForOtherName : TreeFate::kRemoved;
 }
 
 base::Result<PruneReport> ImageStore::Prune() const {

@@ -75,6 +75,7 @@ class ImageStore {
 
   [[nodiscard]] base::Result<base::UniqueFd> Lock(LockMode mode) const;
   [[nodiscard]] base::Result<WorkDirectory> StartWork() const;
+  [[nodiscard]] bool HasTree(const std::string& id) const;
 
   // The caller has the lock.
   [[nodiscard]] base::Result<Image> ReadName(const std::string& name) const;

@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "image/error_of.hpp"
 #include "image/image_builder.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -142,7 +143,7 @@ TEST_F(ImageStoreTest, ATreeWithoutANameGetsItBackByImport) {
 TEST_F(ImageStoreTest, ARefusedImportLeavesNothingAndTheOldImage) {
   ASSERT_TRUE(Import("a", One()).has_value());
   WriteFile(directory_.path() / "evil.tar", ArchiveBuilder().File("x/y").File("../evil").Build());
-  EXPECT_EQ(Import("a", directory_.path() / "evil.tar").error().code, base::Code::kPathTraversal);
+  EXPECT_EQ(CodeOf(Import("a", directory_.path() / "evil.tar")), base::Code::kPathTraversal);
   EXPECT_EQ(Left(), 0U);
   EXPECT_EQ(Trees(), 1U);
   EXPECT_TRUE(fs::exists(store_.Acquire("a")->root_path + "/bin/one"));
@@ -163,7 +164,7 @@ class StopAtSecondEntry : public ProgressSink {
 
 TEST_F(ImageStoreTest, AnImportThatIsStoppedLeavesNothing) {
   StopAtSecondEntry sink(0);
-  EXPECT_EQ(Import("a", One(), &sink).error().code, base::Code::kRejected);
+  EXPECT_EQ(CodeOf(Import("a", One(), &sink)), base::Code::kRejected);
   EXPECT_EQ(Left(), 0U);
   EXPECT_EQ(Trees(), 0U);
 }
@@ -230,17 +231,17 @@ TEST_F(ImageStoreTest, ManyAtOnceDoNotHarmEachOther) {
 }
 
 TEST_F(ImageStoreTest, NamesThatAreNoneOrUnknownAreSaid) {
-  EXPECT_EQ(Import("../x", One()).error().code, base::Code::kInvalidArgument);
-  EXPECT_EQ(store_.Remove("../x").error().code, base::Code::kInvalidArgument);
-  EXPECT_EQ(store_.Acquire("../x").error().code, base::Code::kInvalidArgument);
-  EXPECT_EQ(store_.Remove("none").error().code, base::Code::kNotFound);
-  EXPECT_EQ(store_.Acquire("none").error().code, base::Code::kNotFound);
+  EXPECT_EQ(CodeOf(Import("../x", One())), base::Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(store_.Remove("../x")), base::Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(store_.Acquire("../x")), base::Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(store_.Remove("none")), base::Code::kNotFound);
+  EXPECT_EQ(CodeOf(store_.Acquire("none")), base::Code::kNotFound);
 }
 
 TEST_F(ImageStoreTest, ADamagedRecordIsSaidAndCanBeRemoved) {
   ASSERT_TRUE(Import("a", One()).has_value());
   WriteFile(path_ / "names/a.json", "{}");
-  EXPECT_THAT(store_.List().error().message, HasSubstr("skerry image remove a"));
+  EXPECT_THAT(MessageOf(store_.List()), HasSubstr("skerry image remove a"));
   EXPECT_FALSE(store_.Prune().has_value());
   EXPECT_EQ(Trees(), 1U);
   EXPECT_TRUE(store_.Remove("a").has_value());
@@ -250,14 +251,14 @@ TEST_F(ImageStoreTest, ADamagedRecordIsSaidAndCanBeRemoved) {
 TEST_F(ImageStoreTest, FilesThatSomebodyDeletedAreSaid) {
   ASSERT_TRUE(Import("a", One()).has_value());
   fs::remove_all(store_.Acquire("a")->root_path);
-  EXPECT_THAT(store_.Acquire("a").error().message, HasSubstr("import it again"));
+  EXPECT_THAT(MessageOf(store_.Acquire("a")), HasSubstr("import it again"));
 }
 
 TEST_F(ImageStoreTest, ADirectoryThatOthersMayChangeIsRefused) {
   fs::create_directory(directory_.path() / "open");
   fs::permissions(directory_.path() / "open", fs::perms::all);
-  EXPECT_EQ(ImageStore::Open(directory_.path() / "open").error().code, base::Code::kPermissionDenied);
-  EXPECT_EQ(ImageStore::Open("relative").error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(ImageStore::Open(directory_.path() / "open")), base::Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(ImageStore::Open("relative")), base::Code::kInvalidArgument);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "image/error_of.hpp"
+
 namespace skerry::image {
 namespace {
 
@@ -21,10 +23,10 @@ TEST(ImportBudgetTest, GivesWhatItHasAndNoMore) {
   ImportBudget budget({.max_bytes = 10, .max_entries = 2}, nullptr);
   EXPECT_TRUE(budget.TakeBytes(7).has_value());
   EXPECT_TRUE(budget.TakeBytes(3).has_value());
-  EXPECT_EQ(budget.TakeBytes(1).error().code, base::Code::kTooLarge);
+  EXPECT_EQ(CodeOf(budget.TakeBytes(1)), base::Code::kTooLarge);
   EXPECT_TRUE(budget.TakeEntry().has_value());
   EXPECT_TRUE(budget.TakeEntry().has_value());
-  EXPECT_EQ(budget.TakeEntry().error().code, base::Code::kTooLarge);
+  EXPECT_EQ(CodeOf(budget.TakeEntry()), base::Code::kTooLarge);
 }
 
 TEST(ImportBudgetTest, NoSumIsTooLargeToCount) {
@@ -41,7 +43,7 @@ TEST(ImportBudgetTest, TheSinkSeesProgressAndMayStopIt) {
   EXPECT_EQ(sink.last.bytes, 5U);
   EXPECT_EQ(sink.last.entries, 1U);
   sink.answer = ProgressAnswer::kStop;
-  EXPECT_EQ(budget.TakeBytes(1).error().code, base::Code::kRejected);
+  EXPECT_EQ(CodeOf(budget.TakeBytes(1)), base::Code::kRejected);
 }
 
 TEST(ImportBudgetTest, LookingIsLimitedTooButIsNoProgress) {

@@ -11,6 +11,7 @@
 
 #include "base/sha256.hpp"
 #include "image/archive_builder.hpp"
+#include "image/error_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
@@ -26,11 +27,12 @@ class LayerTest : public testing::Test {
     WriteFile(directory_.path() / "outside/precious", "precious");
   }
 
-  base::Result<LayerReport> Unpack(const std::string& bytes, LayerPlace place, const ImportLimits& limits = {}) {
+  base::Result<LayerReport> Unpack(const std::string& bytes, LayerPlace place, const ImportLimits& limits = {},
+                                   ProgressSink* sink = nullptr) {
     WriteFile(directory_.path() / "layer", bytes);
     const base::UniqueFd file(::open((directory_.path() / "layer").c_str(), O_RDONLY | O_CLOEXEC));
     const base::UniqueFd root(::open(tree_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    ImportBudget budget(limits, nullptr);
+    ImportBudget budget(limits, sink);
     return UnpackLayer(file.get(), place, root.get(), budget);
   }
   void Bottom(const ArchiveBuilder& archive) {
@@ -135,11 +137,30 @@ TEST_F(LayerTest, HidingKeepsTheTimeOfTheDirectory) {
   EXPECT_EQ(facts.st_mtim.tv_sec, 100);
 }
 
+class ForwardOnly : public ProgressSink {
+ public:
+  ProgressAnswer Report(const Progress& progress) override {
+    went_back = went_back || progress.bytes < bytes;
+    bytes = progress.bytes;
+    return ProgressAnswer::kGoOn;
+  }
+  std::uint64_t bytes = 0;
+  bool went_back = false;
+};
+
+TEST_F(LayerTest, ProgressDoesNotGoBackWhenTheLayerIsReadAgain) {
+  const std::string tar = ArchiveBuilder().File("f", std::string(100'000, 'x')).Build();
+  ForwardOnly sink;
+  ASSERT_TRUE(Unpack(tar, LayerPlace::kOnOthers, {}, &sink).has_value());
+  EXPECT_FALSE(sink.went_back);
+  EXPECT_EQ(sink.bytes, tar.size());
+}
+
 TEST_F(LayerTest, TheLimitIsOnWhatComesOutNotOnTheFile) {
   const std::string tar = ArchiveBuilder().File("zeros", std::string(5U << 20U, '\0')).Build();
   const auto report = Unpack(Zstd(tar), LayerPlace::kAlone, {.max_bytes = 1U << 20U});
   ASSERT_FALSE(report.has_value());
-  EXPECT_EQ(report.error().code, base::Code::kTooLarge);
+  EXPECT_EQ(CodeOf(report), base::Code::kTooLarge);
   EXPECT_TRUE(Unpack(Zstd(tar), LayerPlace::kOnOthers, {.max_bytes = 6U << 20U}).has_value());
 }
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "image/archive_builder.hpp"
+#include "image/error_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
@@ -242,8 +243,8 @@ TEST_F(TreeWriterTest, AttacksAreRefusedAndChangeNothingOutside) {
   for (const AttackRow& row : rows) {
     const auto status = UnpackHostile(row.archive);
     ASSERT_FALSE(status.has_value()) << row.says;
-    EXPECT_EQ(status.error().code, row.code) << status.error().message;
-    EXPECT_THAT(status.error().message, HasSubstr(row.says));
+    EXPECT_EQ(CodeOf(status), row.code) << status.error().message;
+    EXPECT_THAT(MessageOf(status), HasSubstr(row.says));
     for (const auto& entry : fs::directory_iterator(tree_)) fs::remove_all(entry);
   }
 }
@@ -282,14 +283,14 @@ TEST_F(TreeWriterTest, APathOfTenThousandDirectoriesIsRefused) {
   for (int i = 0; i < 10'000; ++i) deep += "d/";
   const auto status = UnpackHostile(ArchiveBuilder().Pax(PaxRecord("path", deep + "f")).File("x"));
   ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().code, base::Code::kTooLarge);
+  EXPECT_EQ(CodeOf(status), base::Code::kTooLarge);
   EXPECT_TRUE(fs::is_empty(tree_));
 }
 
 TEST_F(TreeWriterTest, DirectoriesThatAreMadeByTheWayCountToo) {
   const auto status = Unpack(ArchiveBuilder().File("a/b/c/d/e/f"), {.max_entries = 4});
   ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().code, base::Code::kTooLarge);
+  EXPECT_EQ(CodeOf(status), base::Code::kTooLarge);
   EXPECT_TRUE(Unpack(ArchiveBuilder().File("x/b/c/d/e/f"), {.max_entries = 6}).has_value());
 }
 

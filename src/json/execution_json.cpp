@@ -86,7 +86,9 @@ std::string ToJson(const base::Error& error) {
   object["error_code"] = row.name;
   object["sandbox_type"] = nullptr;
   object["execution_time_ms"] = 0;
-  object["files_created"] = Json::array();
+  for (const char* name :
+       {"files_created", "files_changed", "files_deleted", "files_withheld", "limits_reached", "degraded"})
+    object[name] = Json::array();
   return object.dump();
 }
 

@@ -1,9 +1,11 @@
 #include "launcher/host_tree.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +13,7 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "os/namespace.hpp"
+#include "os/pipe.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -19,13 +22,21 @@ base::Status WriteMap(const std::string& path, unsigned on_disk, unsigned seen) 
   return os::WriteControlFile(path, std::to_string(on_disk) + " " + std::to_string(seen) + " 1\n");
 }
 
+// Lives as long as somebody holds the other end and never for long: whatever becomes of us, it does not stay.
+[[noreturn]] void HoldNamespace(const os::Pipe& life) {
+  constexpr int kLongestMs = 2000;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::close(life.write_end.get());
+  pollfd entry{life.read_end.get(), POLLIN, 0};
+  (void)::poll(&entry, 1, kLongestMs);
+  ::_exit(0);
+}
+
 // A user namespace is needed only as the carrier of the map: a child holds it for the moment it takes to open it.
 base::Result<base::UniqueFd> OwnerMap(const struct stat& owner, const HostIdentity& identity) {
+  SKERRY_ASSIGN_OR_RETURN(os::Pipe life, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Cloned holder, os::CloneInto(CLONE_NEWUSER, -1));
-  if (holder.child) {
-    ::pause();
-    ::_exit(0);
-  }
+  if (holder.child) HoldNamespace(life);
   const std::string directory = "/proc/" + std::to_string(holder.process.pid());
   const auto mapped = [&]() -> base::Result<base::UniqueFd> {
     SKERRY_RETURN_IF_ERROR(WriteMap(directory + "/uid_map", owner.st_uid, identity.user));
@@ -35,7 +46,7 @@ base::Result<base::UniqueFd> OwnerMap(const struct stat& owner, const HostIdenti
     return fd;
   };
   auto result = mapped();
-  (void)holder.process.Signal(SIGKILL);
+  life.write_end.Reset();
   (void)holder.process.Reap();
   return result;
 }

@@ -22,14 +22,18 @@ constexpr int kMemoryWatchMs = 10;
 constexpr int kExitOk = 0;
 constexpr int kExitFailed = 125;
 
-void Answer(int client, const FromLauncher& message, std::span<const int> fds = {}) {
-  // Nobody listening means that the client is gone, and that is noticed where it is read from.
-  (void)os::SendMessage(client, Encode(message), fds);
+base::Status Answer(int client, const FromLauncher& message, std::span<const int> fds = {}) {
+  return os::SendMessage(client, Encode(message), fds);
 }
 
 int Refuse(int client, base::Error error) {
-  Answer(client, Failed{error.code, std::move(error.message)});
+  // When nobody listens there is nobody to tell.
+  (void)Answer(client, Failed{error.code, std::move(error.message)});
   return kExitFailed;
+}
+
+int RefuseStep(int client, const std::string& step, const base::Error& error) {
+  return Refuse(client, {base::Code::kUnavailable, "set-up step failed: " + step + ": " + error.message});
 }
 
 // True while the client is there and wants the sandbox to live on.
@@ -38,8 +42,7 @@ bool ServeClient(int client, const SandboxProcess& sandbox) {
   if (!message) return false;
   const auto request = DecodeToLauncher(message->bytes);
   if (!request || !std::holds_alternative<UsageRequest>(*request)) return false;
-  Answer(client, sandbox.CurrentUsage());
-  return true;
+  return Answer(client, sandbox.CurrentUsage()).has_value();
 }
 
 int PollTimeout(const SandboxProcess& sandbox, base::Deadline life) {
@@ -49,12 +52,16 @@ int PollTimeout(const SandboxProcess& sandbox, base::Deadline life) {
 
 // Until the client says stop or is gone, the init has ended, too much memory is in use, or somebody asks us to end.
 void WatchUntilEnd(int client, int signals, SandboxProcess& sandbox, base::Deadline life) {
-  while (!life.Expired()) {
+  constexpr int kMostFailures = 100;
+  for (int failures = 0; !life.Expired() && failures < kMostFailures;) {
     std::array entries = {pollfd{client, POLLIN, 0}, pollfd{sandbox.init_pidfd(), POLLIN, 0},
                           pollfd{signals, POLLIN, 0}};
     const int ready = ::poll(entries.data(), entries.size(), PollTimeout(sandbox, life));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0 || entries[1].revents != 0 || entries[2].revents != 0) return;
+    if (ready < 0) {
+      ++failures;  // whatever it is, it must not end a program that runs, nor keep us busy for ever
+      continue;
+    }
+    if (entries[1].revents != 0 || entries[2].revents != 0) return;
     if (entries[0].revents != 0 && !ServeClient(client, sandbox)) return;
     if (sandbox.NeedsMemoryWatch() && sandbox.OverMemoryLimit()) return;
   }
@@ -75,11 +82,11 @@ base::Deadline LifeOf(const StartRequest& request) {
                                   : base::Deadline::After(std::chrono::milliseconds(request.lifetime_ms));
 }
 
-void AnswerStarted(int client, SandboxProcess& sandbox) {
+base::Status AnswerStarted(int client, SandboxProcess& sandbox) {
   const std::vector<base::UniqueFd> owned = sandbox.TakeClientDescriptors();
   std::vector<int> fds;
   for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
-  Answer(client, Started{static_cast<std::uint64_t>(sandbox.init_pid()), sandbox.degraded()}, fds);
+  return Answer(client, Started{static_cast<std::uint64_t>(sandbox.init_pid()), sandbox.degraded()}, fds);
 }
 
 }  // namespace
@@ -89,7 +96,8 @@ int Serve(int client, int init_program) {
   // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto message = os::ReceiveMessage(client, base::Deadline::Never());
-  if (!message || message->EndOfStream()) return kExitFailed;
+  if (!message) return RefuseStep(client, "read the request", message.error());
+  if (message->EndOfStream()) return kExitFailed;
   const auto decoded = DecodeToLauncher(message->bytes);
   const auto* request = decoded ? std::get_if<StartRequest>(&*decoded) : nullptr;
   if (request == nullptr) return Refuse(client, {base::Code::kInvalidArgument, "malformed start request"});
@@ -97,9 +105,12 @@ int Serve(int client, int init_program) {
   auto sandbox = SandboxProcess::Start(*request, message->fds, init_program);
   message->fds.clear();
   if (!sandbox) return Refuse(client, std::move(sandbox).error());
-  AnswerStarted(client, *sandbox);
+  if (const auto answered = AnswerStarted(client, *sandbox); !answered) {
+    (void)sandbox->Kill();
+    return RefuseStep(client, "hand the sandbox over", answered.error());
+  }
   WatchUntilEnd(client, signals.get(), *sandbox, life);
-  Answer(client, sandbox->Kill());
+  (void)Answer(client, sandbox->Kill());
   return kExitOk;
 }
 

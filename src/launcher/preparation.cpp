@@ -114,7 +114,7 @@ base::Result<HostIdentity> IdentityWithoutNamespaces(const StartRequest& request
   struct stat workspace{};
   if (::fstatat(workspace_fd, "", &workspace, AT_EMPTY_PATH) < 0) return os::ErrnoErr("look at the workspace");
   if (workspace.st_uid != 0 && workspace.st_gid != 0) return HostIdentity{workspace.st_uid, workspace.st_gid};
-  return base::Err(base::Code::kPermissionDenied,
+  return base::Err(base::Code::kRejected,
                    request.workspace_path + " belongs to root, and without namespaces a program never runs as root; " +
                        "use the native sandbox or a directory of a plain user");
 }

@@ -124,6 +124,9 @@ struct TerminalOpened {
   std::uint64_t id = 0;
 };
 
+// The first word of the init on its socket, to the launcher: everything is in place.
+inline constexpr std::string_view kInitReady = "!";
+
 using FromInit = std::variant<TerminalOpened, CommandEnded>;
 using ToLauncher = std::variant<StartRequest, UsageRequest, StopRequest>;
 using FromLauncher = std::variant<Started, Failed, Usage, Ended>;

@@ -88,16 +88,21 @@ void BecomeInit(const ChildPlan& plan) {
 }  // namespace
 
 void RunSandboxChild(const ChildPlan& plan) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int fd : plan.launchers_ends) ::close(fd);
   char go = 0;
   // The launcher writes one byte when the id maps stand; its death closes the socket.
-  if (::recv(plan.report, &go, 1, 0) != 1) ::_exit(125);
+  const ssize_t received = ::recv(plan.report, &go, 1, 0);
+  if (received != 1) Fail(plan, received < 0 ? errno : EPIPE, "wait for the launcher");
   // The control and report sockets may sit at 0..3: move them out of the way of what is arranged later.
   ChildPlan moved = plan;
   for (int* fd : {&moved.report, &moved.control, &moved.init}) {
     *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, 10);
-    if (*fd < 0) ::_exit(125);
+    if (*fd < 0) Fail(plan, errno, "move descriptors");
   }
   JoinCgroups(moved);
+  // Without namespaces the right to empty it goes with root.
+  if (moved.isolation == Isolation::kNone) os::EmptyBoundingSet();
   Check(moved, os::BecomeUser(moved.user, moved.group, moved.drop_groups), "become the sandbox's user");
   // After the change of user, which would clear it: when the launcher dies, so does the sandbox (J25).
   Check(moved, Outcome(::prctl(PR_SET_PDEATHSIG, SIGKILL)), "bind life to the launcher");

@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <sys/types.h>
 
+#include <array>
 #include <span>
 #include <string>
 
@@ -27,9 +28,10 @@ struct WorkspaceViews {
 
 struct ChildPlan {
   Isolation isolation = Isolation::kNamespaces;
-  int report = -1;   // to the launcher; close-on-exec
-  int control = -1;  // becomes descriptor 3 of init
-  int init = -1;     // the program to become
+  int report = -1;                               // to the launcher; close-on-exec
+  int control = -1;                              // becomes descriptor 3 of init
+  std::array<int, 2> launchers_ends = {-1, -1};  // of these two: closed here, so that the launcher's end is seen
+  int init = -1;                                 // the program to become
   std::span<const int> join_cgroups;
 
   uid_t user = 0;  // as seen from inside

@@ -30,6 +30,15 @@ constexpr char kCgroupPrefix[] = "skerry-";
 constexpr std::uint64_t kNamespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
+// An error of the set-up by the name of its step. Whatever the kernel said, the caller cannot have a sandbox.
+base::Error AtStep(const std::string& step, base::Error error) {
+  constexpr char kPrefix[] = "set-up step failed: ";
+  if (error.code == base::Code::kRejected || error.code == base::Code::kInvalidArgument ||
+      error.message.starts_with(kPrefix))
+    return error;
+  return {base::Code::kUnavailable, kPrefix + step + ": " + error.message};
+}
+
 base::Error SetupError(const std::string& bytes) {
   SetupFailure failure;
   if (bytes.size() != sizeof failure) return {base::Code::kInternal, "malformed report of the set-up"};
@@ -46,7 +55,7 @@ struct HandedOut {
 
 // Waits for the child to be done with setting up: its end of the socket closes when it became the init. Before that it
 // hands out some descriptors.
-base::Result<HandedOut> AwaitInit(int report, const os::PidFd& child) {
+base::Result<HandedOut> AwaitInit(int report, int control) {
   const auto deadline = base::Deadline::After(kSetupPatience);
   HandedOut handed_out;
   for (;;) {
@@ -58,8 +67,9 @@ base::Result<HandedOut> AwaitInit(int report, const os::PidFd& child) {
     else
       handed_out.views = std::move(message.fds);
   }
-  const auto ended = child.WaitForExit(base::Deadline::After(0s));
-  if (ended && !*ended) return handed_out;
+  // The socket also closes when the child dies. Only the init itself can say that it is there.
+  SKERRY_ASSIGN_OR_RETURN(const os::Message word, os::ReceiveMessage(control, deadline));
+  if (word.bytes == kInitReady) return handed_out;
   return base::Err(base::Code::kUnavailable, "the sandbox was killed while it was being set up");
 }
 
@@ -99,27 +109,35 @@ base::Result<os::Cloned> Clone(const StartRequest& request, const os::Cgroup& cg
 
 base::Result<SandboxProcess> SandboxProcess::Start(const StartRequest& request, std::span<const base::UniqueFd> fds,
                                                    int init_program) {
-  SKERRY_ASSIGN_OR_RETURN(os::Cgroup cgroup, MakeCgroup(request));
-  SandboxProcess sandbox(std::move(cgroup), request);
-  SKERRY_ASSIGN_OR_RETURN(Preparation prepared, Preparation::Make(request, fds, sandbox.cgroup_, sandbox.degraded_));
+  auto cgroup = MakeCgroup(request);
+  if (!cgroup) return std::unexpected(AtStep("make the cgroup", std::move(cgroup).error()));
+  SandboxProcess sandbox(std::move(*cgroup), request);
+  auto prepared = Preparation::Make(request, fds, sandbox.cgroup_, sandbox.degraded_);
+  if (!prepared) return std::unexpected(AtStep("prepare the sandbox", std::move(prepared).error()));
+  if (auto made = sandbox.MakeChild(request, *prepared, init_program); !made)
+    return std::unexpected(AtStep("make the sandbox", std::move(made).error()));
+  return sandbox;
+}
+
+base::Status SandboxProcess::MakeChild(const StartRequest& request, Preparation& prepared, int init_program) {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair report, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair control, os::SocketPair::Create());
-  const ChildPlan plan = prepared.PlanFor(report.second.get(), control.second.get(), init_program);
+  ChildPlan plan = prepared.PlanFor(report.second.get(), control.second.get(), init_program);
+  plan.launchers_ends = {report.first.get(), control.first.get()};
 
-  auto cloned = Clone(request, sandbox.cgroup_, prepared.identity());
+  auto cloned = Clone(request, cgroup_, prepared.identity());
   if (!cloned) return std::unexpected(ExplainCloneError(std::move(cloned).error()));
   if (cloned->child) RunSandboxChild(plan);
-  sandbox.init_ = std::move(cloned->process);
+  init_ = std::move(cloned->process);
   report.second.Reset();
   control.second.Reset();
-  if (request.isolation == Isolation::kNamespaces)
-    SKERRY_RETURN_IF_ERROR(WriteMaps(sandbox.init_.pid(), prepared.identity()));
+  if (request.isolation == Isolation::kNamespaces) SKERRY_RETURN_IF_ERROR(WriteMaps(init_.pid(), prepared.identity()));
   SKERRY_RETURN_IF_ERROR(os::SendMessage(report.first.get(), "!"));
-  SKERRY_ASSIGN_OR_RETURN(HandedOut handed_out, AwaitInit(report.first.get(), sandbox.init_));
-  sandbox.diagnosis_ = std::move(handed_out.diagnosis);
-  sandbox.for_client_.push_back(std::move(control.first));
-  for (base::UniqueFd& view : handed_out.views) sandbox.for_client_.push_back(std::move(view));
-  return sandbox;
+  SKERRY_ASSIGN_OR_RETURN(HandedOut handed_out, AwaitInit(report.first.get(), control.first.get()));
+  diagnosis_ = std::move(handed_out.diagnosis);
+  for_client_.push_back(std::move(control.first));
+  for (base::UniqueFd& view : handed_out.views) for_client_.push_back(std::move(view));
+  return {};
 }
 
 bool SandboxProcess::OverMemoryLimit() {
@@ -139,7 +157,8 @@ Ended SandboxProcess::Kill() {
   cgroup_.Kill();
   // The kernel lets the first process of a pid namespace end only when every other one in it has, so its end is proof.
   if (init_.valid()) {
-    (void)init_.Signal(SIGKILL);
+    // Not reaped yet, so its pid is nobody else's.
+    if (!init_.Signal(SIGKILL)) ::kill(init_.pid(), SIGKILL);
     (void)init_.WaitForExit(deadline);
   }
   bool empty = cgroup_.WaitEmpty(deadline);

@@ -15,6 +15,8 @@
 
 namespace skerry::launcher {
 
+class Preparation;
+
 class SandboxProcess {
  public:
   // Set-up is complete when this returns: the init is running behind the whole fence. An error names the step that
@@ -49,6 +51,8 @@ class SandboxProcess {
         isolation_(request.isolation),
         memory_bytes_(request.memory_bytes),
         pids_(request.pids) {}
+
+  base::Status MakeChild(const StartRequest& request, Preparation& prepared, int init_program);
 
   os::Cgroup cgroup_;
   os::PidFd init_;

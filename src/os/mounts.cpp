@@ -57,7 +57,7 @@ int MountTmpfs(const char* target, const char* options, Execute execute) {
 
 int MaskPath(const char* path) {
   struct stat facts{};
-  if (::lstat(path, &facts) < 0) return errno == ENOENT || errno == EACCES ? 0 : errno;
+  if (::lstat(path, &facts) < 0) return errno == ENOENT ? 0 : errno;
   if (S_ISDIR(facts.st_mode))
     return Outcome(::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555"));
   return Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
@@ -65,7 +65,7 @@ int MaskPath(const char* path) {
 
 int HidePath(const char* path, const char* cover) {
   struct stat facts{};
-  if (::stat(path, &facts) < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : errno;
+  if (::stat(path, &facts) < 0) return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
   if (S_ISDIR(facts.st_mode))
     return Outcome(::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=000"));
   return BindMount(AT_FDCWD, cover, path, {.access = Access::kReadOnly, .execute = Execute::kForbidden});

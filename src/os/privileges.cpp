@@ -37,11 +37,15 @@ bool BoundingSetIsEmptyForGood() {
 
 }  // namespace
 
+void EmptyBoundingSet() {
+  // Numbers past the newest one that this kernel knows are refused; so is all without the privilege, and then the set
+  // cannot be used either.
+  for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
+    (void)::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL);
+}
+
 int DropAllCapabilities(Effort effort) {
-  for (unsigned long capability = 0; capability <= kLastPossible; ++capability) {
-    // EINVAL: past the newest one this kernel knows. EPERM: not privileged, so the set cannot be used either.
-    if (::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL) < 0 && errno != EINVAL && errno != EPERM) return errno;
-  }
+  EmptyBoundingSet();
   if (::prctl(PR_SET_SECUREBITS, kLockedSecureBits, 0UL, 0UL, 0UL) < 0 && errno != EPERM) return errno;
   if (effort == Effort::kMust && !BoundingSetIsEmptyForGood()) return EPERM;
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0UL, 0UL, 0UL) < 0 && errno != EINVAL) return errno;

@@ -260,7 +260,7 @@ core::Outcome LaunchedSandbox::Judge(int wait_status) const {
   const bool out_of_memory = usage_.out_of_memory_kills > seen_.out_of_memory_kills;
   if (out_of_memory && code == kExitKilled)
     return {.kind = core::OutcomeKind::kOutOfMemory, .exit_code = kExitKilled, .limit = spec_.limits.memory_mb};
-  if (code == 128 + SIGXFSZ)
+  if (signalled && WTERMSIG(wait_status) == SIGXFSZ)
     return {
         .kind = core::OutcomeKind::kFileTooLarge, .exit_code = code, .signal = SIGXFSZ, .limit = spec_.limits.file_mb};
   if (signalled) return {.kind = core::OutcomeKind::kSignalled, .exit_code = code, .signal = WTERMSIG(wait_status)};

@@ -182,5 +182,6 @@ int main() {
   ::prctl(PR_SET_DUMPABLE, 0UL);
   if (::getpid() != 1) ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   if (::fcntl(kControl, F_SETFD, FD_CLOEXEC) < 0) return 125;
+  if (!skerry::os::SendMessage(kControl, launcher::kInitReady)) return 125;
   return Init().Run();
 }

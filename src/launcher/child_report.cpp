@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/socket.hpp"
+
 namespace skerry::launcher {
 
 void Fail(const ChildPlan& plan, int error, const char* step, const char* detail) {
@@ -34,22 +36,8 @@ int Outcome(long result) {
 }
 
 int HandOut(int report, Handout what, std::span<const int> fds) {
-  constexpr std::size_t kMost = 4;
-  if (fds.size() > kMost) return E2BIG;
-  auto byte = static_cast<char>(what);
-  iovec part{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMost)> control{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = CMSG_SPACE(fds.size_bytes());
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(fds.size_bytes());
-  std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
-  return Outcome(::sendmsg(report, &header, MSG_NOSIGNAL));
+  const auto byte = static_cast<char>(what);
+  return os::SendDescriptors(report, {&byte, 1}, fds);
 }
 
 }  // namespace skerry::launcher

@@ -22,7 +22,7 @@ void Check(const ChildPlan& plan, int error, const char* step, const char* detai
 // The result of a system call as 0 or an errno.
 int Outcome(long result);
 
-// Hands descriptors to the launcher, at most four. They stay open here.
+// Hands descriptors to the launcher. They stay open here.
 enum class Handout : char { kViews = 'v', kSocketDiagnosis = 'd' };
 int HandOut(int report, Handout what, std::span<const int> fds);
 

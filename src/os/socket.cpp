@@ -52,9 +52,8 @@ base::Result<SocketPair> SocketPair::Create() {
   return pair;
 }
 
-base::Status SendMessage(int socket, std::string_view bytes, std::span<const int> fds) {
-  if (bytes.empty() || bytes.size() > kMaxMessageBytes || fds.size() > kMaxMessageFds)
-    return base::Err(base::Code::kTooLarge, "message too large");
+int SendDescriptors(int socket, std::string_view bytes, std::span<const int> fds) {
+  if (fds.size() > kMaxMessageFds) return E2BIG;
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr header{};
   header.msg_iov = &part;
@@ -70,9 +69,17 @@ base::Status SendMessage(int socket, std::string_view bytes, std::span<const int
     std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
   }
   for (;;) {
-    if (::sendmsg(socket, &header, MSG_NOSIGNAL) >= 0) return {};
-    if (errno != EINTR) return ErrnoErr("sendmsg");
+    if (::sendmsg(socket, &header, MSG_NOSIGNAL) >= 0) return 0;
+    if (errno != EINTR) return errno;
   }
+}
+
+base::Status SendMessage(int socket, std::string_view bytes, std::span<const int> fds) {
+  if (bytes.empty() || bytes.size() > kMaxMessageBytes || fds.size() > kMaxMessageFds)
+    return base::Err(base::Code::kTooLarge, "message too large");
+  const int error = SendDescriptors(socket, bytes, fds);
+  if (error != 0) return ErrnoErr("sendmsg", error);
+  return {};
 }
 
 base::Result<Message> ReceiveMessage(int socket, base::Deadline deadline) {

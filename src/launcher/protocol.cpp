@@ -287,7 +287,8 @@ std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes) {
   CommandRequest message;
   message.id = reader.Number();
   const TerminalSize terminal{reader.NumberUpTo(kMaxTerminal), reader.NumberUpTo(kMaxTerminal)};
-  if (terminal.rows != 0 && terminal.columns != 0) message.terminal = terminal;
+  if ((terminal.rows == 0) != (terminal.columns == 0)) return std::nullopt;
+  if (terminal.rows != 0) message.terminal = terminal;
   message.directory = reader.Text();
   message.arguments = reader.Texts();
   message.environment = reader.Texts();

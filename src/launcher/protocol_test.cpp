@@ -99,6 +99,17 @@ TEST(ProtocolTest, ACommandWithANulOrWithoutArgumentsIsRefused) {
   EXPECT_FALSE(DecodeCommandRequest(Encode(command)).has_value());
 }
 
+TEST(ProtocolTest, ATerminalHasRowsAndColumnsOrIsNone) {
+  CommandRequest command;
+  command.directory = "/workspace";
+  command.arguments = {"true"};
+  EXPECT_FALSE(DecodeCommandRequest(Encode(command))->terminal.has_value());
+  command.terminal = {24, 80};
+  EXPECT_EQ(DecodeCommandRequest(Encode(command))->terminal->columns, 80U);
+  command.terminal = {24, 0};
+  EXPECT_FALSE(DecodeCommandRequest(Encode(command)).has_value());
+}
+
 TEST(ProtocolTest, TheEndOfACommandArrivesAsItWasSent) {
   const auto ended = DecodeFromInit(Encode(FromInit{CommandEnded{.id = 3, .wait_status = 256}}));
   ASSERT_TRUE(ended.has_value());

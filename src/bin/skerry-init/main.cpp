@@ -45,6 +45,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setsid();
+  // Without a pid namespace the end of this init does not end what it started.
+  if (::getppid() != 1) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::isatty(fds[0].get()) == 1) (void)::ioctl(fds[0].get(), TIOCSCTTY, 0);
   for (int at = 0; at < static_cast<int>(fds.size()); ++at) {
     if (::dup2(fds[static_cast<std::size_t>(at)].get(), at) < 0) {

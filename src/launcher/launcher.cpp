@@ -18,7 +18,6 @@
 namespace skerry::launcher {
 namespace {
 
-constexpr int kMemoryWatchMs = 10;
 constexpr int kExitOk = 0;
 constexpr int kExitFailed = 125;
 
@@ -46,8 +45,8 @@ bool ServeClient(int client, const SandboxProcess& sandbox) {
 }
 
 int PollTimeout(const SandboxProcess& sandbox, base::Deadline life) {
-  if (!sandbox.NeedsMemoryWatch()) return life.PollTimeoutMs();
-  return base::Deadline::After(std::chrono::milliseconds(kMemoryWatchMs)).EarlierOf(life).PollTimeoutMs();
+  const auto interval = sandbox.WatchInterval();
+  return interval ? base::Deadline::After(*interval).EarlierOf(life).PollTimeoutMs() : life.PollTimeoutMs();
 }
 
 // Until the client says stop or is gone, the init has ended, too much memory is in use, or somebody asks us to end.
@@ -63,7 +62,7 @@ void WatchUntilEnd(int client, int signals, SandboxProcess& sandbox, base::Deadl
     }
     if (entries[1].revents != 0 || entries[2].revents != 0) return;
     if (entries[0].revents != 0 && !ServeClient(client, sandbox)) return;
-    if (sandbox.NeedsMemoryWatch() && sandbox.OverMemoryLimit()) return;
+    if (sandbox.WatchInterval() && sandbox.OverMemoryLimit()) return;
   }
 }
 

@@ -180,7 +180,7 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   prepared.join_cgroups_ = cgroup.JoinFds();
   prepared.filter_ = os::CompileFilter(os::SandboxSyscalls(), FilterFor(request, cgroup));
   prepared.limits_ = LimitsFor(request, cgroup);
-  prepared.memory_is_watched_ = !cgroup.LimitsMemory();
+  prepared.sockets_are_watched_ = !cgroup.LimitsSockets();
   if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = os::LandlockAbi();
   NoteWhatIsMissing(request, cgroup, prepared.landlock_abi_, degraded);
   if (request.demand == Demand::kEverything && request.cpu_percent != 0 && !cgroup.LimitsCpu())
@@ -234,7 +234,7 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.mounts = mounts_;
   plan.hidden = request_.hidden;
   plan.root_mount_point = RootMountPoint();
-  plan.hand_out_diagnosis = memory_is_watched_;
+  plan.hand_out_diagnosis = sockets_are_watched_;
   plan.limits = limits_;
   plan.landlock_abi = landlock_abi_;
   plan.landlock_rules = landlock_rules_;

@@ -43,7 +43,7 @@ class Preparation {
   std::vector<sock_filter> filter_;
   os::ProcessLimits limits_;
   int landlock_abi_ = 0;
-  bool memory_is_watched_ = false;
+  bool sockets_are_watched_ = false;
 };
 
 }  // namespace skerry::launcher

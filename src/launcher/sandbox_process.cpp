@@ -140,15 +140,30 @@ base::Status SandboxProcess::MakeChild(const StartRequest& request, Preparation&
   return {};
 }
 
-bool SandboxProcess::OverMemoryLimit() {
-  os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
-  // Asking takes longer the more sockets there are, and they fill more slowly than memory: not at every look.
-  constexpr unsigned kLooksBetween = 5;
-  if (diagnosis_.valid() && look_++ % kLooksBetween == 0) socket_bytes_ = os::SocketMemory(diagnosis_.get());
-  use.memory_bytes += socket_bytes_;
-  memory_peak_ = std::max(memory_peak_, use.memory_bytes);
-  over_memory_limit_ = over_memory_limit_ || use.memory_bytes > memory_bytes_;
+std::optional<std::chrono::milliseconds> SandboxProcess::WatchInterval() const {
+  if (memory_bytes_ == 0) return std::nullopt;
+  if (!cgroup_.LimitsMemory()) return std::chrono::milliseconds(10);
+  // Sockets fill more slowly than memory.
+  return diagnosis_.valid() ? std::optional(std::chrono::milliseconds(100)) : std::nullopt;
+}
+
+// Of what no cgroup limits.
+std::uint64_t SandboxProcess::WatchedMemory() {
+  // Asking takes longer the more sockets there are: not at every look where looks are frequent.
+  const unsigned looks_between = cgroup_.LimitsMemory() ? 1 : 5;
+  if (diagnosis_.valid() && look_++ % looks_between == 0) socket_bytes_ = os::SocketMemory(diagnosis_.get());
+  if (cgroup_.LimitsMemory()) return socket_bytes_;
+  const os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
   at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);
+  return use.memory_bytes + socket_bytes_;
+}
+
+bool SandboxProcess::OverMemoryLimit() {
+  const std::uint64_t used = WatchedMemory();
+  memory_peak_ = std::max(memory_peak_, used);
+  // Besides the memory that a cgroup limits, sockets get half as much again.
+  const std::uint64_t limit = cgroup_.LimitsMemory() ? memory_bytes_ / 2 : memory_bytes_;
+  over_memory_limit_ = over_memory_limit_ || used > limit;
   return over_memory_limit_;
 }
 

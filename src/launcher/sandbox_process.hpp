@@ -1,6 +1,7 @@
 // One live sandbox as its launcher holds it: cgroup, init, and the way to end both without fail.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,8 +37,8 @@ class SandboxProcess {
   // For the client, and only for it: the socket to the init and the views of the workspace. To be called once.
   std::vector<base::UniqueFd> TakeClientDescriptors() { return std::move(for_client_); }
 
-  // Without a memory controller the launcher looks itself from time to time.
-  [[nodiscard]] bool NeedsMemoryWatch() const { return !cgroup_.LimitsMemory() && memory_bytes_ != 0; }
+  // How often the launcher has to look itself at what the machine does not limit; nothing for never.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> WatchInterval() const;
   [[nodiscard]] bool OverMemoryLimit();
 
   [[nodiscard]] Usage CurrentUsage() const;
@@ -52,6 +53,7 @@ class SandboxProcess {
         memory_bytes_(request.memory_bytes),
         pids_(request.pids) {}
 
+  [[nodiscard]] std::uint64_t WatchedMemory();
   base::Status MakeChild(const StartRequest& request, Preparation& prepared, int init_program);
 
   os::Cgroup cgroup_;

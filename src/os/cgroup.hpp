@@ -46,6 +46,10 @@ class Cgroup {
   ~Cgroup();
 
   [[nodiscard]] bool LimitsMemory() const { return Directory("memory") != nullptr; }
+  // Version 1 gives every socket its least share beyond the limit, and a program can have very many sockets.
+  [[nodiscard]] bool LimitsSockets() const {
+    return LimitsMemory() && Directory("memory")->version == CgroupVersion::kTwo;
+  }
   [[nodiscard]] bool LimitsPids() const { return Directory("pids") != nullptr; }
   [[nodiscard]] bool LimitsCpu() const { return Directory("cpu") != nullptr; }
 

@@ -75,6 +75,7 @@ int LayeredWorkspace(const ChildPlan& plan, const MountStep& step, const TreeFds
   return Outcome(::umount2(kStageTarget, MNT_DETACH));
 }
 
+// Sized in bytes and in files: a full disk is the sandbox's own (F04).
 int EmptyWorkspace(const MountStep& step, WorkspaceViews& views) {
   if (const int error = os::MountTmpfs(step.target.c_str(), step.data.c_str(), os::Execute::kAllowed); error != 0)
     return error;
@@ -82,10 +83,12 @@ int EmptyWorkspace(const MountStep& step, WorkspaceViews& views) {
   return views.changes < 0 ? errno : 0;
 }
 
+// Of the sandbox's own pid namespace, and of those processes only one's own (B01, B13).
 int MountProcess(const char* target) {
   return Outcome(::mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=invisible"));
 }
 
+// Not the host's: nobody else's terminal can be opened, and all together are few (E32, F74).
 int MountTerminals(const char* target) {
   return Outcome(
       ::mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64"));
@@ -166,6 +169,7 @@ void HidePaths(const ChildPlan& plan) {
 }  // namespace
 
 void BuildRoot(const ChildPlan& plan) {
+  // Nothing that is mounted here appears on the host, nor the other way round.
   Check(plan, os::MakeMountsPrivate(), "make mounts private");
   TreeFds fds{};
   OpenTrees(plan, fds);
@@ -178,6 +182,7 @@ void BuildRoot(const ChildPlan& plan) {
   // After this nothing of the host can be named (A02, C02, C10).
   Check(plan, os::PivotToCurrentDirectory(), "pivot_root");
   HidePaths(plan);
+  // No program is planted beside those of the host (A12).
   Check(plan, Outcome(::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr)),
         "make the root read-only");
   if (views.changes < 0) return;

@@ -26,6 +26,7 @@ namespace {
 
 constexpr int kControlFd = 3;
 
+// Before anything of the sandbox runs, so that nothing of it is ever without limits (F01, F02).
 void JoinCgroups(const ChildPlan& plan) {
   for (const int fd : plan.join_cgroups) Check(plan, Outcome(::write(fd, "0", 1)), "join cgroup");
   // Only now, so that the group we joined is the root of what the sandbox can see (B14).
@@ -48,6 +49,7 @@ int RaiseLoopback() {
 void SetUpNamespaces(const ChildPlan& plan) {
   BuildRoot(plan);
   Check(plan, RaiseLoopback(), "bring loopback up");
+  // The host's own name is nobody's business.
   Check(plan, Outcome(::sethostname("skerry", 6)), "set host name");
   if (!plan.hand_out_diagnosis) return;
   const std::array diagnosis = {os::OpenSocketDiagnosis()};
@@ -66,14 +68,19 @@ void ArrangeDescriptors(const ChildPlan& plan) {
 }
 
 void Restrict(const ChildPlan& plan) {
+  // Open files, core files, priorities, locked memory, queues (F06, F08, D09, F09).
   Check(plan, os::ApplyProcessLimits(plan.limits), "set process limits");
   // A session keyring of its own (E03); where keys are refused altogether there is nothing to leave.
   ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+  // Nothing to mount, to trace, to load or to make devices with, and no way to get it back (A18, A21, B15, C12).
   const auto effort = plan.isolation == Isolation::kNamespaces ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
   Check(plan, os::DropAllCapabilities(effort), "drop capabilities");
+  // Set-uid programs lend nothing, and the filter below may be installed without privilege.
   Check(plan, os::SetNoNewPrivileges(), "set no_new_privs");
+  // A second fence around files, abstract sockets and signals, if a mount or a namespace were to slip (A02, D01, G51).
   const auto network = plan.isolation == Isolation::kNone ? os::LandlockNetwork::kNoTcp : os::LandlockNetwork::kAnyTcp;
   Check(plan, os::ApplyLandlock(plan.landlock_abi, plan.landlock_rules, network), "apply Landlock");
+  // Last, as it forbids most of what was done above (all rows C and E).
   Check(plan, os::InstallFilter(plan.filter), "install seccomp filter");
 }
 
@@ -101,11 +108,13 @@ void RunSandboxChild(const ChildPlan& plan) {
     if (*fd < 0) Fail(plan, errno, "move descriptors");
   }
   JoinCgroups(moved);
+  // A user that nobody else is on the host, never root (F-1, P03); it keeps its rights in its own user namespace only.
   // Without namespaces the right to empty it goes with root.
   if (moved.isolation == Isolation::kNone) os::EmptyBoundingSet();
   Check(moved, os::BecomeUser(moved.user, moved.group, moved.drop_groups), "become the sandbox's user");
   // After the change of user, which would clear it: when the launcher dies, so does the sandbox (J25).
   Check(moved, Outcome(::prctl(PR_SET_PDEATHSIG, SIGKILL)), "bind life to the launcher");
+  // No terminal of the caller to type into (E32).
   Check(moved, Outcome(::setsid()), "new session");
   ::umask(022);
   if (moved.isolation == Isolation::kNamespaces) SetUpNamespaces(moved);

@@ -96,7 +96,7 @@ std::string ThisArchitecture() {
 
 base::Result<std::string> ParseDigest(std::string_view text) {
   if (!text.starts_with(kDigestPrefix)) return Bad("the image has a digest that is not sha256: " + QuotedPath(text));
-  const std::string hex(text.substr(kDigestPrefix.size()));
+  std::string hex(text.substr(kDigestPrefix.size()));
   if (!base::IsSha256Hex(hex)) return Bad("the image has a digest that is none: " + QuotedPath(text));
   return hex;
 }

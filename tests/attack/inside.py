@@ -215,6 +215,18 @@ def write(path, text, mode=0o644):
     os.close(handle)
 
 
+def put(path, text, mode=0o644):
+    """As write(), but a refusal does not end the payload: the next attempt may go through."""
+    return attempt(path, lambda: write(path, text, mode))
+
+
+def names_in(path):
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
 def hold(row, value=None, seconds=8):
     """Lets the host look, and goes on when it has: one line on stdin, or the time is over."""
     say("hold", row, value)

@@ -151,7 +151,13 @@ def page(results):
         "- *host* is the positive control: there an attack is meant to succeed. `–` means that it cannot be asked",
         "  for: it would harm the machine, or this kernel or this target has no such thing.",
         "- *breach* rows are judged by what the host sees; *surface* rows by whether a call is answered at all.",
-        "  Advisory rows are channels that stay by design; they are listed and not counted.",
+        "  Advisory rows are channels that stay by design, or that cost little; they are listed and not counted.",
+        "  Which rows those are is our judgement: F72 is one, by which a plain user's sandbox makes that user's pipes",
+        "  smaller.",
+        "- Skerry was changed until it withstood these rows, and most of them were written for it; the others ran as",
+        "  they come. The native columns say that known attacks are closed, not how many unknown ones are left.",
+        "- A13 to A16 and A71 to A99 ask what is left in a person's directory. A target that binds it read-write",
+        "  leaves that to its caller, by design. F rows ask for limits that a caller can set; most recipes set none.",
         "",
     ]
     for result in results:

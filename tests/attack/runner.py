@@ -49,7 +49,7 @@ class Session:
     def start(self):
         command = self.target.command(self.job)
         options = {
-            "env": self.stage.environment(),
+            "env": {**self.stage.environment(), **self.target.environment},
             "cwd": self.job.directory or self.stage.home,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,

@@ -56,6 +56,7 @@ class Target:
 
     def __init__(self, name, user, options):
         self.name, self.user, self.options, self.stage = name, user, options, None
+        self.environment = {}  # what its own program needs besides the caller's
 
     def problem(self):
         """Why it cannot be attacked here, or nothing."""
@@ -252,6 +253,7 @@ class Srt(Target):
     def set_up(self, stage):
         super().set_up(stage)
         self.settings = os.path.join(stage.base, "srt.json")
+        self.environment = {"TMPDIR": stage.directory("tmp")}  # it leaves sockets behind
         with open(self.settings, "w", encoding="utf-8") as file:
             json.dump(
                 {

@@ -47,12 +47,12 @@ def capabilities():
 
 
 def mounts():
+    told = ("size", "nr_inodes", "mode", "hidepid", "ro")
     for line in read("/proc/self/mountinfo").splitlines():
         front, back = line.split(" - ")
         point, options, *tags = front.split()[4:]
         kind, super_options = back.split()[0], back.split()[2].split(",")
-        known = [option for option in super_options if option.startswith(("size", "nr_inodes", "mode", "hidepid", "ro"))]
-        yield [point, options, tags, kind, known]
+        yield [point, options, tags, kind, [option for option in super_options if option.startswith(told)]]
 
 
 def loopback_flags():
@@ -64,31 +64,45 @@ def is_open(descriptor):
     return attempt(lambda: os.fstat(descriptor)) == "done"
 
 
-def look_everywhere():
-    seen = {"ids": [*os.getresuid(), *os.getresgid()] if NATIVE else 0 in (*os.getresuid(), *os.getresgid()),
-            "groups": os.getgroups() if NATIVE else 0 in os.getgroups(), "capabilities": capabilities(),
-            "no_new_privs": libc.prctl(39, 0, 0, 0, 0), "seccomp": libc.prctl(21), "secure bits": libc.prctl(27),
-            "limits": {name: resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")},
-            "interfaces": [name for _, name in socket.if_nameindex()],
-            "descriptors": [number for number in range(1024) if is_open(number)],
-            "environment": {name: value for name, value in os.environ.items() if NATIVE or "/" not in value},
-            "umask": os.umask(0o22), "session": os.getsid(0) == os.getpid(), "host file": attempt(lambda: open(SECRET).close()),
-            "writes": {path: attempt(lambda: os.close(os.open(path, os.O_WRONLY | os.O_CREAT))) for path in
-                       ("/x", "/usr/x", "/usr/bin/x", "/etc/x", "/dev/x", "/proc/sys/kernel/core_pattern")},
-            # Only Landlock minds the first; only seccomp minds the others.
-            "whiteout": attempt(lambda: os.mknod("whiteout", 0o20600, 0)),
-            "calls": [call(272, 0x10000000), call(435, 0, 0), call(425, 1, 0), call(321, 5, 0, 0)]}
-    if NATIVE:
-        seen |= {"maps": [[name, *(word == "0" for word in read(f"/proc/self/{name}").split())] for name in ("uid_map", "gid_map")],
-                 "filters": [line for line in read("/proc/self/status").splitlines() if line.startswith("Seccomp")],
-                 "setgroups": read("/proc/self/setgroups"), "mounts": sorted(mounts()), "cgroup": read("/proc/self/cgroup"),
-                 "own namespaces": {name: os.readlink(f"/proc/self/ns/{name}") != inode for name, inode in HOST.items()},
-                 "loopback": loopback_flags(), "hostname": socket.gethostname(),
-                 "names": {path: sorted(os.listdir(path)) for path in ("/", "/dev", "/etc", "/home", "/run", "/tmp", "/home/agent")},
-                 "settings": {name: read(f"/proc/sys/user/{name}") for name in
-                              ("max_inotify_instances", "max_inotify_watches", "max_user_namespaces", "max_net_namespaces")},
-                 "masked": {name: read(f"/proc/{name}")[:20] for name in ("kallsyms", "keys", "modules", "cmdline")}}
-    return seen
+def try_to_write(path):
+    return attempt(lambda: os.close(os.open(path, os.O_WRONLY | os.O_CREAT)))
 
 
-print(json.dumps(look_everywhere()))
+def zeros_in_map(name):
+    return [name, *(word == "0" for word in read(f"/proc/self/{name}").split())]
+
+
+def look_around():
+    ids, groups, limits = [*os.getresuid(), *os.getresgid()], os.getgroups(), dir(resource)
+    return {
+        "ids": ids if NATIVE else 0 in ids, "groups": groups if NATIVE else 0 in groups, "capabilities": capabilities(),
+        "no_new_privs": libc.prctl(39, 0, 0, 0, 0), "seccomp": libc.prctl(21), "secure bits": libc.prctl(27),
+        "limits": {name: resource.getrlimit(getattr(resource, name)) for name in limits if name.startswith("RLIMIT_")},
+        "interfaces": [name for _, name in socket.if_nameindex()],
+        "descriptors": [number for number in range(1024) if is_open(number)],
+        "environment": {name: value for name, value in os.environ.items() if NATIVE or "/" not in value},
+        "umask": os.umask(0o22), "session": os.getsid(0) == os.getpid(),
+        "host file": attempt(lambda: open(SECRET, encoding="utf-8").close()),
+        "writes": {path: try_to_write(path) for path in ("/x", "/usr/x", "/usr/bin/x", "/etc/x", "/dev/x",
+                                                         "/proc/sys/kernel/core_pattern")},
+        # Only Landlock minds the first; only seccomp minds the others.
+        "whiteout": attempt(lambda: os.mknod("whiteout", 0o20600, 0)),
+        "calls": [call(272, 0x10000000), call(435, 0, 0), call(425, 1, 0), call(321, 5, 0, 0)]}
+
+
+def look_at_the_namespaces():
+    settings = ("max_inotify_instances", "max_inotify_watches", "max_user_namespaces", "max_net_namespaces")
+    status = read("/proc/self/status").splitlines()
+    return {
+        "maps": [zeros_in_map("uid_map"), zeros_in_map("gid_map")], "setgroups": read("/proc/self/setgroups"),
+        "filters": [line for line in status if line.startswith("Seccomp")],
+        "mounts": sorted(mounts()), "cgroup": read("/proc/self/cgroup"),
+        "own namespaces": {name: os.readlink(f"/proc/self/ns/{name}") != inode for name, inode in HOST.items()},
+        "loopback": loopback_flags(), "hostname": socket.gethostname(),
+        "names": {path: sorted(os.listdir(path)) for path in ("/", "/dev", "/etc", "/home", "/run", "/tmp",
+                                                              "/home/agent")},
+        "settings": {name: read(f"/proc/sys/user/{name}") for name in settings},
+        "masked": {name: read(f"/proc/{name}")[:20] for name in ("kallsyms", "keys", "modules", "cmdline")}}
+
+
+print(json.dumps(look_around() | (look_at_the_namespaces() if NATIVE else {})))

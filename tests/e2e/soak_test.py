@@ -115,15 +115,16 @@ class SoakTest(harness.SkerryTest):
         return []
 
     def disturb(self, process, how):
+        """Gives back what was done."""
         launcher = self.launcher_of(process)
         number = {"terminate the launcher": signal.SIGTERM, "interrupt skerry": signal.SIGINT}.get(how, signal.SIGKILL)
         victims = [process.pid] * (not how.endswith("the launcher")) + launcher * (not how.endswith("skerry"))
+        if not victims or process.poll() is not None:
+            return "too early or too late"
         for pid in random.sample(victims, len(victims)):
-            if pid != process.pid or process.poll() is None:
-                try:
-                    os.kill(pid, number)
-                except ProcessLookupError:
-                    pass
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        return how
 
     def wait_until_alone(self, what):
         deadline = time.monotonic() + 5
@@ -144,7 +145,7 @@ class SoakTest(harness.SkerryTest):
         processes = [self.start(payload) for payload in chosen]
         if kill:
             time.sleep(random.uniform(0, self.seconds.get(chosen[0].code, 0.1)))
-            self.disturb(processes[0], kill)
+            kill = self.disturb(processes[0], kill)
         for process, payload in zip(processes, chosen):
             out, err = process.communicate(timeout=60)
             if kill and process is processes[0]:

@@ -75,7 +75,7 @@ def _():
 )
 def _():
     got = []
-    for start in ("/usr", "/etc/hosts", "/", ".", "/bin"):
+    for start in filter(os.path.exists, ("/usr", "/etc/hosts", "/", ".", "/bin")):
         mount = os.open(start, os.O_RDONLY)
         for inode, kind in ((2, 1), (2, 0x81), (128, 0x81), (256, 0x4D)):
             handle = ctypes.create_string_buffer(struct.pack("IiII", 8, kind, inode, 0))
@@ -244,7 +244,7 @@ add(
 )
 def _():
     homes = {P["home"], os.environ.get("HOME", "/"), os.path.expanduser("~"), "/root", "/proc/self/root" + P["home"]}
-    homes.update("/home/" + name for name in (os.listdir("/home") if os.path.isdir("/home") else []))
+    homes.update("/home/" + name for name in names_in("/home"))
     return [read(os.path.join(home, name)) for home in homes for name in P["home_secrets"]]
 
 
@@ -439,8 +439,7 @@ add(
     "ENOENT",
     value(lambda names: names, lambda names: "seen: " + ", ".join(names)),
     "return [name for place in ('/tmp', P['home'], '/run', '/var/tmp', '/var/lib', '/root', '/home') "
-    "if os.path.isdir(place) for name in os.listdir(place) if name in ('.skerry', "
-    "os.path.basename(os.path.dirname(P['home'])))]",
+    "for name in names_in(place) if name in ('.skerry', os.path.basename(os.path.dirname(P['home'])))]",
     group=FILES,
 )
 add(

@@ -52,6 +52,7 @@ add(
     succeeded(),
     "return calls([('syslog', 3, ctypes.create_string_buffer(4096), 4096), ('syslog', 10, None, 0)])",
     group=MACHINE,
+    control_needs_root=True,
 )
 
 
@@ -204,6 +205,7 @@ add(
     "out = ctypes.create_string_buffer(40); return [['cachestat', word(call('cachestat', handle, window, out, 0))]]",
     group=MACHINE,
     absent=("ENOSYS",),
+    control_needs_root=True,
 )
 
 

@@ -94,16 +94,16 @@ def use_git(evidence, path):
 
 
 # Names that the payloads below use; sent inside in front of each of them.
-INSIDE = f"""    write({ORDINARY!r}, "kept\\n")
+INSIDE = f"""    put({ORDINARY!r}, "kept\\n")
     CANARY = P["canaries"] + "/" + ROW + "-" + P["nonce"]
     HOOK = "#!/bin/sh\\n# {MARK}\\n: > " + CANARY + "\\n"
     EVIL = "[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\t# {MARK}\\n"
     EVIL += "\\tfsmonitor = \\": > " + CANARY + "; false\\"\\n"
     def new_repository(path, config=EVIL):
-        write(path + "/HEAD", "ref: refs/heads/main\\n")
-        write(path + "/config", config)
+        put(path + "/HEAD", "ref: refs/heads/main\\n")
+        put(path + "/config", config)
         for name in ("objects/info", "objects/pack", "refs/heads", "hooks"):
-            os.makedirs(path + "/" + name, exist_ok=True)
+            attempt(name, lambda: os.makedirs(path + "/" + name, exist_ok=True))
 """
 
 
@@ -133,7 +133,7 @@ plant(
     "A15",
     ".bashrc, .mcp.json, .vscode, .idea, .claude in the workspace's root",
     planted(*ROOT_FILES),
-    f"for name in {ROOT_FILES!r}:\n    write(name, HOOK, 0o755)",
+    f"for name in {ROOT_FILES!r}:\n    put(name, HOOK, 0o755)",
 )
 plant(
     "A71",
@@ -147,7 +147,7 @@ plant(
         "deep/er/.gIt/hooks/pre-commit",
     ),
     'for name in (".GIT/hooks/pre-commit", ".Git/config", ".BASHRC", ".MCP.json", ".VSCode/tasks.json",\n'
-    '             "deep/er/.gIt/hooks/pre-commit"):\n    write(name, HOOK, 0o755)',
+    '             "deep/er/.gIt/hooks/pre-commit"):\n    put(name, HOOK, 0o755)',
 )
 LOOKALIKES = (
     ".git\u200c/hooks/pre-commit",
@@ -167,7 +167,7 @@ plant(
     "A72",
     "names that some file systems read as .git: ignorable characters, dots and blanks at the end, GIT~1",
     planted(*LOOKALIKES),
-    f"for name in {LOOKALIKES!r}:\n    write(name, HOOK, 0o755)",
+    f"for name in {LOOKALIKES!r}:\n    put(name, HOOK, 0o755)",
 )
 plant(
     "A76",
@@ -176,7 +176,7 @@ plant(
         "a/.envrc", "a/b/.bashrc", "a/b/.zshenv", "a/b/.bash_login", "a/b/.bash_logout", "a/b/.zlogin", "a/b/.profile"
     ),
     'for name in (".envrc", "b/.bashrc", "b/.zshenv", "b/.bash_login", "b/.bash_logout", "b/.zlogin", "b/.profile"):\n'
-    '    write("a/" + name, HOOK, 0o755)',
+    '    put("a/" + name, HOOK, 0o755)',
 )
 plant(
     "A77",
@@ -189,7 +189,7 @@ plant(
         "p/q/r/s/t/.cursor/mcp.json",
     ),
     'for name in (".vscode/tasks.json", ".idea/x.xml", ".claude/settings.json", ".mcp.json", ".cursor/mcp.json"):\n'
-    '    write("p/q/r/s/t/" + name, HOOK)',
+    '    put("p/q/r/s/t/" + name, HOOK)',
 )
 
 
@@ -263,7 +263,7 @@ plant(
     "A82",
     "a set-user-id or set-group-id file left, by every call that sets a mode",
     host(lends_rights),
-    'write("lender", HOOK, 0o755)\nwrite("lender2", HOOK, 0o755)\nhandle = os.open("lender2", os.O_RDONLY)\n'
+    'put("lender", HOOK, 0o755)\nwrite("lender2", HOOK, 0o755)\nhandle = os.open("lender2", os.O_RDONLY)\n'
     'os.makedirs("lent")\n'
     'return [attempt("chmod", lambda: os.chmod("lender", 0o4755)),\n'
     '        attempt("fchmod", lambda: os.fchmod(handle, 0o6755)),\n'
@@ -285,8 +285,8 @@ plant(
     "A90",
     "write through a link of the person that leaves the directory, or through a directory put in its place",
     host(wrote_through_link),
-    'got = [attempt("link", lambda: write("out/by-link", "x"))]\nos.unlink("out")\n'
-    'write("out/by-directory", "x")\nreturn got',
+    'got = [attempt("link", lambda: put("out/by-link", "x"))]\nos.unlink("out")\n'
+    'put("out/by-directory", "x")\nreturn got',
 )
 
 
@@ -338,7 +338,7 @@ plant(
     "A93",
     "names with control characters, quotes and new lines, to forge a list or a terminal",
     exists("esc-\x1b]0;x\x07", "line\nbreak", 'quote"},{"x'),
-    'for name in ("esc-\\x1b]0;x\\x07", "line\\nbreak", "quote\\"},{\\"x"):\n    write(name, "x")',
+    'for name in ("esc-\\x1b]0;x\\x07", "line\\nbreak", "quote\\"},{\\"x"):\n    put(name, "x")',
     kind=ADVISORY,
     expected="names are the program's choice; results must escape them",
 )

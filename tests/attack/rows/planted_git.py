@@ -13,7 +13,7 @@ plant(
     "A13",
     "git hook in an existing repository, and in one below",
     either(planted(".git/hooks/pre-commit", "vendor/part/.git/hooks/post-checkout"), runs_with_git(".", "vendor/part")),
-    'write(".git/hooks/pre-commit", HOOK, 0o755)\nwrite("vendor/part/.git/hooks/post-checkout", HOOK, 0o755)',
+    'put(".git/hooks/pre-commit", HOOK, 0o755)\nwrite("vendor/part/.git/hooks/post-checkout", HOOK, 0o755)',
 )
 
 
@@ -21,7 +21,7 @@ plant(
     "A14",
     "core.fsmonitor and core.hooksPath in the configuration of an existing repository",
     either(planted(".git/config", "vendor/part/.git/config"), runs_with_git(".", "vendor/part")),
-    'write(".git/config", EVIL)\nwrite("vendor/part/.git/config", EVIL + "\\thooksPath = ../hooks\\n")',
+    'put(".git/config", EVIL)\nwrite("vendor/part/.git/config", EVIL + "\\thooksPath = ../hooks\\n")',
 )
 
 
@@ -53,7 +53,7 @@ plant(
     "A75",
     "core.fsmonitor in .git/config.worktree of a repository that reads it",
     either(planted("worktrees/.git/config.worktree"), runs_with_git("worktrees")),
-    'write("worktrees/.git/config.worktree", EVIL)',
+    'put("worktrees/.git/config.worktree", EVIL)',
 )
 
 
@@ -71,7 +71,7 @@ plant(
     "rename .git away, change it, rename it back",
     either(planted("renamed/.git/config", "renamed/.git/hooks/pre-commit"), runs_with_git("renamed")),
     'os.rename("renamed/.git", "renamed/plain")\nwrite("renamed/plain/config", EVIL)\n'
-    'write("renamed/plain/hooks/pre-commit", HOOK, 0o755)\nos.rename("renamed/plain", "renamed/.git")',
+    'put("renamed/plain/hooks/pre-commit", HOOK, 0o755)\nos.rename("renamed/plain", "renamed/.git")',
 )
 
 
@@ -89,7 +89,7 @@ plant(
     "configuration and hooks of a submodule and a linked worktree inside .git",
     planted(".git/modules/x/config", ".git/modules/x/hooks/pre-commit", ".git/worktrees/w/config.worktree"),
     'new_repository(".git/modules/x")\nwrite(".git/modules/x/hooks/pre-commit", HOOK, 0o755)\n'
-    'write(".git/worktrees/w/config.worktree", EVIL)',
+    'put(".git/worktrees/w/config.worktree", EVIL)',
 )
 
 
@@ -121,8 +121,9 @@ plant(
     "A89",
     "take away the person's own hook and configuration: unlink, chmod",
     host(guard_is_gone),
-    'os.chmod("deleted/.git/hooks/pre-push", 0o644)\nos.unlink("deleted/.git/hooks/pre-push")\n'
-    'os.unlink("deleted/.git/config")',
+    'hook, config = "deleted/.git/hooks/pre-push", "deleted/.git/config"\n'
+    'return [attempt("chmod", lambda: os.chmod(hook, 0o644)), attempt("hook", lambda: os.unlink(hook)),\n'
+    '        attempt("config", lambda: os.unlink(config))]',
 )
 
 
@@ -205,7 +206,7 @@ plant(
     "A97",
     "a hook in the directory that the repository's own core.hooksPath names",
     runs_with_git("configured"),
-    'write("configured/tools/checks/pre-commit", HOOK, 0o755)',
+    'put("configured/tools/checks/pre-commit", HOOK, 0o755)',
 )
 
 
@@ -213,7 +214,7 @@ plant(
     "A98",
     "a file that the repository's own configuration includes",
     runs_with_git("included"),
-    'write("included/team.ini", EVIL)',
+    'put("included/team.ini", EVIL)',
 )
 
 
@@ -224,7 +225,7 @@ def drive_in_two_runs(target, stage, row):
         "Escape",
         "",
         "",
-        INSIDE.replace("ROW +", repr(row.id) + " +") + '    write("split/config", EVIL + "\\tworktree = .\\n")',
+        INSIDE.replace("ROW +", repr(row.id) + " +") + '    put("split/config", EVIL + "\\tworktree = .\\n")',
         None,
         workspace="project",
     )
@@ -240,7 +241,7 @@ plant(
     "A99",
     "a bare repository planted in two runs, the configuration first",
     runs_with_git("split"),
-    'write("split/HEAD", "ref: refs/heads/main\\n")\nfor name in ("objects/info", "objects/pack", "refs/heads"):\n'
+    'put("split/HEAD", "ref: refs/heads/main\\n")\nfor name in ("objects/info", "objects/pack", "refs/heads"):\n'
     '    os.makedirs("split/" + name, exist_ok=True)',
     drive=drive_in_two_runs,
     group="",

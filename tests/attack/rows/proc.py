@@ -222,6 +222,7 @@ add(
     "EACCES/ENOENT",
     of_another(succeeded()),
     group=PROC,
+    control_needs_root=True,
 )
 def _():
     got = [["pid 1 is ours", "yes"]] if os.getppid() == 1 else []

@@ -89,9 +89,9 @@ def watched_figures(evidence):
 
 
 def grew(*names, limit=LIMIT_MB):
-    """One of the host's figures moved by more than the limit, at its peak or while the payload held what it had. `taken`
-    is what the kernel took from the payload and nobody read: where it has no figure of its own, that is in its memory.
-    """
+    """One of the host's figures moved by more than the limit, at its peak or while the payload held what it had.
+    `taken` is what the kernel took from the payload and nobody read: where it has no figure of its own, that is in its
+    memory."""
 
     def check(evidence):
         peaks = evidence.before["peaks"].stop()

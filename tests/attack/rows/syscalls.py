@@ -28,6 +28,7 @@ surface(
     f"[('bpf', 5, {PROGRAM}, 120)]",
     first="CODE = ctypes.create_string_buffer(bytes.fromhex('b7000000000000009500000000000000')); "
     "LICENSE = ctypes.create_string_buffer(b'GPL')",
+    control_needs_root=True,
 )
 surface(
     "E03",
@@ -61,6 +62,7 @@ surface(
     "quotactl",
     "[('quotactl', 0x80000700, b'/dev/vda', 0, BUFFER), ('quotactl_fd', 0, 0x80000700, 0, BUFFER)]",
     first="BUFFER = ctypes.create_string_buffer(256)",
+    control_needs_root=True,
 )
 surface("E12", "swapon and swapoff", "[('swapon', b'/nowhere', 0), ('swapoff', b'/nowhere')]", control_needs_root=True)
 surface("E13", "iopl and ioperm", "[('iopl', 0), ('ioperm', 0x378, 1, 0)]")
@@ -129,7 +131,12 @@ def _():
     ]
 
 
-surface("E28", "setns", "[('setns', os.open('/proc/self/ns/uts', os.O_RDONLY), 0), ('setns', -1, 0)]")
+surface(
+    "E28",
+    "setns",
+    "[('setns', OWN, 0), ('setns', -1, 0)]",
+    first="OWN = call(257 if X86 else 56, -100, b'/proc/self/ns/uts', os.O_RDONLY)",
+)
 surface(
     "E29",
     "statmount, listmount, lsm_get_self_attr, lsm_list_modules",

@@ -45,18 +45,23 @@ std::uint64_t PlainNumber(const std::string& path) {
   return text ? Number(*text) : 0;
 }
 
+// A control that this kernel does not have is nothing to set; one that it has must take what is written.
+base::Status WriteIfThere(const std::string& path, std::string_view text) {
+  const auto written = WriteControlFile(path, text);
+  return written || written.error().code == base::Code::kNotFound ? base::Status{} : written;
+}
+
 base::Status LimitMemory(CgroupVersion version, const std::string& directory, std::uint64_t bytes) {
   const std::string text = std::to_string(bytes);
   if (version == CgroupVersion::kTwo) {
     SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/memory.max", text));
     // Absent without swap accounting; then there is nothing to swap to within the group either.
-    (void)WriteControlFile(directory + "/memory.swap.max", "0");
-    return {};
+    return WriteIfThere(directory + "/memory.swap.max", "0");
   }
   SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/memory.limit_in_bytes", text));
-  (void)WriteControlFile(directory + "/memory.memsw.limit_in_bytes", text);
+  SKERRY_RETURN_IF_ERROR(WriteIfThere(directory + "/memory.memsw.limit_in_bytes", text));
   // Version 1 counts the buffers of TCP and UDP sockets apart from memory. A quarter is plenty for a loopback; without
-  // the limit a program can hold gigabytes in sockets that it never reads from. Absent where the kernel has none.
+  // the limit a program can hold gigabytes in sockets that it never reads from. The launcher watches them besides.
   (void)WriteControlFile(directory + "/memory.kmem.tcp.limit_in_bytes", std::to_string(bytes / 4));
   return {};
 }

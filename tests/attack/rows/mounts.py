@@ -87,11 +87,11 @@ def _():
         return [["unshare", "EPERM"]]
     for name, text in (("setgroups", "deny"), ("uid_map", "0 %d 1" % user), ("gid_map", "0 %d 1" % group)):
         attempt(name, lambda: os.write(os.open("/proc/self/" + name, os.O_WRONLY), text.encode()))
-    for name in ("/tmp/lower", "/tmp/upper", "/tmp/work", "/tmp/merged"):
-        os.makedirs(name + P["nonce"], exist_ok=True)
+    for name in ("lower", "upper", "work", "merged"):
+        os.makedirs(name, exist_ok=True)
     call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
-    options = "lowerdir=/tmp/lower%s,upperdir=/tmp/upper%s,workdir=/tmp/work%s,userxattr" % ((P["nonce"],) * 3)
-    result = call("mount", b"overlay", ("/tmp/merged" + P["nonce"]).encode(), b"overlay", 0, options.encode())
+    options = b"lowerdir=lower,upperdir=upper,workdir=work,userxattr"
+    result = call("mount", b"overlay", b"merged", b"overlay", 0, options)
     return [["overlay", word(result)]]
 
 

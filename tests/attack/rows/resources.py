@@ -188,12 +188,12 @@ fill("F53", "fill the disk through a person's directory", 4, 275, workspace="emp
 def inodes_taken(evidence):
     taken = evidence.before["inodes"] - evidence.held["inodes"] if evidence.held else 0
     back = sum(len(names) for _, _, names in os.walk(evidence.directory))
-    return max(taken, back) > 80_000, f"{taken} inodes of the host while it ran, {back} left"
+    return max(taken, back) > 35_000, f"{taken} inodes of the host while it ran, {back} left"
 
 
 INODES = """    made = 0
     try:
-        for number in range(90_000):
+        for number in range(40_000):
             if number % 1000 == 0:
                 os.makedirs("{place}d%d" % number, exist_ok=True)
             os.close(os.open("{place}d%d/%d" % (number // 1000 * 1000, number), os.O_CREAT | os.O_WRONLY))
@@ -207,7 +207,7 @@ INODES = """    made = 0
 add(
     "F54",
     "HostDoS",
-    "90,000 empty files in the workspace",
+    "40,000 empty files in the workspace",
     "ENOSPC/EDQUOT at a limit of inodes",
     host(inodes_taken),
     INODES.format(place="").lstrip(),
@@ -216,9 +216,9 @@ add(
 add(
     "F55",
     "HostDoS",
-    "90,000 empty files in /tmp",
+    "40,000 empty files in /tmp",
     "ENOSPC at the limit of inodes",
-    value(lambda made: made >= 90_000),
+    value(lambda made: made >= 40_000),
     INODES.format(place="/tmp/skerry-attack-inodes/")
     .replace("    return made", "    import shutil\n    " "shutil.rmtree('/tmp/skerry-attack-inodes')\n    return made")
     .lstrip(),

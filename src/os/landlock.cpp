@@ -66,17 +66,21 @@ std::size_t AttributeSize(int abi) {
 }
 
 // Rights of directories on a rule for a plain file are refused by the kernel.
-std::uint64_t FitToFileType(int fd, std::uint64_t access) {
+std::uint64_t FitToFileType(mode_t mode, std::uint64_t access) {
+  return S_ISDIR(mode) ? access : access & (kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice);
+}
+
+int AddRuleFor(int fd, int ruleset, std::uint64_t access) {
   struct stat facts{};
-  if (::fstat(fd, &facts) == 0 && S_ISDIR(facts.st_mode)) return access;
-  return access & (kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice);
+  if (::fstat(fd, &facts) < 0) return errno;
+  const PathBeneath beneath{FitToFileType(facts.st_mode, access), fd};
+  return ::syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &beneath, 0U) < 0 ? errno : 0;
 }
 
 int AddRule(int ruleset, const LandlockRule& rule, std::uint64_t handled) {
   const int fd = rule.path == nullptr ? rule.fd : ::open(rule.path, O_PATH | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT ? 0 : errno;
-  const PathBeneath beneath{FitToFileType(fd, AccessOf(rule.grant) & handled), fd};
-  const int error = ::syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &beneath, 0U) < 0 ? errno : 0;
+  const int error = AddRuleFor(fd, ruleset, AccessOf(rule.grant) & handled);
   if (rule.path != nullptr) ::close(fd);
   return error;
 }

@@ -40,10 +40,9 @@ std::string JudgeConfig(const workspace::ChangeContents& contents) {
 }
 
 bool HasActiveHook(int root, const std::string& hooks) {
-  base::UniqueFd fd(::openat(root, hooks.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const os::Directory directory(fd.valid() ? ::fdopendir(fd.get()) : nullptr);
+  const os::Directory directory =
+      os::ListingOf(base::UniqueFd(::openat(root, hooks.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
   if (directory == nullptr) return false;
-  (void)fd.Release();
   while (const dirent* entry = ::readdir(directory.get()))
     if (!os::IsDots(entry->d_name) && !std::string_view(entry->d_name).ends_with(".sample")) return true;
   return false;

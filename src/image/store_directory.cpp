@@ -47,10 +47,8 @@ base::Result<base::UniqueFd> OpenStorePart(int store_fd, const char* name) {
 }
 
 base::Result<std::vector<std::string>> ListDirectory(int directory_fd) {
-  base::UniqueFd fd(::openat(directory_fd, ".", kOpenFlags));
-  const os::Directory listing(fd.valid() ? ::fdopendir(fd.get()) : nullptr);
+  const os::Directory listing = os::ListingOf(base::UniqueFd(::openat(directory_fd, ".", kOpenFlags)));
   if (listing == nullptr) return os::ErrnoErr("list a directory of images");
-  (void)fd.Release();
   std::vector<std::string> names;
   for (const dirent* entry = ::readdir(listing.get()); entry != nullptr; entry = ::readdir(listing.get()))
     if (!os::IsDots(entry->d_name)) names.emplace_back(entry->d_name);

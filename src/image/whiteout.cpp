@@ -22,11 +22,8 @@ bool HasMetaPart(std::string_view path) {
 
 // Entries come and go while they are listed, so it is listed until nothing is found.
 base::Status Empty(int directory_fd) {
-  base::UniqueFd copy = OpenInTree(directory_fd, "", O_RDONLY | O_DIRECTORY, Links::kRefused);
-  if (!copy.valid()) return os::ErrnoErr("open a directory of the tree");
-  const os::Directory listing(::fdopendir(copy.get()));
-  if (listing == nullptr) return os::ErrnoErr("fdopendir");
-  (void)copy.Release();
+  const os::Directory listing = os::ListingOf(OpenInTree(directory_fd, "", O_RDONLY | O_DIRECTORY, Links::kRefused));
+  if (listing == nullptr) return os::ErrnoErr("list a directory of the tree");
   for (bool found = true; found;) {
     found = false;
     ::rewinddir(listing.get());

@@ -51,18 +51,14 @@ base::Result<base::UniqueFd> OwnerMap(const struct stat& owner, const HostIdenti
   return result;
 }
 
-base::Status SetAttributes(int tree, mount_attr attributes, const std::string& what) {
-  if (::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0) return os::ErrnoErr(what);
-  return {};
-}
-
 // Set-uid programs and device files of the host have no effect inside (A18).
 base::Result<base::UniqueFd> CloneTree(const std::string& path, int fd) {
   base::UniqueFd tree(::open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
   if (!tree.valid()) return os::ErrnoErr("open_tree of " + path);
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-  SKERRY_RETURN_IF_ERROR(SetAttributes(tree.get(), attributes, "mount_setattr of " + path));
+  if (::mount_setattr(tree.get(), "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+    return os::ErrnoErr("mount_setattr of " + path);
   return tree;
 }
 

@@ -133,18 +133,15 @@ base::Status GiveAway(const StartRequest& request, int workspace_fd, const HostI
 // The top of a root file system; nothing below a link is looked at.
 base::Result<std::vector<RootEntry>> ListRoot(const std::string& path, int fd) {
   constexpr std::size_t kMaxEntries = 100;
-  base::UniqueFd readable(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!readable.valid()) return os::ErrnoErr("open root file system " + path);
-  const os::Directory directory(::fdopendir(readable.get()));
+  const os::Directory directory = os::ListingOf(base::UniqueFd(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (directory == nullptr) return os::ErrnoErr("list root file system " + path);
-  const int directory_fd = readable.Release();
   std::vector<RootEntry> entries;
   while (const dirent* entry = ::readdir(directory.get())) {
     if (os::IsDots(entry->d_name)) continue;
     if (entries.size() == kMaxEntries)
       return base::Err(base::Code::kTooLarge, path + ": more than 100 entries at the top are no root file system");
     std::array<char, PATH_MAX> target{};
-    const ssize_t size = ::readlinkat(directory_fd, entry->d_name, target.data(), target.size() - 1);
+    const ssize_t size = ::readlinkat(::dirfd(directory.get()), entry->d_name, target.data(), target.size() - 1);
     entries.push_back({entry->d_name, size > 0 ? target.data() : ""});
   }
   return entries;

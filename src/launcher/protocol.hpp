@@ -4,9 +4,8 @@
 //   then StopRequest.
 // - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; at the end
 //   Ended.
-// - backend → init: CommandRequest with stdin, stdout, stderr and, for program text, a sealed file that holds it; with
-// a
-//   terminal only the text.
+// - backend → init: CommandRequest with stdin, stdout, stderr and, for program text, a sealed file that holds it; or
+//   with a terminal and only the text.
 // - init → backend: TerminalOpened with its other end, when one was asked for; CommandEnded.
 #pragma once
 
@@ -47,8 +46,8 @@ struct HostBind {
   os::Access access = os::Access::kReadOnly;
 };
 
-// The descriptors that come along, in this order: the workspace unless it is empty, the root if there is one, each
-// bind.
+// The descriptors that come along, in this order: the workspace unless it is empty, the root if there is one, the
+// binds.
 struct StartRequest {
   Isolation isolation = Isolation::kNamespaces;
   WorkspaceKind workspace = WorkspaceKind::kEmpty;
@@ -74,8 +73,8 @@ struct StartRequest {
 struct UsageRequest {};
 struct StopRequest {};
 
-// With the socket to the init and, unless the workspace is direct, two directories: its changes, and it as programs see
-// it.
+// With the socket to the init and, unless the workspace is direct, two directories: its changes, and the whole of it as
+// programs see it.
 struct Started {
   std::uint64_t init_pid = 0;
   std::vector<std::string> degraded;  // what the machine lacks and what that costs, one line each

@@ -52,11 +52,10 @@ class Flattener {
  private:
   base::Status EmptyAndRemove(const std::string& name) {
     SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, OpenDirectory(top_fd_, name.c_str()));
-    const Directory directory(::fdopendir(fd.get()));
-    if (directory == nullptr) return ErrnoErr("fdopendir");
-    const int directory_fd = fd.Release();
+    const Directory directory = ListingOf(std::move(fd));
+    if (directory == nullptr) return ErrnoErr("list " + name);
     for (const dirent* entry = ::readdir(directory.get()); entry != nullptr; entry = ::readdir(directory.get()))
-      if (!IsDots(entry->d_name)) SKERRY_RETURN_IF_ERROR(RemoveOrMoveUp(directory_fd, entry->d_name));
+      if (!IsDots(entry->d_name)) SKERRY_RETURN_IF_ERROR(RemoveOrMoveUp(::dirfd(directory.get()), entry->d_name));
     // Not empty: an entry was passed over while others went. The next listing of the top comes back to it.
     if (::unlinkat(top_fd_, name.c_str(), AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != EEXIST)
       return ErrnoErr("rmdir " + name);
@@ -85,9 +84,9 @@ base::Status RemoveTree(int parent_fd, const std::string& name) {
   if (::unlinkat(parent_fd, name.c_str(), 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return ErrnoErr("unlink " + name);
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, OpenDirectory(parent_fd, name.c_str()));
-  const Directory top(::fdopendir(fd.get()));
-  if (top == nullptr) return ErrnoErr("fdopendir");
-  SKERRY_RETURN_IF_ERROR(Flattener(fd.Release()).EmptyTop(top.get()));
+  const Directory top = ListingOf(std::move(fd));
+  if (top == nullptr) return ErrnoErr("list " + name);
+  SKERRY_RETURN_IF_ERROR(Flattener(::dirfd(top.get())).EmptyTop(top.get()));
   if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) < 0) return ErrnoErr("rmdir " + name);
   return {};
 }

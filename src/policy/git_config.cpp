@@ -228,8 +228,7 @@ constexpr auto kHarmless = std::to_array<HarmlessKeys>({
      "unpacklimit writecommitgraph"},
     {"merge", Subsections::kNone, ValueRule::kFree,
      "autostash branchdesc conflictstyle defaulttoupstream directoryrenames ff log renamelimit renames renormalize "
-     "stat "
-     "verbosity"},
+     "stat verbosity"},
     {"rebase", Subsections::kNone, ValueRule::kFree,
      "abbreviatecommands autosquash autostash backend forkpoint missingcommitscheck stat updaterefs"},
     {"gc", Subsections::kNone, ValueRule::kFree,

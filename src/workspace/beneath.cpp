@@ -95,9 +95,8 @@ base::Result<Place> FindPlace(int root, const std::string& path) {
 }
 
 base::Result<std::vector<std::string>> NamesIn(base::UniqueFd directory, std::size_t limit) {
-  const os::Directory listing(::fdopendir(directory.get()));
+  const os::Directory listing = os::ListingOf(std::move(directory));
   if (listing == nullptr) return os::ErrnoErr("cannot be listed");
-  (void)directory.Release();
   std::vector<std::string> names;
   for (;;) {
     errno = 0;

@@ -21,12 +21,12 @@ bool IsDirectory(int parent, const dirent& entry) {
 
 // Depth is bounded, so recursion and open descriptors are too.
 void Collect(base::UniqueFd fd, const std::string& prefix, std::size_t depth, FileSnapshot& snapshot) {
-  const os::Directory directory(::fdopendir(fd.get()));
+  const os::Directory directory = os::ListingOf(std::move(fd));
   if (directory == nullptr) {
     snapshot.complete = false;
     return;
   }
-  const int directory_fd = fd.Release();
+  const int directory_fd = ::dirfd(directory.get());
   while (const dirent* entry = ::readdir(directory.get())) {
     if (os::IsDots(entry->d_name)) continue;
     if (snapshot.paths.size() >= FileSnapshot::kMaxFiles || depth >= FileSnapshot::kMaxDepth) {

@@ -15,9 +15,8 @@ class Search {
 
   // Depth is bounded, so recursion and open descriptors are too.
   base::Status Look(base::UniqueFd fd, const std::string& prefix, std::size_t depth) {
-    const os::Directory directory(::fdopendir(fd.get()));
+    const os::Directory directory = os::ListingOf(std::move(fd));
     if (directory == nullptr) return os::ErrnoErr("list " + prefix);
-    const int directory_fd = fd.Release();
     while (const dirent* entry = ::readdir(directory.get())) {
       if (os::IsDots(entry->d_name)) continue;
       if (++looked_at_ > limits_.max_looked_at || found_.size() >= limits_.max_found || depth >= limits_.max_depth)
@@ -26,7 +25,7 @@ class Search {
       if (patterns_.Matches(path)) {
         found_.push_back(path);
       } else if (patterns_.MayMatchBelow(path)) {
-        SKERRY_RETURN_IF_ERROR(Descend(directory_fd, entry->d_name, path, depth));
+        SKERRY_RETURN_IF_ERROR(Descend(::dirfd(directory.get()), entry->d_name, path, depth));
       }
     }
     return {};

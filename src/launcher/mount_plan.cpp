@@ -1,13 +1,13 @@
 #include "launcher/mount_plan.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <string_view>
 #include <utility>
+
+#include "os/files.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -40,18 +40,18 @@ void BindHost(Steps& steps, const std::string& path, const os::BindOptions& opti
 }
 
 // On today's systems /bin and /lib are links into /usr and are made again as such; on older ones they are directories.
-void Programs(Steps& steps) {
+base::Status Programs(Steps& steps) {
   BindHost(steps, "/usr", kPrograms, Missing::kFail);
   for (const std::string_view name : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
     const std::string path = "/" + std::string(name);
-    std::array<char, PATH_MAX> target{};
-    const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
-    if (size > 0) {
-      Link(steps, std::string(name), std::string(target.data(), static_cast<std::size_t>(size)));
-    } else {
+    SKERRY_ASSIGN_OR_RETURN(std::string target, LinkTarget(AT_FDCWD, path));
+    if (target.empty()) {
       BindHost(steps, path, kPrograms, Missing::kSkip);
+    } else {
+      Link(steps, std::string(name), std::move(target));
     }
   }
+  return {};
 }
 
 // Written anew rather than taken from the host: its users, its hosts and its resolver are nobody's business (A22, H14).
@@ -211,11 +211,18 @@ void Workspace(Steps& steps, const StartRequest& request) {
 
 }  // namespace
 
-std::vector<MountStep> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root) {
+base::Result<std::string> LinkTarget(int directory, const std::string& name) {
+  auto target = os::ReadLink(directory, name);
+  if (target) return target;
+  const base::Code code = target.error().code;
+  return code == base::Code::kInvalidArgument || code == base::Code::kNotFound ? base::Result<std::string>("") : target;
+}
+
+base::Result<std::vector<MountStep>> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root) {
   Steps steps;
   int tree = request.workspace == WorkspaceKind::kEmpty ? 0 : 1;
   if (request.root_path.empty()) {
-    Programs(steps);
+    SKERRY_RETURN_IF_ERROR(Programs(steps));
     Settings(steps);
   } else {
     RootFileSystem(steps, tree++, root);

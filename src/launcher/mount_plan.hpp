@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launcher/protocol.hpp"
 #include "os/mounts.hpp"
 
@@ -50,9 +51,12 @@ struct RootEntry {
   std::string link;  // its target when it is a symbolic link
 };
 
+// Where a symbolic link leads; "" for anything else, and for nothing.
+base::Result<std::string> LinkTarget(int directory, const std::string& name);
+
 // Everything below an empty root: the programs of the host (/usr and a few files of /etc) or the entries of a root file
 // system, read-only; the binds; /dev, /proc, /tmp, the home directory and /workspace of its own. Nothing else is there.
 // Trees are numbered in the order of the request's descriptors.
-std::vector<MountStep> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
+base::Result<std::vector<MountStep>> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
 
 }  // namespace skerry::launcher

@@ -16,8 +16,14 @@ StartRequest Request() {
   return request;
 }
 
+std::vector<MountStep> Plan(const StartRequest& request, const std::vector<RootEntry>& root = {}) {
+  auto steps = PlanRoot(request, root);
+  EXPECT_TRUE(steps.has_value());
+  return steps.value_or(std::vector<MountStep>{});
+}
+
 TEST(MountPlanTest, EveryTargetIsRelativeAndStaysInside) {
-  for (const MountStep& step : PlanRoot(Request(), {})) {
+  for (const MountStep& step : Plan(Request())) {
     EXPECT_FALSE(step.target.empty());
     EXPECT_NE(step.target.front(), '/') << step.target;
     EXPECT_EQ(step.target.find(".."), std::string::npos) << step.target;
@@ -25,7 +31,7 @@ TEST(MountPlanTest, EveryTargetIsRelativeAndStaysInside) {
 }
 
 TEST(MountPlanTest, WhatComesFromTheHostIsReadOnlyButForTheDevices) {
-  for (const MountStep& step : PlanRoot(Request(), {})) {
+  for (const MountStep& step : Plan(Request())) {
     if (step.kind != StepKind::kBind) continue;
     const bool device = step.source.starts_with("/dev/");
     EXPECT_EQ(step.options.devices, device) << step.source;
@@ -36,7 +42,7 @@ TEST(MountPlanTest, WhatComesFromTheHostIsReadOnlyButForTheDevices) {
 }
 
 TEST(MountPlanTest, NothingPrivateOfTheHostIsBound) {
-  for (const MountStep& step : PlanRoot(Request(), {})) {
+  for (const MountStep& step : Plan(Request())) {
     if (step.kind != StepKind::kBind) continue;
     for (const char* secret : {"/home", "/root", "/etc/shadow", "/etc/ssl/private", "/var", "/run", "/sys", "/proc"})
       EXPECT_FALSE(step.source.starts_with(secret)) << step.source;
@@ -53,12 +59,12 @@ const MountStep* StepAt(const std::vector<MountStep>& steps, std::string_view ta
 
 TEST(MountPlanTest, TheWorkspaceIsWhatWasAskedForAndLast) {
   StartRequest request = Request();
-  EXPECT_EQ(PlanRoot(request, {}).back().kind, StepKind::kEmptyWorkspace);
+  EXPECT_EQ(Plan(request).back().kind, StepKind::kEmptyWorkspace);
   request.workspace = WorkspaceKind::kLayered;
-  EXPECT_EQ(PlanRoot(request, {}).back().kind, StepKind::kLayeredWorkspace);
-  EXPECT_NE(PlanRoot(request, {}).back().data.find("size=1048576,nr_inodes=100"), std::string::npos);
+  EXPECT_EQ(Plan(request).back().kind, StepKind::kLayeredWorkspace);
+  EXPECT_NE(Plan(request).back().data.find("size=1048576,nr_inodes=100"), std::string::npos);
   request.workspace = WorkspaceKind::kDirect;
-  EXPECT_EQ(PlanRoot(request, {}).back().options.access, os::Access::kReadWrite);
+  EXPECT_EQ(Plan(request).back().options.access, os::Access::kReadWrite);
 }
 
 TEST(MountPlanTest, TreesAreNumberedInTheOrderOfTheDescriptors) {
@@ -66,7 +72,7 @@ TEST(MountPlanTest, TreesAreNumberedInTheOrderOfTheDescriptors) {
   request.workspace = WorkspaceKind::kLayered;
   request.root_path = "/images/x";
   request.binds = {{"/data", "/data", os::Access::kReadOnly}, {"/cache", "/a/b/cache", os::Access::kReadWrite}};
-  const auto steps = PlanRoot(request, {{"usr", ""}, {"bin", "usr/bin"}});
+  const auto steps = Plan(request, {{"usr", ""}, {"bin", "usr/bin"}});
   EXPECT_EQ(StepAt(steps, "workspace")->tree, 0);
   EXPECT_EQ(StepAt(steps, "data")->tree, 2);
   EXPECT_EQ(StepAt(steps, "a/b/cache")->tree, 3);
@@ -77,7 +83,7 @@ TEST(MountPlanTest, TreesAreNumberedInTheOrderOfTheDescriptors) {
 TEST(MountPlanTest, ARootFileSystemBringsNothingOfTheHostAndNotItsOwnDevices) {
   StartRequest request = Request();
   request.root_path = "/images/x";
-  const auto steps = PlanRoot(request, {{"usr", ""}, {"bin", "usr/bin"}, {"dev", ""}, {"proc", ""}, {"tmp", "/etc"}});
+  const auto steps = Plan(request, {{"usr", ""}, {"bin", "usr/bin"}, {"dev", ""}, {"proc", ""}, {"tmp", "/etc"}});
   for (const MountStep& step : steps)
     if (step.kind == StepKind::kBind) {
       EXPECT_TRUE(step.source.starts_with("mnt/") || step.source.starts_with("/dev/")) << step.source;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 
 #include "os/directory.hpp"
 #include "os/errno_error.hpp"
@@ -140,9 +139,8 @@ base::Result<std::vector<RootEntry>> ListRoot(const std::string& path, int fd) {
     if (os::IsDots(entry->d_name)) continue;
     if (entries.size() == kMaxEntries)
       return base::Err(base::Code::kTooLarge, path + ": more than 100 entries at the top are no root file system");
-    std::array<char, PATH_MAX> target{};
-    const ssize_t size = ::readlinkat(::dirfd(directory.get()), entry->d_name, target.data(), target.size() - 1);
-    entries.push_back({entry->d_name, size > 0 ? target.data() : ""});
+    SKERRY_ASSIGN_OR_RETURN(std::string link, LinkTarget(::dirfd(directory.get()), entry->d_name));
+    entries.push_back({entry->d_name, std::move(link)});
   }
   return entries;
 }
@@ -202,7 +200,7 @@ base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds,
   }
   for (const HostBind& bind : request_.binds)
     SKERRY_RETURN_IF_ERROR(trees_.Add(bind.source, fds[next++].get(), identity_, degraded));
-  mounts_ = PlanRoot(request_, root);
+  SKERRY_ASSIGN_OR_RETURN(mounts_, PlanRoot(request_, root));
   landlock_rules_ = RulesInNamespaces(request_);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <climits>
 
 #include "os/errno_error.hpp"
 
@@ -38,6 +39,14 @@ base::Status WriteControlFile(const std::string& path, std::string_view text) {
   if (!fd.valid()) return ErrnoErr(path);
   if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return ErrnoErr(path);
   return {};
+}
+
+base::Result<std::string> ReadLink(int directory, const std::string& name) {
+  std::array<char, PATH_MAX + 1> target{};
+  const ssize_t size = ::readlinkat(directory, name.c_str(), target.data(), target.size());
+  if (size < 0 && errno == EINVAL) return base::Err(base::Code::kInvalidArgument, name + ": not a symbolic link");
+  if (size < 0) return ErrnoErr("read link " + name);
+  return std::string(target.data(), static_cast<std::size_t>(size));
 }
 
 base::Status WriteAll(int fd, std::string_view bytes) {

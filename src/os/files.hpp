@@ -1,4 +1,4 @@
-// Small files read and written whole.
+// Small files and links, read and written whole.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,9 @@ base::Result<std::string> ReadAll(int fd, std::size_t limit);
 
 // For control files of the kernel: one open, one write, no creation.
 base::Status WriteControlFile(const std::string& path, std::string_view text);
+
+// Where a symbolic link points to. kInvalidArgument for what is no link.
+base::Result<std::string> ReadLink(int directory, const std::string& name);
 
 base::Status WriteAll(int fd, std::string_view bytes);
 

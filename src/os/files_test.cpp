@@ -1,7 +1,9 @@
 #include "os/files.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -26,6 +28,12 @@ TEST(FilesTest, NamesTheFileThatIsNotThere) {
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().code, base::Code::kNotFound);
   EXPECT_NE(text.error().message.find("/nowhere/at/all"), std::string::npos);
+}
+
+TEST(FilesTest, ALinkIsReadAndWhatIsNoneIsToldFromWhatIsNotThere) {
+  EXPECT_EQ(ReadLink(AT_FDCWD, "/proc/self/cwd").value_or(""), std::filesystem::current_path());
+  EXPECT_EQ(ReadLink(AT_FDCWD, "/proc/self/status").error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(ReadLink(AT_FDCWD, "/nowhere/at/all").error().code, base::Code::kNotFound);
 }
 
 TEST(FilesTest, SealedMemoryHoldsItsBytesAndCannotBeChanged) {

@@ -110,13 +110,6 @@ base::Result<std::vector<std::string>> NamesIn(base::UniqueFd directory, std::si
   return names;
 }
 
-base::Result<std::string> ReadLinkAt(int parent, const std::string& name) {
-  std::array<char, PATH_MAX + 1> buffer{};
-  const ssize_t count = ::readlinkat(parent, name.c_str(), buffer.data(), buffer.size());
-  if (count < 0) return os::ErrnoErr("readlink");
-  return std::string(buffer.data(), static_cast<std::size_t>(count));
-}
-
 std::string JoinPath(std::string_view directory, std::string_view name) {
   std::string path(directory);
   if (!path.empty()) path += '/';

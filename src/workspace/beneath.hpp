@@ -50,8 +50,6 @@ base::Result<Place> FindPlace(int root, const std::string& path);
 // The names in a directory, without the dots, in no order. Takes the descriptor. More than `limit` are kTooLarge.
 base::Result<std::vector<std::string>> NamesIn(base::UniqueFd directory, std::size_t limit);
 
-base::Result<std::string> ReadLinkAt(int parent, const std::string& name);
-
 // "a/b" and "c" make "a/b/c"; "" and "c" make "c".
 std::string JoinPath(std::string_view directory, std::string_view name);
 std::string_view ParentOf(std::string_view path);

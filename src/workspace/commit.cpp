@@ -13,6 +13,7 @@
 
 #include "base/unique_fd.hpp"
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 #include "workspace/beneath.hpp"
 #include "workspace/file_copy.hpp"
 #include "workspace/layers.hpp"
@@ -27,7 +28,7 @@ constexpr const char* kKept = "was kept, because not everything new could be wri
 
 bool IsSameLink(const Place& place, const Change& change) {
   if (!place.HoldsLink()) return false;
-  const auto target = ReadLinkAt(place.parent.get(), place.name);
+  const auto target = os::ReadLink(place.parent.get(), place.name);
   return target && *target == change.target;
 }
 

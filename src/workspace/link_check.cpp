@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 #include "workspace/beneath.hpp"
 
 namespace skerry::workspace {
@@ -62,7 +63,7 @@ bool EndsAtProgramOfTheSystem(int root, std::string path) {
   for (int step = 0; step < kMaxSteps; ++step) {
     const auto place = FindPlace(root, path);
     if (!place || !place->HoldsLink()) return false;
-    const auto target = ReadLinkAt(place->parent.get(), place->name);
+    const auto target = os::ReadLink(place->parent.get(), place->name);
     if (!target) return false;
     if (target->starts_with('/')) return IsProgramOfTheSystem(*target);
     const auto next = InsideTarget(path, *target);

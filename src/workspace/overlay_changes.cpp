@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 #include "workspace/beneath.hpp"
 
 namespace skerry::workspace {
@@ -122,7 +123,7 @@ class Scanner {
     if (change.kind == ChangeKind::kOther) return Refuse(change, WhatIsNeverWritten(facts.st_mode));
     if (change.kind == ChangeKind::kFile) return DescribeFile(change, facts, parent, name, hides);
     if (change.kind == ChangeKind::kLink) {
-      auto target = ReadLinkAt(parent, name);
+      auto target = os::ReadLink(parent, name);
       if (!target) return Refuse(change, target.error().message);
       change.target = std::move(*target);
     }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -68,10 +69,7 @@ base::Status CheckPlace(const std::string& path, const std::vector<std::string>&
 }
 
 base::Result<std::string> PathOf(int fd) {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path.data(), path.size());
-  if (size <= 0) return os::ErrnoErr("look up the path of a directory");
-  return std::string(path.data(), static_cast<std::size_t>(size));
+  return os::ReadLink(AT_FDCWD, "/proc/self/fd/" + std::to_string(fd));
 }
 
 base::Result<OpenedDirectory> OpenPersonsDirectory(const std::string& path, const std::vector<std::string>& own) {

@@ -62,8 +62,7 @@ base::Status LimitMemory(CgroupVersion version, const std::string& directory, st
   SKERRY_RETURN_IF_ERROR(WriteIfThere(directory + "/memory.memsw.limit_in_bytes", text));
   // Version 1 counts the buffers of TCP and UDP sockets apart from memory. A quarter is plenty for a loopback; without
   // the limit a program can hold gigabytes in sockets that it never reads from. The launcher watches them besides.
-  (void)WriteControlFile(directory + "/memory.kmem.tcp.limit_in_bytes", std::to_string(bytes / 4));
-  return {};
+  return WriteIfThere(directory + "/memory.kmem.tcp.limit_in_bytes", std::to_string(bytes / 4));
 }
 
 base::Status LimitCpu(CgroupVersion version, const std::string& directory, std::uint32_t percent) {

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <climits>
 
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 #include "os/socket.hpp"
 
 namespace skerry::launcher {
@@ -77,10 +77,7 @@ base::Result<os::PidFd> SpawnLauncher(const ProgramPaths& programs, int socket) 
 }  // namespace
 
 base::Result<ProgramPaths> ProgramPaths::BesideThisProgram() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (size <= 0) return os::ErrnoErr("/proc/self/exe");
-  const std::string program(path.data(), static_cast<std::size_t>(size));
+  SKERRY_ASSIGN_OR_RETURN(const std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
   const std::string directory = program.substr(0, program.find_last_of('/') + 1);
   return ProgramPaths{directory + "skerry-launcher", directory + "skerry-init"};
 }
@@ -91,8 +88,10 @@ base::Result<SandboxHandle> SandboxHandle::Start(const ProgramPaths& programs, c
   SKERRY_ASSIGN_OR_RETURN(os::PidFd launcher, SpawnLauncher(programs, pair.second.get()));
   pair.second.Reset();
   SandboxHandle handle(std::move(launcher), std::move(pair.first));
-  SKERRY_RETURN_IF_ERROR(os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds));
-  auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(kStartPatience));
+  const auto sent = os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds);
+  // A launcher that could not even read the request has said why before it ended.
+  auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(sent ? kStartPatience : 0s));
+  if (!sent && (!message || message->EndOfStream())) return std::unexpected(sent.error());
   if (!message) return std::unexpected(std::move(message).error());
   const auto answer = DecodeFromLauncher(message->bytes);
   if (!answer) return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");

@@ -224,7 +224,7 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.join_cgroups = join_cgroups_;
   plan.user = namespaces ? kAgentId : identity_.user;
   plan.group = namespaces ? kAgentId : identity_.group;
-  plan.drop_groups = ::geteuid() == 0 ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
+  plan.effort_as_root = ::geteuid() == 0 ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
   plan.trees = trees_.all();
   plan.mounts = mounts_;
   plan.hidden = request_.hidden;

@@ -110,8 +110,9 @@ void RunSandboxChild(const ChildPlan& plan) {
   JoinCgroups(moved);
   // A user that nobody else is on the host, never root (F-1, P03); it keeps its rights in its own user namespace only.
   // Without namespaces the right to empty it goes with root.
-  if (moved.isolation == Isolation::kNone) os::EmptyBoundingSet();
-  Check(moved, os::BecomeUser(moved.user, moved.group, moved.drop_groups), "become the sandbox's user");
+  if (moved.isolation == Isolation::kNone)
+    Check(moved, os::EmptyBoundingSet(moved.effort_as_root), "empty the bounding set");
+  Check(moved, os::BecomeUser(moved.user, moved.group, moved.effort_as_root), "become the sandbox's user");
   // After the change of user, which would clear it: when the launcher dies, so does the sandbox (J25).
   Check(moved, Outcome(::prctl(PR_SET_PDEATHSIG, SIGKILL)), "bind life to the launcher");
   // No terminal of the caller to type into (E32).

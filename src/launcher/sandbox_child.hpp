@@ -36,7 +36,7 @@ struct ChildPlan {
 
   uid_t user = 0;  // as seen from inside
   gid_t group = 0;
-  os::Effort drop_groups = os::Effort::kMust;  // a plain user's namespace cannot
+  os::Effort effort_as_root = os::Effort::kMust;  // for what a plain user cannot
 
   std::span<const HostTree> trees;
   std::span<const MountStep> mounts;

@@ -28,26 +28,31 @@ constexpr unsigned long kLockedSecureBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED
 
 constexpr unsigned long kLastPossible = 63;
 
-// Asked rather than believed: what this promises everything else stands on.
-bool BoundingSetIsEmptyForGood() {
+// Asked rather than believed: on what these two promise everything else stands.
+bool BoundingSetIsEmpty() {
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
     if (::prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL) > 0) return false;
+  return true;
+}
+
+bool SecureBitsAreLocked() {
   return ::prctl(PR_GET_SECUREBITS, 0UL, 0UL, 0UL, 0UL) == static_cast<int>(kLockedSecureBits);
 }
 
 }  // namespace
 
-void EmptyBoundingSet() {
+int EmptyBoundingSet(Effort effort) {
   // Numbers past the newest one that this kernel knows are refused; so is all without the privilege, and then the set
   // cannot be used either.
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
     (void)::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL);
+  return effort == Effort::kMust && !BoundingSetIsEmpty() ? EPERM : 0;
 }
 
 int DropAllCapabilities(Effort effort) {
-  EmptyBoundingSet();
+  if (const int error = EmptyBoundingSet(effort); error != 0) return error;
   if (::prctl(PR_SET_SECUREBITS, kLockedSecureBits, 0UL, 0UL, 0UL) < 0 && errno != EPERM) return errno;
-  if (effort == Effort::kMust && !BoundingSetIsEmptyForGood()) return EPERM;
+  if (effort == Effort::kMust && !SecureBitsAreLocked()) return EPERM;
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0UL, 0UL, 0UL) < 0 && errno != EINVAL) return errno;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> none{};

@@ -14,8 +14,8 @@ enum class Effort { kMust, kAsFarAsPossible };
 // inheritable, and locks the secure bits. Closes A21 and B15.
 int DropAllCapabilities(Effort effort);
 
-// Only that set, as far as this process may.
-void EmptyBoundingSet();
+// Only that set.
+int EmptyBoundingSet(Effort effort);
 
 int SetNoNewPrivileges();
 

@@ -21,6 +21,15 @@ SUBPROCESS = ["--mode", "permissive", "-s", "subprocess"]
 TREE = "mkdir -p a/b/c; for i in {1..200}; do echo $i > a/b/c/$i; done; ls a/b/c | wc -l"
 FORKS = "import os\nfor i in range(20):\n    if os.fork() == 0: os.execlp('sleep', 'sleep', '100')\nprint('forked')"
 SLEEP = "print('up', flush=True)\nimport time; time.sleep(100)"
+# With something that nobody waits for and that no session holds together with the rest.
+DETACH = """import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(100)
+    os._exit(0)
+os.wait()
+"""
 
 Payload = collections.namedtuple("Payload", "arguments code exit_code out")
 PAYLOADS = [
@@ -188,7 +197,7 @@ class SoakTest(harness.SkerryTest):
         """Kills a launcher and a skerry when their sandbox is up, which leaves the most."""
         for how, arguments in itertools.product(("kill skerry", "kill the launcher", "kill both"), ([], SUBPROCESS)):
             with self.subTest(how=how, arguments=arguments):
-                process = self.start(Payload(arguments, SLEEP, 0, b""))
+                process = self.start(Payload(arguments, DETACH + SLEEP, 0, b""))
                 self.assertEqual(process.stdout.readline(), b"up\n")
                 self.disturb(process, how)
                 process.communicate(timeout=30)

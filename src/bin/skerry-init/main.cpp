@@ -12,12 +12,14 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <vector>
 
 #include "base/unique_fd.hpp"
 #include "launcher/protocol.hpp"
+#include "os/process_tree.hpp"
 #include "os/socket.hpp"
 
 namespace {
@@ -28,6 +30,12 @@ using skerry::base::UniqueFd;
 
 constexpr int kControl = 3;
 constexpr int kProgramText = 3;  // where a command finds its text
+constexpr int kLauncherDied = SIGTERM;
+
+// With one the kernel ends everything when this process ends. Without, that is for this process to do.
+bool HasPidNamespace() {
+  return ::getpid() == 1;
+}
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -81,25 +89,29 @@ Terminal OpenTerminal(const launcher::TerminalSize& size) {
 class Init {
  public:
   int Run() {
-    sigset_t child;
-    ::sigemptyset(&child);
-    ::sigaddset(&child, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &child, nullptr);
-    const UniqueFd signals(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    sigset_t wanted;
+    ::sigemptyset(&wanted);
+    ::sigaddset(&wanted, SIGCHLD);
+    if (!HasPidNamespace()) ::sigaddset(&wanted, kLauncherDied);
+    ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+    const UniqueFd signals(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
     for (;;) {
       std::array entries = {pollfd{kControl, POLLIN, 0}, pollfd{signals.get(), POLLIN, 0}};
       if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) return 1;
-      if (entries[1].revents != 0) {
-        signalfd_siginfo information{};
-        while (::read(signals.get(), &information, sizeof information) > 0) {
-        }
-        ReapAll();
-      }
+      if (entries[1].revents != 0 && !ServeSignals(signals.get())) return 0;
       if (entries[0].revents != 0 && !ServeOne()) return 0;
     }
   }
 
  private:
+  bool ServeSignals(int signals) {
+    signalfd_siginfo information{};
+    while (::read(signals, &information, sizeof information) > 0)
+      if (information.ssi_signo == kLauncherDied) return false;
+    ReapAll();
+    return true;
+  }
+
   bool ServeOne() {
     auto message = skerry::os::ReceiveMessage(kControl, Deadline::Never());
     if (!message || message->EndOfStream()) return false;
@@ -182,8 +194,13 @@ class Init {
 int main() {
   // Nobody inside may look into this process or take its descriptors (B13, D05, D06).
   ::prctl(PR_SET_DUMPABLE, 0UL);
-  if (::getpid() != 1) ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+  if (!HasPidNamespace()) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+    ::prctl(PR_SET_PDEATHSIG, kLauncherDied);
+  }
   if (::fcntl(kControl, F_SETFD, FD_CLOEXEC) < 0) return 125;
   if (!skerry::os::SendMessage(kControl, launcher::kInitReady)) return 125;
-  return Init().Run();
+  const int exit_code = Init().Run();
+  if (!HasPidNamespace()) (void)skerry::os::KillAllDescendants(Deadline::After(std::chrono::seconds(5)));
+  return exit_code;
 }

@@ -35,6 +35,8 @@ struct Command {
   std::variant<Code, Arguments> program;
   std::map<std::string, std::string> environment;  // on top of the clean one that every sandbox has
   std::chrono::milliseconds timeout{30'000};
+  // After this long the whole sandbox is ended even if its user is stopped and cannot keep the time; zero for never.
+  std::chrono::milliseconds lifetime{0};
   std::uint64_t max_output_bytes = 10U << 20U;  // of both streams together; what is more is read and dropped
   int input_fd = -1;                            // copied to the program's stdin until its end; -1 for none
   // A terminal for the program in place of three streams; what it shows goes to the sink as stdout. `resized_fd` is
@@ -107,8 +109,6 @@ struct SandboxSpec {
   std::optional<RootFileSystem> root;
   SandboxLimits limits;
   Demand demand = Demand::kEverything;
-  // After this long the sandbox is ended even if nobody asks for it; zero for never.
-  std::chrono::milliseconds lifetime{0};
 };
 
 // What commands wrote to a workspace and its directory does not have yet.

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kGrace{2};
 
 core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorkspace& workspace,
                           const ManagerOptions& options) {
-  core::SandboxSpec spec{.limits = options.limits, .lifetime = request.timeout + kGrace};
+  core::SandboxSpec spec{.limits = options.limits};
   workspace.ApplyTo(spec);
   spec.limits.memory_mb = request.max_memory_mb;
   spec.demand =
@@ -38,6 +38,7 @@ core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams
   constexpr std::uint64_t kMegabyte = 1U << 20U;
   core::Command command{.program = core::Code{request.language, request.code},
                         .timeout = request.timeout,
+                        .lifetime = request.timeout + kGrace,
                         .max_output_bytes = request.max_output_mb * kMegabyte,
                         .input_fd = streams.input_fd};
   if (streams.terminal) {

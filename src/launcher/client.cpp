@@ -82,12 +82,48 @@ base::Result<ProgramPaths> ProgramPaths::BesideThisProgram() {
   return ProgramPaths{directory + "skerry-launcher", directory + "skerry-init"};
 }
 
-base::Result<SandboxHandle> SandboxHandle::Start(const ProgramPaths& programs, const StartRequest& request,
-                                                 std::span<const int> fds) {
+base::Status Launcher::EnsureRunning() {
+  if (process_.valid()) {
+    const auto ended = process_.WaitForExit(base::Deadline::After(0s));
+    if (ended && !*ended) return {};
+    End();
+  }
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
-  SKERRY_ASSIGN_OR_RETURN(os::PidFd launcher, SpawnLauncher(programs, pair.second.get()));
-  pair.second.Reset();
-  SandboxHandle handle(std::move(launcher), std::move(pair.first));
+  SKERRY_ASSIGN_OR_RETURN(process_, SpawnLauncher(programs_, pair.second.get()));
+  socket_ = std::move(pair.first);
+  return {};
+}
+
+base::Result<base::UniqueFd> Launcher::Connect() {
+  SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
+  const std::array theirs = {pair.second.get()};
+  const std::lock_guard lock(mutex_);
+  SKERRY_RETURN_IF_ERROR(EnsureRunning());
+  if (os::SendMessage(socket_.get(), kConnect, theirs)) return std::move(pair.first);
+  // It died between the look and the word.
+  End();
+  SKERRY_RETURN_IF_ERROR(EnsureRunning());
+  SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), kConnect, theirs));
+  return std::move(pair.first);
+}
+
+void Launcher::End() {
+  socket_.Reset();  // tells it to end what is left
+  if (!process_.valid()) return;
+  const auto ended = process_.WaitForExit(base::Deadline::After(kStopPatience));
+  if (!ended || !*ended) (void)process_.Signal(SIGKILL);
+  (void)process_.Reap();
+  process_ = {};
+}
+
+Launcher::~Launcher() {
+  End();
+}
+
+base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launcher, const StartRequest& request,
+                                                 std::span<const int> fds) {
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, launcher->Connect());
+  SandboxHandle handle(std::move(launcher), std::move(socket));
   const auto sent = os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds);
   // A launcher that could not even read the request has said why before it ended.
   auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(sent ? kStartPatience : 0s));
@@ -104,6 +140,11 @@ base::Result<SandboxHandle> SandboxHandle::Start(const ProgramPaths& programs, c
   handle.control_ = std::move(message->fds[0]);
   for (std::size_t i = 1; i < message->fds.size(); ++i) handle.views_.push_back(std::move(message->fds[i]));
   return handle;
+}
+
+base::Status SandboxHandle::AnnounceActivity(std::chrono::milliseconds lifetime) const {
+  const ActivityRequest request{static_cast<std::uint64_t>(lifetime.count())};
+  return os::SendMessage(socket_.get(), Encode(ToLauncher{request}));
 }
 
 base::Status SandboxHandle::SendCommand(const CommandRequest& command, std::span<const int> fds) const {
@@ -131,6 +172,7 @@ base::Result<Usage> SandboxHandle::AskUsage() const {
 
 base::Result<Ended> SandboxHandle::Stop() {
   if (ended_) return *ended_;
+  if (!socket_.valid()) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
   // A launcher that has ended already (the sandbox died) does not read this, but its last word is still to be had.
   (void)os::SendMessage(socket_.get(), Encode(ToLauncher{StopRequest{}}));
   auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(kStopPatience));
@@ -144,11 +186,7 @@ base::Result<Ended> SandboxHandle::Stop() {
 }
 
 SandboxHandle::~SandboxHandle() {
-  if (!launcher_.valid()) return;
-  socket_.Reset();  // tells the launcher to end the sandbox, if that has not been done
-  const auto ended = launcher_.WaitForExit(base::Deadline::After(kStopPatience));
-  if (!ended || !*ended) (void)launcher_.Signal(SIGKILL);
-  (void)launcher_.Reap();
+  if (launcher_ != nullptr) (void)Stop();
 }
 
 }  // namespace skerry::launcher

@@ -1,7 +1,9 @@
-// A backend's side: starts a launcher, has a sandbox made, runs commands in it, ends it.
+// A backend's side: starts a launcher, has sandboxes made, runs commands in them, ends them.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,11 +24,33 @@ struct ProgramPaths {
   static base::Result<ProgramPaths> BesideThisProgram();
 };
 
+// A running launcher and the way to it. Thread-safe. Started at the first use; one that has died is replaced at the
+// next. The destructor ends it, and with it what sandboxes are left.
+class Launcher {
+ public:
+  explicit Launcher(ProgramPaths programs) : programs_(std::move(programs)) {}
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+  ~Launcher();
+
+  // A socket for one sandbox.
+  base::Result<base::UniqueFd> Connect();
+
+ private:
+  base::Status EnsureRunning();
+  void End();
+
+  ProgramPaths programs_;
+  std::mutex mutex_;
+  os::PidFd process_;
+  base::UniqueFd socket_;
+};
+
 // One sandbox. Not for use by several threads at once. The destructor ends the sandbox and waits for it.
 class SandboxHandle {
  public:
   // `fds`: the host's directories that the request names, in its order. They stay the caller's.
-  static base::Result<SandboxHandle> Start(const ProgramPaths& programs, const StartRequest& request,
+  static base::Result<SandboxHandle> Start(std::shared_ptr<Launcher> launcher, const StartRequest& request,
                                            std::span<const int> fds);
 
   SandboxHandle(SandboxHandle&&) noexcept = default;
@@ -39,6 +63,9 @@ class SandboxHandle {
 
   // Becomes readable when a command has ended, or at its end when the sandbox is gone.
   [[nodiscard]] int control_fd() const { return control_.get(); }
+
+  // To be called before a program is let in; see ActivityRequest.
+  base::Status AnnounceActivity(std::chrono::milliseconds lifetime) const;
 
   // `fds`: stdin, stdout, stderr and, for programs that read their text from descriptor 3, that. They stay the
   // caller's.
@@ -59,10 +86,10 @@ class SandboxHandle {
   base::Result<Ended> Stop();
 
  private:
-  SandboxHandle(os::PidFd launcher, base::UniqueFd socket)
+  SandboxHandle(std::shared_ptr<Launcher> launcher, base::UniqueFd socket)
       : launcher_(std::move(launcher)), socket_(std::move(socket)) {}
 
-  os::PidFd launcher_;
+  std::shared_ptr<Launcher> launcher_;
   base::UniqueFd socket_;
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;

@@ -1,18 +1,17 @@
 #include "launcher/launcher.hpp"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <vector>
+#include <map>
+#include <utility>
 
+#include "launcher/client_session.hpp"
 #include "launcher/protocol.hpp"
-#include "launcher/sandbox_process.hpp"
+#include "os/event_set.hpp"
 #include "os/socket.hpp"
 
 namespace skerry::launcher {
@@ -21,53 +20,71 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitFailed = 125;
 
-base::Status Answer(int client, const FromLauncher& message, std::span<const int> fds = {}) {
-  return os::SendMessage(client, Encode(message), fds);
-}
+// Tokens below the first session's.
+constexpr std::uint64_t kClientsToken = 0;
+constexpr std::uint64_t kSignalsToken = 1;
 
-int Refuse(int client, base::Error error) {
-  // When nobody listens there is nobody to tell.
-  (void)Answer(client, Failed{error.code, std::move(error.message)});
-  return kExitFailed;
-}
+class Server {
+ public:
+  Server(int clients, base::UniqueFd signals, Workplace workplace)
+      : clients_(clients), signals_(std::move(signals)), workplace_(std::move(workplace)) {}
 
-int RefuseStep(int client, const std::string& step, const base::Error& error) {
-  return Refuse(client, {base::Code::kUnavailable, "set-up step failed: " + step + ": " + error.message});
-}
-
-// True while the client is there and wants the sandbox to live on.
-bool ServeClient(int client, const SandboxProcess& sandbox) {
-  const auto message = os::ReceiveMessage(client, base::Deadline::Never());
-  if (!message) return false;
-  const auto request = DecodeToLauncher(message->bytes);
-  if (!request || !std::holds_alternative<UsageRequest>(*request)) return false;
-  return Answer(client, sandbox.CurrentUsage()).has_value();
-}
-
-int PollTimeout(const SandboxProcess& sandbox, base::Deadline life) {
-  const auto interval = sandbox.WatchInterval();
-  return interval ? base::Deadline::After(*interval).EarlierOf(life).PollTimeoutMs() : life.PollTimeoutMs();
-}
-
-// Until the client says stop or is gone, the init has ended, too much memory is in use, or somebody asks us to end.
-void WatchUntilEnd(int client, int signals, SandboxProcess& sandbox, base::Deadline life) {
-  constexpr int kMostFailures = 100;
-  for (int failures = 0; !life.Expired() && failures < kMostFailures;) {
-    std::array entries = {pollfd{client, POLLIN, 0}, pollfd{sandbox.init_pidfd(), POLLIN, 0},
-                          pollfd{signals, POLLIN, 0}};
-    const int ready = ::poll(entries.data(), entries.size(), PollTimeout(sandbox, life));
-    if (ready < 0) {
-      ++failures;  // whatever it is, it must not end a program that runs, nor keep us busy for ever
-      continue;
+  int Run() {
+    if (!workplace_.events.Add(clients_, kClientsToken) || !workplace_.events.Add(signals_.get(), kSignalsToken))
+      return kExitFailed;
+    constexpr int kMostFailures = 100;
+    for (int failures = 0; !ending_ || !sessions_.empty();) {
+      const auto ready = workplace_.events.Wait(NextTime());
+      // Whatever it is, it must not end programs that run, nor keep us busy for ever.
+      if (!ready && ++failures == kMostFailures) return kExitFailed;
+      if (ready)
+        for (const std::uint64_t token : *ready) Serve(token);
+      for (auto& [id, session] : sessions_)
+        if (session.NextTime().Expired()) session.OnTime();
+      std::erase_if(sessions_, [](const auto& entry) { return entry.second.Over(); });
     }
-    if (entries[1].revents != 0 || entries[2].revents != 0) return;
-    if (entries[0].revents != 0 && !ServeClient(client, sandbox)) return;
-    if (sandbox.WatchInterval() && sandbox.OverMemoryLimit()) return;
+    return kExitOk;
   }
-}
 
-// Requests to end are read like messages, so that the sandbox and its cgroup are taken down in order. The child that
-// becomes the init starts with them blocked too and needs none of them: it is killed.
+ private:
+  [[nodiscard]] base::Deadline NextTime() const {
+    auto next = base::Deadline::Never();
+    for (const auto& [id, session] : sessions_) next = next.EarlierOf(session.NextTime());
+    return next;
+  }
+
+  void Serve(std::uint64_t token) {
+    if (token == kClientsToken) return Connect();
+    if (token == kSignalsToken) return EndAll();
+    const auto found = sessions_.find(token / ClientSession::kSources);
+    if (found == sessions_.end() || found->second.Over()) return;  // ended earlier in the same round
+    found->second.OnReady(static_cast<ClientSession::Source>(token % ClientSession::kSources));
+  }
+
+  void Connect() {
+    auto message = os::ReceiveMessage(clients_, base::Deadline::Never());
+    if (!message || message->bytes != kConnect || message->fds.size() != 1) return EndAll();
+    const std::uint64_t id = next_id_++;
+    sessions_.try_emplace(id, id, std::move(message->fds.front()), workplace_);
+  }
+
+  void EndAll() {
+    ending_ = true;
+    workplace_.events.Remove(clients_);
+    workplace_.events.Remove(signals_.get());
+    for (auto& [id, session] : sessions_) session.End();
+  }
+
+  int clients_;
+  base::UniqueFd signals_;
+  Workplace workplace_;
+  std::map<std::uint64_t, ClientSession> sessions_;
+  std::uint64_t next_id_ = 1;
+  bool ending_ = false;
+};
+
+// Requests to end are read like messages, so that the sandboxes and their cgroups are taken down in order. The children
+// that become inits start with them blocked too and need none of them: they are killed.
 base::UniqueFd EndSignals() {
   sigset_t ends;
   ::sigemptyset(&ends);
@@ -76,41 +93,24 @@ base::UniqueFd EndSignals() {
   return base::UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-base::Deadline LifeOf(const StartRequest& request) {
-  return request.lifetime_ms == 0 ? base::Deadline::Never()
-                                  : base::Deadline::After(std::chrono::milliseconds(request.lifetime_ms));
-}
-
-base::Status AnswerStarted(int client, SandboxProcess& sandbox) {
-  const std::vector<base::UniqueFd> owned = sandbox.TakeClientDescriptors();
-  std::vector<int> fds;
-  for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
-  return Answer(client, Started{static_cast<std::uint64_t>(sandbox.init_pid()), sandbox.degraded()}, fds);
+// Each sandbox takes about ten descriptors.
+void AllowManyDescriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
 
-int Serve(int client, int init_program) {
-  const base::UniqueFd signals = EndSignals();
+int Serve(int clients, int init_program) {
+  base::UniqueFd signals = EndSignals();
+  AllowManyDescriptors();
   // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
-  auto message = os::ReceiveMessage(client, base::Deadline::Never());
-  if (!message) return RefuseStep(client, "read the request", message.error());
-  if (message->EndOfStream()) return kExitFailed;
-  const auto decoded = DecodeToLauncher(message->bytes);
-  const auto* request = decoded ? std::get_if<StartRequest>(&*decoded) : nullptr;
-  if (request == nullptr) return Refuse(client, {base::Code::kInvalidArgument, "malformed start request"});
-  const base::Deadline life = LifeOf(*request);
-  auto sandbox = SandboxProcess::Start(*request, message->fds, init_program);
-  message->fds.clear();
-  if (!sandbox) return Refuse(client, std::move(sandbox).error());
-  if (const auto answered = AnswerStarted(client, *sandbox); !answered) {
-    (void)sandbox->Kill();
-    return RefuseStep(client, "hand the sandbox over", answered.error());
-  }
-  WatchUntilEnd(client, signals.get(), *sandbox, life);
-  (void)Answer(client, sandbox->Kill());
-  return kExitOk;
+  auto events = os::EventSet::Create();
+  if (!events) return kExitFailed;
+  return Server(clients, std::move(signals), {std::move(*events), {}, init_program}).Run();
 }
 
 }  // namespace skerry::launcher

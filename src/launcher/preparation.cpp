@@ -166,17 +166,18 @@ std::size_t DescriptorsOf(const StartRequest& request) {
 }  // namespace
 
 base::Result<Preparation> Preparation::Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
-                                            const os::Cgroup& cgroup, std::vector<std::string>& degraded) {
+                                            const os::Cgroup& cgroup, MachineFacts& machine,
+                                            std::vector<std::string>& degraded) {
   if (fds.size() != DescriptorsOf(request))
     return base::Err(base::Code::kInvalidArgument, "a start request without its directories");
   Preparation prepared(request);
   SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces ? prepared.PrepareNamespaces(fds, degraded)
                                                                      : prepared.PrepareSubprocess(fds));
   prepared.join_cgroups_ = cgroup.JoinFds();
-  prepared.filter_ = os::CompileFilter(os::SandboxSyscalls(), FilterFor(request, cgroup));
+  prepared.filter_ = machine.Filter(FilterFor(request, cgroup));
   prepared.limits_ = LimitsFor(request, cgroup);
   prepared.sockets_are_watched_ = !cgroup.LimitsSockets();
-  if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = os::LandlockAbi();
+  if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = machine.landlock_abi();
   NoteWhatIsMissing(request, cgroup, prepared.landlock_abi_, degraded);
   if (request.demand == Demand::kEverything && request.cpu_percent != 0 && !cgroup.LimitsCpu())
     return base::Err(

@@ -11,6 +11,7 @@
 #include "base/unique_fd.hpp"
 #include "launcher/host_identity.hpp"
 #include "launcher/host_tree.hpp"
+#include "launcher/machine_facts.hpp"
 #include "launcher/mount_plan.hpp"
 #include "launcher/protocol.hpp"
 #include "launcher/sandbox_child.hpp"
@@ -19,12 +20,14 @@
 
 namespace skerry::launcher {
 
-// Owns what a ChildPlan points to, so it must outlive the plan. Holds references to the request and the cgroup.
+// Owns what a ChildPlan points to, so it must outlive the plan. Holds references to the request, the cgroup and the
+// facts.
 class Preparation {
  public:
   // `fds` are those of the request, in its order. What the machine cannot do is added to `degraded`.
   static base::Result<Preparation> Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
-                                        const os::Cgroup& cgroup, std::vector<std::string>& degraded);
+                                        const os::Cgroup& cgroup, MachineFacts& machine,
+                                        std::vector<std::string>& degraded);
 
   [[nodiscard]] const HostIdentity& identity() const { return identity_; }
   [[nodiscard]] ChildPlan PlanFor(int report, int control, int init_program);
@@ -40,7 +43,7 @@ class Preparation {
   std::vector<int> join_cgroups_;
   std::vector<MountStep> mounts_;
   std::vector<os::LandlockRule> landlock_rules_;
-  std::vector<sock_filter> filter_;
+  std::span<const sock_filter> filter_;  // of the machine's facts
   os::ProcessLimits limits_;
   int landlock_abi_ = 0;
   bool sockets_are_watched_ = false;

@@ -18,6 +18,7 @@ enum class Tag : std::uint64_t {
   kCommand,
   kCommandEnded,
   kTerminalOpened,
+  kActivity,
   kLast
 };
 
@@ -26,6 +27,7 @@ constexpr std::uint64_t kMaxCount = 1ULL << 22U;
 constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxBinds = 48;
 constexpr std::uint64_t kMaxTerminal = 10'000;
+constexpr std::uint64_t kMaxLifetimeMs = 1ULL << 32U;
 
 WireWriter Tagged(Tag tag) {
   WireWriter writer;
@@ -59,8 +61,11 @@ std::string EncodeOne(const StartRequest& message) {
       .Number(message.tmp_bytes)
       .Number(message.disk_bytes)
       .Number(message.disk_inodes)
-      .Number(message.lifetime_ms)
       .Take();
+}
+
+std::string EncodeOne(const ActivityRequest& message) {
+  return Tagged(Tag::kActivity).Number(message.lifetime_ms).Take();
 }
 
 std::string EncodeOne(const UsageRequest&) {
@@ -169,9 +174,13 @@ std::optional<ToLauncher> DecodeStart(WireReader reader) {
   request.tmp_bytes = reader.NumberUpTo(kMaxBytes);
   request.disk_bytes = reader.NumberUpTo(kMaxBytes);
   request.disk_inodes = reader.NumberUpTo(kMaxBytes);
-  request.lifetime_ms = reader.NumberUpTo(kMaxBytes);
   if (!reader.Complete() || !Sensible(request)) return std::nullopt;
   return request;
+}
+
+std::optional<ToLauncher> DecodeActivity(WireReader reader) {
+  const ActivityRequest request{reader.NumberUpTo(kMaxLifetimeMs)};
+  return reader.Complete() ? std::optional<ToLauncher>(request) : std::nullopt;
 }
 
 std::optional<FromLauncher> DecodeStarted(WireReader reader) {
@@ -256,6 +265,8 @@ std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes) {
   switch (static_cast<Tag>(reader.NumberUpTo(static_cast<std::uint64_t>(Tag::kLast)))) {
     case Tag::kStart:
       return DecodeStart(reader);
+    case Tag::kActivity:
+      return DecodeActivity(reader);
     case Tag::kUsageRequest:
       return reader.Complete() ? std::optional<ToLauncher>(UsageRequest{}) : std::nullopt;
     case Tag::kStop:

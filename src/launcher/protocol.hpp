@@ -1,7 +1,9 @@
 // What is said between a backend, the launcher and the init of a sandbox. One message per packet.
 //
-// - backend → launcher: StartRequest with the host's directories it names, open; then UsageRequest as often as wanted;
-//   then StopRequest.
+// - backend → launcher, on the socket it was started with: kConnect with one end of a socket pair. That pair is for one
+//   sandbox; everything below happens on it. Its end is the sandbox's end.
+// - backend → launcher: StartRequest with the host's directories it names, open; then ActivityRequest before each
+//   command and UsageRequest as often as wanted; then StopRequest.
 // - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; at the end
 //   Ended.
 // - backend → init: CommandRequest with stdin, stdout, stderr and, for program text, a sealed file that holds it; or
@@ -67,6 +69,10 @@ struct StartRequest {
   std::uint64_t tmp_bytes = 0;
   std::uint64_t disk_bytes = 0;  // of the workspace's own layer
   std::uint64_t disk_inodes = 0;
+};
+
+// A program is about to run in the sandbox. No answer. Before the first of these nothing in it is watched.
+struct ActivityRequest {
   std::uint64_t lifetime_ms = 0;  // after this the launcher ends it even if its client is stopped; 0 for never
 };
 
@@ -123,11 +129,14 @@ struct TerminalOpened {
   std::uint64_t id = 0;
 };
 
+// The one message on the launcher's own socket, with a descriptor.
+inline constexpr std::string_view kConnect = "+";
+
 // The first word of the init on its socket, to the launcher: everything is in place.
 inline constexpr std::string_view kInitReady = "!";
 
 using FromInit = std::variant<TerminalOpened, CommandEnded>;
-using ToLauncher = std::variant<StartRequest, UsageRequest, StopRequest>;
+using ToLauncher = std::variant<StartRequest, ActivityRequest, UsageRequest, StopRequest>;
 using FromLauncher = std::variant<Started, Failed, Usage, Ended>;
 
 std::string Encode(const ToLauncher& message);

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "launcher/child_report.hpp"
 #include "launcher/host_identity.hpp"
+#include "launcher/machine_facts.hpp"
 #include "launcher/preparation.hpp"
 #include "launcher/sandbox_child.hpp"
 #include "os/errno_error.hpp"
@@ -24,9 +26,7 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-constexpr auto kSetupPatience = 20s;
 constexpr auto kKillPatience = 10s;
-constexpr char kCgroupPrefix[] = "skerry-";
 constexpr std::uint64_t kNamespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
@@ -48,31 +48,6 @@ base::Error SetupError(const std::string& bytes) {
           std::string("set-up step failed: ") + failure.step.data() + ": " + os::ErrnoText(failure.error)};
 }
 
-struct HandedOut {
-  std::vector<base::UniqueFd> views;
-  base::UniqueFd diagnosis;
-};
-
-// Waits for the child to be done with setting up: its end of the socket closes when it became the init. Before that it
-// hands out some descriptors.
-base::Result<HandedOut> AwaitInit(int report, int control) {
-  const auto deadline = base::Deadline::After(kSetupPatience);
-  HandedOut handed_out;
-  for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(os::Message message, os::ReceiveMessage(report, deadline));
-    if (message.EndOfStream()) break;
-    if (message.fds.empty()) return std::unexpected(SetupError(message.bytes));
-    if (message.bytes.front() == static_cast<char>(Handout::kSocketDiagnosis))
-      handed_out.diagnosis = std::move(message.fds.front());
-    else
-      handed_out.views = std::move(message.fds);
-  }
-  // The socket also closes when the child dies. Only the init itself can say that it is there.
-  SKERRY_ASSIGN_OR_RETURN(const os::Message word, os::ReceiveMessage(control, deadline));
-  if (word.bytes == kInitReady) return handed_out;
-  return base::Err(base::Code::kUnavailable, "the sandbox was killed while it was being set up");
-}
-
 // A kernel or a container that refuses user namespaces says so in different ways; people need to know what to change.
 base::Error ExplainCloneError(base::Error error) {
   error.code = base::Code::kUnavailable;
@@ -87,13 +62,10 @@ base::Status WriteMaps(pid_t child, const HostIdentity& identity) {
   return os::WriteIdMaps(child, {kAgentId, identity.user}, {kAgentId, identity.group}, setgroups);
 }
 
-base::Result<os::Cgroup> MakeCgroup(const StartRequest& request) {
+base::Result<os::Cgroup> MakeCgroup(const StartRequest& request, MachineFacts& machine) {
   if (request.pretend_missing.Has(base::Feature::kCgroups)) return os::Cgroup::Create({}, "", {});
-  const os::CgroupHierarchy hierarchy = os::CgroupHierarchy::Detect();
-  // What launchers before us left when they were killed (J25).
-  os::SweepCgroups(hierarchy, kCgroupPrefix);
   const os::CgroupLimits limits{request.memory_bytes, request.pids, static_cast<std::uint32_t>(request.cpu_percent)};
-  return os::Cgroup::Create(hierarchy, os::OwnedName(kCgroupPrefix), limits);
+  return os::Cgroup::Create(machine.Cgroups(), os::OwnedName(kCgroupPrefix), limits);
 }
 
 base::Result<os::Cloned> Clone(const StartRequest& request, const os::Cgroup& cgroup, const HostIdentity& identity) {
@@ -107,12 +79,12 @@ base::Result<os::Cloned> Clone(const StartRequest& request, const os::Cgroup& cg
 
 }  // namespace
 
-base::Result<SandboxProcess> SandboxProcess::Start(const StartRequest& request, std::span<const base::UniqueFd> fds,
-                                                   int init_program) {
-  auto cgroup = MakeCgroup(request);
+base::Result<SandboxProcess> SandboxProcess::Begin(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                                   int init_program, MachineFacts& machine) {
+  auto cgroup = MakeCgroup(request, machine);
   if (!cgroup) return std::unexpected(AtStep("make the cgroup", std::move(cgroup).error()));
   SandboxProcess sandbox(std::move(*cgroup), request);
-  auto prepared = Preparation::Make(request, fds, sandbox.cgroup_, sandbox.degraded_);
+  auto prepared = Preparation::Make(request, fds, sandbox.cgroup_, machine, sandbox.degraded_);
   if (!prepared) return std::unexpected(AtStep("prepare the sandbox", std::move(prepared).error()));
   if (auto made = sandbox.MakeChild(request, *prepared, init_program); !made)
     return std::unexpected(AtStep("make the sandbox", std::move(made).error()));
@@ -129,15 +101,39 @@ base::Status SandboxProcess::MakeChild(const StartRequest& request, Preparation&
   if (!cloned) return std::unexpected(ExplainCloneError(std::move(cloned).error()));
   if (cloned->child) RunSandboxChild(plan);
   init_ = std::move(cloned->process);
-  report.second.Reset();
-  control.second.Reset();
   if (request.isolation == Isolation::kNamespaces) SKERRY_RETURN_IF_ERROR(WriteMaps(init_.pid(), prepared.identity()));
   SKERRY_RETURN_IF_ERROR(os::SendMessage(report.first.get(), "!"));
-  SKERRY_ASSIGN_OR_RETURN(HandedOut handed_out, AwaitInit(report.first.get(), control.first.get()));
-  diagnosis_ = std::move(handed_out.diagnosis);
-  for_client_.push_back(std::move(control.first));
-  for (base::UniqueFd& view : handed_out.views) for_client_.push_back(std::move(view));
+  report_ = std::move(report.first);
+  control_ = std::move(control.first);
   return {};
+}
+
+base::Result<bool> SandboxProcess::ReadReport() {
+  auto message = os::ReceiveMessage(report_.get(), base::Deadline::Never());
+  if (!message) return std::unexpected(AtStep("make the sandbox", std::move(message).error()));
+  if (message->EndOfStream()) return true;
+  if (message->fds.empty()) return std::unexpected(SetupError(message->bytes));
+  if (message->bytes.front() == static_cast<char>(Handout::kSocketDiagnosis))
+    diagnosis_ = std::move(message->fds.front());
+  else
+    views_ = std::move(message->fds);
+  return false;
+}
+
+// The report also closes when the child dies. Only the init itself can say that it is there.
+base::Status SandboxProcess::ReadFirstWord() {
+  auto word = os::ReceiveMessage(control_.get(), base::Deadline::Never());
+  if (!word) return std::unexpected(AtStep("make the sandbox", std::move(word).error()));
+  if (word->bytes == kInitReady) return {};
+  return base::Err(base::Code::kUnavailable,
+                   "set-up step failed: make the sandbox: the sandbox was killed while it was being set up");
+}
+
+std::vector<base::UniqueFd> SandboxProcess::TakeClientDescriptors() {
+  std::vector<base::UniqueFd> fds;
+  fds.push_back(std::move(control_));
+  for (base::UniqueFd& view : views_) fds.push_back(std::move(view));
+  return fds;
 }
 
 std::optional<std::chrono::milliseconds> SandboxProcess::WatchInterval() const {
@@ -167,20 +163,22 @@ bool SandboxProcess::OverMemoryLimit() {
   return over_memory_limit_;
 }
 
-Ended SandboxProcess::Kill() {
-  const auto deadline = base::Deadline::After(kKillPatience);
+void SandboxProcess::BeginKill() {
   cgroup_.Kill();
-  // The kernel lets the first process of a pid namespace end only when every other one in it has, so its end is proof.
-  if (init_.valid()) {
-    // Not reaped yet, so its pid is nobody else's.
-    if (!init_.Signal(SIGKILL)) ::kill(init_.pid(), SIGKILL);
-    (void)init_.WaitForExit(deadline);
-  }
-  bool empty = cgroup_.WaitEmpty(deadline);
-  if (isolation_ == Isolation::kNone) empty = os::KillAllDescendants(deadline) && empty;
-  if (init_.valid() && isolation_ == Isolation::kNamespaces) (void)init_.Reap();
+  // Not reaped yet, so its pid is nobody else's.
+  if (init_.valid() && !init_.Signal(SIGKILL)) ::kill(init_.pid(), SIGKILL);
+}
+
+// The kernel lets the first process of a pid namespace end only when every other one in it has, so its end is proof.
+bool SandboxProcess::Empty() {
+  if (!init_.valid()) return true;
+  const auto exited = init_.WaitForExit(base::Deadline::After(0s));
+  if (!exited || !*exited || !cgroup_.WaitEmpty(base::Deadline::After(0s))) return false;
+  // Without a pid namespace its descendants are ours now, and it is reaped with them.
+  if (isolation_ == Isolation::kNone && !os::KillAllDescendants(base::Deadline::After(kKillPatience))) return false;
+  if (isolation_ == Isolation::kNamespaces) (void)init_.Reap();
   init_ = {};
-  return {.usage = CurrentUsage(), .processes_left = empty ? 0U : 1U};
+  return true;
 }
 
 Usage SandboxProcess::CurrentUsage() const {
@@ -192,7 +190,11 @@ Usage SandboxProcess::CurrentUsage() const {
 }
 
 SandboxProcess::~SandboxProcess() {
-  if (init_.valid()) (void)Kill();
+  if (!init_.valid()) return;
+  BeginKill();
+  const auto deadline = base::Deadline::After(kKillPatience);
+  (void)init_.WaitForExit(deadline);
+  while (!Empty() && !deadline.Expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace skerry::launcher

@@ -16,14 +16,15 @@
 
 namespace skerry::launcher {
 
+class MachineFacts;
 class Preparation;
 
 class SandboxProcess {
  public:
-  // Set-up is complete when this returns: the init is running behind the whole fence. An error names the step that
-  // failed; then nothing runs and nothing is left.
-  static base::Result<SandboxProcess> Start(const StartRequest& request, std::span<const base::UniqueFd> fds,
-                                            int init_program);
+  // Makes the first process, which then sets itself up while the launcher does other things. An error here or later
+  // names the step that failed; then nothing runs and nothing is left.
+  static base::Result<SandboxProcess> Begin(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                            int init_program, MachineFacts& machine);
 
   SandboxProcess(SandboxProcess&&) noexcept = default;
   SandboxProcess& operator=(SandboxProcess&&) = delete;
@@ -31,11 +32,19 @@ class SandboxProcess {
   SandboxProcess& operator=(const SandboxProcess&) = delete;
   ~SandboxProcess();
 
+  // What becomes readable when there is something to hear while it sets itself up.
+  [[nodiscard]] int report_fd() const { return report_.get(); }
+  [[nodiscard]] int control_fd() const { return control_.get(); }
+  // To be called when the report is readable. True when it has closed: the set-up is over, for good or ill.
+  base::Result<bool> ReadReport();
+  // To be called when the control socket is readable after that: the init is running behind the whole fence.
+  base::Status ReadFirstWord();
+
   [[nodiscard]] pid_t init_pid() const { return init_.pid(); }
   [[nodiscard]] int init_pidfd() const { return init_.get(); }
   [[nodiscard]] const std::vector<std::string>& degraded() const { return degraded_; }
   // For the client, and only for it: the socket to the init and the views of the workspace. To be called once.
-  std::vector<base::UniqueFd> TakeClientDescriptors() { return std::move(for_client_); }
+  std::vector<base::UniqueFd> TakeClientDescriptors();
 
   // How often the launcher has to look itself at what the machine does not limit; nothing for never.
   [[nodiscard]] std::optional<std::chrono::milliseconds> WatchInterval() const;
@@ -43,8 +52,12 @@ class SandboxProcess {
 
   [[nodiscard]] Usage CurrentUsage() const;
 
-  // Kills every process, waits until none is left, and tells what was used.
-  Ended Kill();
+  // Sends every process to its end and does not wait for it.
+  void BeginKill();
+  // True when no process is left. To be asked after BeginKill, when the init's pidfd is readable and then again.
+  [[nodiscard]] bool Empty();
+  // What was used, once it is empty or when patience is over.
+  [[nodiscard]] Ended End() const { return {.usage = CurrentUsage(), .processes_left = init_.valid() ? 1U : 0U}; }
 
  private:
   SandboxProcess(os::Cgroup cgroup, const StartRequest& request)
@@ -57,8 +70,10 @@ class SandboxProcess {
   base::Status MakeChild(const StartRequest& request, Preparation& prepared, int init_program);
 
   os::Cgroup cgroup_;
-  os::PidFd init_;
-  std::vector<base::UniqueFd> for_client_;
+  os::PidFd init_;  // until it has been reaped and the group is empty
+  base::UniqueFd report_;
+  base::UniqueFd control_;
+  std::vector<base::UniqueFd> views_;
   Isolation isolation_;
   std::uint64_t memory_bytes_;
   std::uint64_t pids_;

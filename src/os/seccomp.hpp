@@ -52,6 +52,8 @@ struct FilterOptions {
   // Whether memory that no process maps (memory files, large System V segments) counts for the memory limit. Where it
   // does not there is none.
   enum class UnmappedMemory { kCounted, kNotCounted } unmapped_memory = UnmappedMemory::kCounted;
+
+  bool operator==(const FilterOptions&) const = default;
 };
 
 // A foreign architecture (ia32 through `int 0x80`, E24) or x32 number (E25) kills the process. The rest is a binary

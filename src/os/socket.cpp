@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -85,7 +86,11 @@ base::Status SendMessage(int socket, std::string_view bytes, std::span<const int
 base::Result<Message> ReceiveMessage(int socket, base::Deadline deadline) {
   SKERRY_RETURN_IF_ERROR(WaitReadable(socket, deadline));
   Message message;
-  message.bytes.resize(kMaxMessageBytes);
+  // Most messages are short, and clearing a buffer for the longest takes longer than reading them: look at the size
+  // first.
+  const ssize_t size = ::recv(socket, nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+  message.bytes.resize(size < 0 ? kMaxMessageBytes
+                                : std::clamp<std::size_t>(static_cast<std::size_t>(size), 1, kMaxMessageBytes));
   iovec part{message.bytes.data(), message.bytes.size()};
   alignas(cmsghdr) ControlBuffer control{};
   msghdr header{};

@@ -57,7 +57,6 @@ LaunchRequest LaunchRequestFor(const LaunchProfile& profile, const core::Sandbox
   request.pretend_missing = profile.pretend_missing;
   request.demand =
       spec.demand == core::Demand::kEverything ? launcher::Demand::kEverything : launcher::Demand::kWhatIsPossible;
-  request.lifetime_ms = static_cast<std::uint64_t>(spec.lifetime.count());
   SetLimits(request, spec.limits);
   return launch;
 }

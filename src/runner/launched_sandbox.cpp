@@ -116,7 +116,7 @@ base::Status LaunchedSandbox::Start() {
     if (!workspace.valid()) return os::ErrnoErr("workspace " + spec_.workspace);
   }
   const LaunchRequest launch = LaunchRequestFor(profile_, spec_, workspace.get());
-  SKERRY_ASSIGN_OR_RETURN(auto handle, launcher::SandboxHandle::Start(profile_.programs, launch.request, launch.fds));
+  SKERRY_ASSIGN_OR_RETURN(auto handle, launcher::SandboxHandle::Start(profile_.launcher, launch.request, launch.fds));
   degraded_ = handle.degraded();
   views_ = handle.TakeViews();
   handle_.emplace(std::move(handle));
@@ -197,6 +197,7 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
                                                            std::stop_token stop) {
   if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
   SKERRY_RETURN_IF_ERROR(Start());
+  SKERRY_RETURN_IF_ERROR(handle_->AnnounceActivity(command.lifetime));
   SKERRY_ASSIGN_OR_RETURN(Running running, Send(command));
   CommandPump pump(sink, command.max_output_bytes);
   const auto deadline = base::Deadline::After(command.timeout);

@@ -15,7 +15,7 @@ class CommandPump;
 
 // What differs between the backends.
 struct LaunchProfile {
-  launcher::ProgramPaths programs;
+  std::shared_ptr<launcher::Launcher> launcher;
   launcher::Isolation isolation = launcher::Isolation::kNamespaces;
   std::string scratch;    // on the host, without namespaces
   std::string directory;  // the workspace as the program sees it

@@ -44,7 +44,6 @@ std::vector<std::string> StartRequests() {
   launcher::StartRequest empty;
   empty.memory_bytes = 512ULL << 20U;
   empty.pids = 256;
-  empty.lifetime_ms = 32'000;
   launcher::StartRequest layered = empty;
   layered.workspace = launcher::WorkspaceKind::kLayered;
   layered.workspace_path = "/home/person/work";
@@ -59,6 +58,7 @@ std::vector<std::string> StartRequests() {
   plain.scratch_path = "/tmp/skerry-scratch-0123456789abcdef";
   std::vector<std::string> seeds;
   for (const auto& request : {empty, layered, plain}) seeds.push_back(launcher::Encode(launcher::ToLauncher{request}));
+  seeds.push_back(launcher::Encode(launcher::ToLauncher{launcher::ActivityRequest{32'000}}));
   return seeds;
 }
 

@@ -5,8 +5,8 @@
 namespace skerry::backends::native {
 namespace {
 
-runner::LaunchProfile Profile(const launcher::ProgramPaths& programs, base::FeatureSet pretend_missing) {
-  return {.programs = programs,
+runner::LaunchProfile Profile(std::shared_ptr<launcher::Launcher> launcher, base::FeatureSet pretend_missing) {
+  return {.launcher = std::move(launcher),
           .isolation = launcher::Isolation::kNamespaces,
           .scratch = {},
           .directory = "/workspace",
@@ -18,7 +18,7 @@ runner::LaunchProfile Profile(const launcher::ProgramPaths& programs, base::Feat
 }  // namespace
 
 core::Availability NativeBackend::Probe() const {
-  runner::LaunchedSandbox sandbox(Profile(programs_, pretend_missing_), {});
+  runner::LaunchedSandbox sandbox(Profile(launcher_, pretend_missing_), {});
   if (const auto started = sandbox.Start(); !started) return {false, started.error().message};
   std::string detail = "namespaces, empty root, Landlock, seccomp, cgroups";
   for (const std::string& line : sandbox.Degraded()) detail += "; " + line;
@@ -26,7 +26,7 @@ core::Availability NativeBackend::Probe() const {
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> NativeBackend::Create(const core::SandboxSpec& spec) {
-  return std::make_unique<runner::LaunchedSandbox>(Profile(programs_, pretend_missing_), spec);
+  return std::make_unique<runner::LaunchedSandbox>(Profile(launcher_, pretend_missing_), spec);
 }
 
 }  // namespace skerry::backends::native

@@ -13,7 +13,7 @@ class NativeBackend : public core::Backend {
  public:
   // `pretend_missing`: what this machine shall not be seen to have, for tests.
   explicit NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing = {})
-      : programs_(std::move(programs)), pretend_missing_(pretend_missing) {}
+      : launcher_(std::make_shared<launcher::Launcher>(std::move(programs))), pretend_missing_(pretend_missing) {}
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
   [[nodiscard]] core::IsolationLevel Isolation() const override { return core::IsolationLevel::kNamespaces; }
@@ -22,7 +22,7 @@ class NativeBackend : public core::Backend {
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
 
  private:
-  launcher::ProgramPaths programs_;
+  std::shared_ptr<launcher::Launcher> launcher_;  // one makes all sandboxes
   base::FeatureSet pretend_missing_;
 };
 

@@ -67,7 +67,8 @@ base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const cor
     own.workspace_fd = -1;
     if (::mkdir(own.workspace.c_str(), 0700) < 0) return os::ErrnoErr(own.workspace);
   }
-  const runner::LaunchProfile profile{.programs = programs_,
+  // A launcher for each: without namespaces a sandbox's processes are found as the launcher's descendants.
+  const runner::LaunchProfile profile{.launcher = std::make_shared<launcher::Launcher>(programs_),
                                       .isolation = launcher::Isolation::kNone,
                                       .scratch = scratch,
                                       .directory = own.workspace,

@@ -1,0 +1,167 @@
+#include "launcher/client_session.hpp"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "os/socket.hpp"
+
+namespace skerry::launcher {
+namespace {
+
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
+constexpr auto kSetupPatience = 20s;
+constexpr auto kKillPatience = 10s;
+constexpr auto kEmptyRetry = 1ms;
+
+}  // namespace
+
+ClientSession::ClientSession(std::uint64_t id, base::UniqueFd client, Workplace& workplace)
+    : id_(id), client_(std::move(client)), workplace_(workplace) {
+  Watch(client_.get(), Source::kClient);
+}
+
+ClientSession::~ClientSession() {
+  workplace_.events.Remove(client_.get());
+  if (!sandbox_) return;
+  for (const int fd : {sandbox_->report_fd(), sandbox_->control_fd(), sandbox_->init_pidfd()})
+    workplace_.events.Remove(fd);
+}
+
+void ClientSession::Watch(int fd, Source source) const {
+  // Memory for one more entry is all that can lack; then the deadlines end the sandbox.
+  (void)workplace_.events.Add(fd, id_ * kSources + static_cast<std::uint64_t>(source));
+}
+
+void ClientSession::Answer(const FromLauncher& message) const {
+  // When nobody listens there is nobody to tell.
+  (void)os::SendMessage(client_.get(), Encode(message));
+}
+
+void ClientSession::OnReady(Source source) {
+  switch (source) {
+    case Source::kClient:
+      return ServeClient();
+    case Source::kReport:
+      return ReadReport();
+    case Source::kControl:
+      return ReadFirstWord();
+    case Source::kInit:
+      return phase_ == Phase::kEnding ? FinishIfEmpty() : End();
+  }
+}
+
+void ClientSession::ServeClient() {
+  auto message = os::ReceiveMessage(client_.get(), base::Deadline::Never());
+  const auto request = message ? DecodeToLauncher(message->bytes) : std::nullopt;
+  if (request && phase_ == Phase::kRunning && std::holds_alternative<UsageRequest>(*request))
+    return Answer(sandbox_->CurrentUsage());
+  if (request && phase_ == Phase::kRunning && std::holds_alternative<ActivityRequest>(*request))
+    return OnActivity(std::get<ActivityRequest>(*request));
+  if (request && phase_ == Phase::kIdle && std::holds_alternative<StartRequest>(*request))
+    return Start(std::get<StartRequest>(*request), message->fds);
+  if (phase_ == Phase::kIdle && !message)
+    failure_ = {base::Code::kUnavailable, "set-up step failed: read the request: " + message.error().message};
+  else if (phase_ == Phase::kIdle && !message->EndOfStream())
+    failure_ = {base::Code::kInvalidArgument, "malformed start request"};
+  // Stop, the end of the client, or nothing that makes sense. No more is heard from it.
+  workplace_.events.Remove(client_.get());
+  if (phase_ != Phase::kEnding) End();
+}
+
+void ClientSession::Start(const StartRequest& request, std::span<const base::UniqueFd> fds) {
+  auto sandbox = SandboxProcess::Begin(request, fds, workplace_.init_program, workplace_.machine);
+  if (!sandbox) return Refuse(std::move(sandbox).error());
+  sandbox_.emplace(std::move(*sandbox));
+  phase_ = Phase::kSettingUp;
+  patience_ = base::Deadline::After(kSetupPatience);
+  Watch(sandbox_->report_fd(), Source::kReport);
+}
+
+void ClientSession::ReadReport() {
+  auto over = sandbox_->ReadReport();
+  if (over && !*over) return;
+  workplace_.events.Remove(sandbox_->report_fd());
+  if (!over) return Refuse(std::move(over).error());
+  Watch(sandbox_->control_fd(), Source::kControl);
+}
+
+void ClientSession::ReadFirstWord() {
+  workplace_.events.Remove(sandbox_->control_fd());
+  if (auto said = sandbox_->ReadFirstWord(); !said) return Refuse(std::move(said).error());
+  phase_ = Phase::kRunning;
+  patience_ = base::Deadline::Never();
+  Watch(sandbox_->init_pidfd(), Source::kInit);
+  HandOver();
+}
+
+void ClientSession::HandOver() {
+  const std::vector<base::UniqueFd> owned = sandbox_->TakeClientDescriptors();
+  std::vector<int> fds;
+  for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
+  const Started started{static_cast<std::uint64_t>(sandbox_->init_pid()), sandbox_->degraded()};
+  if (auto sent = os::SendMessage(client_.get(), Encode(FromLauncher{started}), fds); !sent)
+    Refuse({base::Code::kUnavailable, "set-up step failed: hand the sandbox over: " + sent.error().message});
+}
+
+// The client is told when nothing is left, so that it can try again at once.
+void ClientSession::Refuse(base::Error error) {
+  failure_ = std::move(error);
+  End();
+}
+
+void ClientSession::OnActivity(const ActivityRequest& request) {
+  life_ = request.lifetime_ms == 0 ? base::Deadline::Never()
+                                   : base::Deadline::After(std::chrono::milliseconds(request.lifetime_ms));
+  if (const auto interval = sandbox_->WatchInterval()) next_look_ = base::Deadline::After(*interval);
+}
+
+base::Deadline ClientSession::NextTime() const {
+  return patience_.EarlierOf(next_look_).EarlierOf(life_);
+}
+
+void ClientSession::OnTime() {
+  if (phase_ == Phase::kEnding) {
+    if (next_look_.Expired() || patience_.Expired()) FinishIfEmpty();
+    return;
+  }
+  if (phase_ == Phase::kSettingUp && patience_.Expired())
+    return Refuse({base::Code::kUnavailable, "set-up step failed: make the sandbox: no word from it in 20 seconds"});
+  if (phase_ != Phase::kRunning) return;
+  if (life_.Expired()) return End();
+  if (!next_look_.Expired()) return;
+  if (sandbox_->OverMemoryLimit()) return End();
+  next_look_ = base::Deadline::After(sandbox_->WatchInterval().value_or(1s));
+}
+
+void ClientSession::End() {
+  if (phase_ == Phase::kEnding || phase_ == Phase::kOver) return;
+  const Phase before = std::exchange(phase_, Phase::kEnding);
+  life_ = base::Deadline::Never();
+  if (!sandbox_) return FinishIfEmpty();
+  if (before == Phase::kSettingUp) {
+    workplace_.events.Remove(sandbox_->report_fd());
+    workplace_.events.Remove(sandbox_->control_fd());
+    Watch(sandbox_->init_pidfd(), Source::kInit);
+  }
+  patience_ = base::Deadline::After(kKillPatience);
+  next_look_ = base::Deadline::Never();
+  sandbox_->BeginKill();
+}
+
+void ClientSession::FinishIfEmpty() {
+  if (sandbox_) {
+    workplace_.events.Remove(sandbox_->init_pidfd());
+    next_look_ = base::Deadline::After(kEmptyRetry);
+    if (!sandbox_->Empty() && !patience_.Expired()) return;
+  }
+  if (failure_)
+    Answer(Failed{failure_->code, failure_->message});
+  else if (sandbox_)
+    Answer(sandbox_->End());
+  phase_ = Phase::kOver;
+}
+
+}  // namespace skerry::launcher

@@ -1,0 +1,70 @@
+// One client of the launcher: its socket, and the one sandbox that it asked for, from the request to the last word.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/deadline.hpp"
+#include "base/unique_fd.hpp"
+#include "launcher/machine_facts.hpp"
+#include "launcher/protocol.hpp"
+#include "launcher/sandbox_process.hpp"
+#include "os/event_set.hpp"
+
+namespace skerry::launcher {
+
+// What the sessions of a launcher share. Outlives them.
+struct Workplace {
+  os::EventSet events;
+  MachineFacts machine;
+  int init_program = -1;
+};
+
+// Never waits: it is told when something is ready or its time has come.
+class ClientSession {
+ public:
+  // Which of a session's descriptors an event is about.
+  enum class Source : std::uint8_t { kClient, kReport, kControl, kInit };
+  static constexpr std::uint64_t kSources = 8;  // tokens are session * kSources + source
+
+  ClientSession(std::uint64_t id, base::UniqueFd client, Workplace& workplace);
+  ClientSession(const ClientSession&) = delete;
+  ClientSession& operator=(const ClientSession&) = delete;
+  ~ClientSession();
+
+  void OnReady(Source source);
+  void OnTime();
+  // When OnTime wants to be called.
+  [[nodiscard]] base::Deadline NextTime() const;
+
+  // The sandbox's end, whatever it is doing; the last word is said when nothing of it is left.
+  void End();
+  // Nothing is left of it: the session can go.
+  [[nodiscard]] bool Over() const { return phase_ == Phase::kOver; }
+
+ private:
+  enum class Phase : std::uint8_t { kIdle, kSettingUp, kRunning, kEnding, kOver };
+
+  void Watch(int fd, Source source) const;
+  void Answer(const FromLauncher& message) const;
+  void ServeClient();
+  void Start(const StartRequest& request, std::span<const base::UniqueFd> fds);
+  void ReadReport();
+  void ReadFirstWord();
+  void HandOver();
+  void Refuse(base::Error error);
+  void OnActivity(const ActivityRequest& request);
+  void FinishIfEmpty();
+
+  std::uint64_t id_;
+  base::UniqueFd client_;
+  Workplace& workplace_;
+  Phase phase_ = Phase::kIdle;
+  std::optional<SandboxProcess> sandbox_;
+  std::optional<base::Error> failure_;                 // of the set-up: said in place of the usual last word
+  base::Deadline patience_ = base::Deadline::Never();  // with the set-up or the end
+  base::Deadline next_look_ = base::Deadline::Never();
+  base::Deadline life_ = base::Deadline::Never();
+};
+
+}  // namespace skerry::launcher

@@ -1,0 +1,42 @@
+// What a launcher finds out about its machine once, and not for every sandbox again.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <list>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "os/cgroup_hierarchy.hpp"
+#include "os/seccomp.hpp"
+
+namespace skerry::launcher {
+
+inline constexpr char kCgroupPrefix[] = "skerry-";
+
+class MachineFacts {
+ public:
+  MachineFacts();
+
+  [[nodiscard]] int landlock_abi() const { return landlock_abi_; }
+
+  // Where groups can be made. The first call also removes those that launchers before us left when they were killed
+  // (J25).
+  const os::CgroupHierarchy& Cgroups();
+
+  // Compiled at the first call with these options; stays where it is.
+  std::span<const sock_filter> Filter(const os::FilterOptions& options);
+
+ private:
+  struct Compiled {
+    os::FilterOptions options;
+    std::vector<sock_filter> program;
+  };
+
+  int landlock_abi_ = 0;
+  std::optional<os::CgroupHierarchy> cgroups_;
+  std::list<Compiled> filters_;
+};
+
+}  // namespace skerry::launcher

@@ -1,5 +1,7 @@
 #include "launcher/machine_facts.hpp"
 
+#include <unistd.h>
+
 #include "os/cgroup.hpp"
 #include "os/landlock.hpp"
 
@@ -13,6 +15,18 @@ const os::CgroupHierarchy& MachineFacts::Cgroups() {
     os::SweepCgroups(*cgroups_, kCgroupPrefix);
   }
   return *cgroups_;
+}
+
+int MachineFacts::RootTemplateFor() {
+  if (::geteuid() != 0 || template_failed_) return -1;
+  if (!template_ || !template_->Current()) {
+    auto built = RootTemplate::Build();
+    // Then every sandbox builds its root itself, and says what does not work there.
+    template_failed_ = !built;
+    if (!built) return -1;
+    template_ = std::move(*built);
+  }
+  return template_->mount_namespace();
 }
 
 std::span<const sock_filter> MachineFacts::Filter(const os::FilterOptions& options) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "launcher/root_template.hpp"
 #include "os/cgroup_hierarchy.hpp"
 #include "os/seccomp.hpp"
 
@@ -25,6 +26,10 @@ class MachineFacts {
   // (J25).
   const os::CgroupHierarchy& Cgroups();
 
+  // The mount namespace of the template for sandboxes that fit it, or -1 where there is none: a plain user cannot have
+  // one. Built at the first call, and again when the host's files that it shows were replaced.
+  int RootTemplateFor();
+
   // Compiled at the first call with these options; stays where it is.
   std::span<const sock_filter> Filter(const os::FilterOptions& options);
 
@@ -37,6 +42,8 @@ class MachineFacts {
   int landlock_abi_ = 0;
   std::optional<os::CgroupHierarchy> cgroups_;
   std::list<Compiled> filters_;
+  std::optional<RootTemplate> template_;
+  bool template_failed_ = false;
 };
 
 }  // namespace skerry::launcher

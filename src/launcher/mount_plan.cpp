@@ -114,7 +114,6 @@ void Devices(Steps& steps) {
   for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"})
     BindHost(steps, path, kDevice, Missing::kFail);
   Directory(steps, "dev/pts");
-  steps.push_back({.kind = StepKind::kTerminals, .target = "dev/pts"});
   Link(steps, "dev/ptmx", "pts/ptmx");
   Link(steps, "dev/fd", "/proc/self/fd");
   Link(steps, "dev/stdin", "/proc/self/fd/0");
@@ -123,19 +122,26 @@ void Devices(Steps& steps) {
   Directory(steps, "dev/shm");
 }
 
+// Where something of its own will be mounted.
+void MountPoints(Steps& steps) {
+  for (const char* name :
+       {"proc", "tmp", "home", "home/agent", "run", "root", "var", "opt", "srv", kStageTarget, kWorkspaceTarget})
+    Directory(steps, name);
+}
+
 // What the kernel shows of the machine and not of the process (B08, B09), and what must not be written (B04, B05).
 void Processes(Steps& steps) {
-  Directory(steps, "proc");
   steps.push_back({.kind = StepKind::kProcess, .target = "proc"});
+  for (const char* name : {"acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi", "tty"})
+    steps.push_back({.kind = StepKind::kMaskDirectory, .target = std::string("proc/") + name});
   for (const char* name :
-       {"acpi",        "asound",      "buddyinfo", "bus",         "cgroups",      "cmdline",    "config.gz",
-        "consoles",    "crypto",      "devices",   "diskstats",   "dma",          "driver",     "execdomains",
-        "fs",          "interrupts",  "iomem",     "ioports",     "irq",          "kallsyms",   "kcore",
-        "key-users",   "keys",        "kmsg",      "kpagecgroup", "kpagecount",   "kpageflags", "latency_stats",
-        "locks",       "misc",        "modules",   "mtrr",        "pagetypeinfo", "partitions", "pressure",
-        "sched_debug", "schedstat",   "scsi",      "slabinfo",    "softirqs",     "swaps",      "sysrq-trigger",
-        "timer_list",  "timer_stats", "tty",       "vmallocinfo", "zoneinfo"})
-    steps.push_back({.kind = StepKind::kMask, .target = std::string("proc/") + name});
+       {"buddyinfo",     "cgroups",     "cmdline",     "config.gz",  "consoles",    "crypto",        "devices",
+        "diskstats",     "dma",         "execdomains", "interrupts", "iomem",       "ioports",       "kallsyms",
+        "kcore",         "key-users",   "keys",        "kmsg",       "kpagecgroup", "kpagecount",    "kpageflags",
+        "latency_stats", "locks",       "misc",        "modules",    "mtrr",        "pagetypeinfo",  "partitions",
+        "sched_debug",   "schedstat",   "slabinfo",    "softirqs",   "swaps",       "sysrq-trigger", "timer_list",
+        "timer_stats",   "vmallocinfo", "zoneinfo"})
+    steps.push_back({.kind = StepKind::kMaskFile, .target = std::string("proc/") + name});
   // These are counted against whoever made the user namespace, so a program could use up what the host's user has; and
   // nothing inside needs namespaces (C03).
   constexpr std::array<std::pair<const char*, const char*>, 7> kAllowances = {{{"max_inotify_instances", "16"},
@@ -151,7 +157,7 @@ void Processes(Steps& steps) {
   for (const char* name : {"tcp_rmem", "tcp_wmem"})
     steps.push_back(
         {.kind = StepKind::kSetting, .target = std::string("proc/sys/net/ipv4/") + name, .data = "4096 65536 131072"});
-  steps.push_back({.kind = StepKind::kMask, .target = "proc/sys/kernel/random/boot_id"});
+  steps.push_back({.kind = StepKind::kMaskFile, .target = "proc/sys/kernel/random/boot_id"});
   steps.push_back({.kind = StepKind::kReadOnly, .target = "proc/sys"});
 }
 
@@ -179,8 +185,7 @@ std::string Sized(std::uint64_t bytes, std::uint64_t inodes) {
 void Writable(Steps& steps, std::uint64_t tmp_bytes) {
   constexpr std::uint64_t kInodes = 16'384;
   const std::string size = Sized(tmp_bytes, kInodes);
-  for (const char* name : {"tmp", "home", "home/agent", "run", "root", "var", "opt", "srv", kStageTarget})
-    Directory(steps, name);
+  steps.push_back({.kind = StepKind::kTerminals, .target = "dev/pts"});
   Tmpfs(steps, "tmp", kPrograms, "mode=1777" + size);
   Tmpfs(steps, "home/agent", kPrograms, "mode=700" + size);
   Tmpfs(steps, "dev/shm", kSettings, "mode=1777" + size);
@@ -188,7 +193,6 @@ void Writable(Steps& steps, std::uint64_t tmp_bytes) {
 
 void Workspace(Steps& steps, const StartRequest& request) {
   const std::string options = "mode=755" + Sized(request.disk_bytes, request.disk_inodes);
-  Directory(steps, kWorkspaceTarget);
   switch (request.workspace) {
     case WorkspaceKind::kEmpty:
       steps.push_back({.kind = StepKind::kEmptyWorkspace, .target = kWorkspaceTarget, .data = options});
@@ -218,22 +222,35 @@ base::Result<std::string> LinkTarget(int directory, const std::string& name) {
   return code == base::Code::kInvalidArgument || code == base::Code::kNotFound ? base::Result<std::string>("") : target;
 }
 
-base::Result<std::vector<MountStep>> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root) {
-  Steps steps;
+base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root) {
+  RootPlan plan;
   int tree = request.workspace == WorkspaceKind::kEmpty ? 0 : 1;
   if (request.root_path.empty()) {
-    SKERRY_RETURN_IF_ERROR(Programs(steps));
-    Settings(steps);
+    SKERRY_RETURN_IF_ERROR(Programs(plan.shared));
+    Settings(plan.shared);
   } else {
-    RootFileSystem(steps, tree++, root);
+    RootFileSystem(plan.shared, tree++, root);
   }
-  Devices(steps);
-  Processes(steps);
-  Writable(steps, request.tmp_bytes);
-  if (request.root_path.empty()) Link(steps, "var/tmp", "/tmp");
-  Binds(steps, request.binds, tree);
-  Workspace(steps, request);
-  return steps;
+  Devices(plan.shared);
+  MountPoints(plan.shared);
+  if (request.root_path.empty()) Link(plan.shared, "var/tmp", "/tmp");
+  Processes(plan.own);
+  Writable(plan.own, request.tmp_bytes);
+  Binds(plan.own, request.binds, tree);
+  Workspace(plan.own, request);
+  return plan;
+}
+
+base::Result<std::vector<MountStep>> PlanTemplate() {
+  SKERRY_ASSIGN_OR_RETURN(RootPlan plan, PlanRoot({}, {}));
+  plan.shared.push_back({.kind = StepKind::kSeal, .target = "dev"});
+  plan.shared.push_back({.kind = StepKind::kProcess, .target = "proc"});
+  return std::move(plan.shared);
+}
+
+bool FitsTemplate(const StartRequest& request) {
+  return request.isolation == Isolation::kNamespaces && request.root_path.empty() && request.binds.empty() &&
+         request.hidden.empty();
 }
 
 }  // namespace skerry::launcher

@@ -20,9 +20,11 @@ enum class StepKind {
   kTmpfs,             // an empty file system with the options of data
   kProcess,           // a fresh /proc of the sandbox's own processes
   kTerminals,         // a devpts of its own
-  kMask,              // target hidden
+  kMaskFile,          // target hidden, if it is there
+  kMaskDirectory,     // likewise
   kSetting,           // data written to target, a file of /proc/sys
   kReadOnly,          // target read-only where it is
+  kSeal,              // the file system mounted at target read-only
   kCover,             // a file with the bytes of data over target, if that is there
   kUnmount,           // target no longer a mount
   kEmptyWorkspace,    // an empty file system with the options of data
@@ -57,6 +59,17 @@ base::Result<std::string> LinkTarget(int directory, const std::string& name);
 // Everything below an empty root: the programs of the host (/usr and a few files of /etc) or the entries of a root file
 // system, read-only; the binds; /dev, /proc, /tmp, the home directory and /workspace of its own. Nothing else is there.
 // Trees are numbered in the order of the request's descriptors.
-base::Result<std::vector<MountStep>> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
+struct RootPlan {
+  std::vector<MountStep> shared;  // first: the same for all sandboxes with the host's programs
+  std::vector<MountStep> own;     // then: of this sandbox alone
+};
+base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
+
+// The shared part with the programs of the host, closed for good, for sandboxes to have copies of. An empty /proc
+// besides: the kernel lets a sandbox mount its own only where it sees one already.
+base::Result<std::vector<MountStep>> PlanTemplate();
+
+// Whether a sandbox can start from a copy of the template: it needs nothing made in the root.
+bool FitsTemplate(const StartRequest& request);
 
 }  // namespace skerry::launcher

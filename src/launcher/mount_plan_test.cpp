@@ -17,9 +17,12 @@ StartRequest Request() {
 }
 
 std::vector<MountStep> Plan(const StartRequest& request, const std::vector<RootEntry>& root = {}) {
-  auto steps = PlanRoot(request, root);
-  EXPECT_TRUE(steps.has_value());
-  return steps.value_or(std::vector<MountStep>{});
+  auto plan = PlanRoot(request, root);
+  EXPECT_TRUE(plan.has_value());
+  if (!plan) return {};
+  std::vector<MountStep> steps = plan->shared;
+  steps.insert(steps.end(), plan->own.begin(), plan->own.end());
+  return steps;
 }
 
 TEST(MountPlanTest, EveryTargetIsRelativeAndStaysInside) {

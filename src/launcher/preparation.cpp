@@ -15,13 +15,6 @@
 namespace skerry::launcher {
 namespace {
 
-// Where an empty root can be mounted for the moment before the pivot; any directory that exists will do.
-const char* RootMountPoint() {
-  for (const char* path : {"/tmp", "/mnt", "/run", "/var"})
-    if (::access(path, F_OK) == 0) return path;
-  return "/";
-}
-
 constexpr std::array kNamespaceRules = {
     os::LandlockRule{.path = "/", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/workspace", .grant = os::LandlockGrant::kReadWrite},
@@ -171,8 +164,9 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   if (fds.size() != DescriptorsOf(request))
     return base::Err(base::Code::kInvalidArgument, "a start request without its directories");
   Preparation prepared(request);
-  SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces ? prepared.PrepareNamespaces(fds, degraded)
-                                                                     : prepared.PrepareSubprocess(fds));
+  SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces
+                             ? prepared.PrepareNamespaces(fds, machine, degraded)
+                             : prepared.PrepareSubprocess(fds));
   prepared.join_cgroups_ = cgroup.JoinFds();
   prepared.filter_ = machine.Filter(FilterFor(request, cgroup));
   prepared.limits_ = LimitsFor(request, cgroup);
@@ -187,7 +181,8 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   return prepared;
 }
 
-base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds, std::vector<std::string>& degraded) {
+base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds, MachineFacts& machine,
+                                            std::vector<std::string>& degraded) {
   if (request_.workspace == WorkspaceKind::kLayered && request_.pretend_missing.Has(base::Feature::kOverlay))
     return base::Err(base::Code::kUnavailable, "set-up step failed: set up /workspace: no overlay in this kernel");
   identity_ = ChooseIdentity();
@@ -201,7 +196,8 @@ base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds,
   }
   for (const HostBind& bind : request_.binds)
     SKERRY_RETURN_IF_ERROR(trees_.Add(bind.source, fds[next++].get(), identity_, degraded));
-  SKERRY_ASSIGN_OR_RETURN(mounts_, PlanRoot(request_, root));
+  SKERRY_ASSIGN_OR_RETURN(root_, PlanRoot(request_, root));
+  if (FitsTemplate(request_)) root_template_ = machine.RootTemplateFor();
   landlock_rules_ = RulesInNamespaces(request_);
   return {};
 }
@@ -227,7 +223,9 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.group = namespaces ? kAgentId : identity_.group;
   plan.effort_as_root = ::geteuid() == 0 ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
   plan.trees = trees_.all();
-  plan.mounts = mounts_;
+  plan.root = root_template_ >= 0 ? RootState::kTemplate : RootState::kToBuild;
+  plan.shared_mounts = root_.shared;
+  plan.mounts = root_.own;
   plan.hidden = request_.hidden;
   plan.root_mount_point = RootMountPoint();
   plan.hand_out_diagnosis = sockets_are_watched_;

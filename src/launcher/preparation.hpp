@@ -30,21 +30,25 @@ class Preparation {
                                         std::vector<std::string>& degraded);
 
   [[nodiscard]] const HostIdentity& identity() const { return identity_; }
+  // The mount namespace to start from, or -1 for the launcher's own.
+  [[nodiscard]] int root_template() const { return root_template_; }
   [[nodiscard]] ChildPlan PlanFor(int report, int control, int init_program);
 
  private:
   explicit Preparation(const StartRequest& request) : request_(request) {}
-  base::Status PrepareNamespaces(std::span<const base::UniqueFd> fds, std::vector<std::string>& degraded);
+  base::Status PrepareNamespaces(std::span<const base::UniqueFd> fds, MachineFacts& machine,
+                                 std::vector<std::string>& degraded);
   base::Status PrepareSubprocess(std::span<const base::UniqueFd> fds);
 
   const StartRequest& request_;
   HostIdentity identity_;
   HostTrees trees_;
   std::vector<int> join_cgroups_;
-  std::vector<MountStep> mounts_;
+  RootPlan root_;
   std::vector<os::LandlockRule> landlock_rules_;
   std::span<const sock_filter> filter_;  // of the machine's facts
   os::ProcessLimits limits_;
+  int root_template_ = -1;
   int landlock_abi_ = 0;
   bool sockets_are_watched_ = false;
 };

@@ -102,7 +102,25 @@ int CoverStep(const char* target, const std::string& bytes) {
   return error;
 }
 
-int CarryOut(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, WorkspaceViews& views) {
+// What the steps leave behind for later ones.
+struct Site {
+  TreeFds fds{};
+  WorkspaceViews views;
+  const char* blank = nullptr;  // an empty directory that hides others
+};
+
+// What a name of /proc stands for is the kernel's affair.
+int MaskStep(const MountStep& step, Site& site) {
+  const char* target = step.target.c_str();
+  const int error = step.kind == StepKind::kMaskFile ? os::MaskFile(target) : os::MaskDirectory(target, site.blank);
+  if (error == ENOTDIR)
+    return step.kind == StepKind::kMaskFile ? os::MaskDirectory(target, site.blank) : os::MaskFile(target);
+  if (error == 0 && step.kind == StepKind::kMaskDirectory && site.blank == nullptr && ::access(target, F_OK) == 0)
+    site.blank = target;
+  return error;
+}
+
+int CarryOut(const ChildPlan& plan, const MountStep& step, Site& site) {
   const char* target = step.target.c_str();
   switch (step.kind) {
     case StepKind::kDirectory: {
@@ -116,7 +134,7 @@ int CarryOut(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, W
     case StepKind::kBind:
       return BindStep(step);
     case StepKind::kTree:
-      return TreeStep(plan, step, fds, target);
+      return TreeStep(plan, step, site.fds, target);
     case StepKind::kTmpfs:
       return os::MountTmpfs(target, step.data.c_str(), step.options.execute);
     case StepKind::kProcess:
@@ -125,8 +143,11 @@ int CarryOut(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, W
       return MountTerminals(target);
     case StepKind::kSetting:
       return WriteSetting(target, step.data);
-    case StepKind::kMask:
-      return os::MaskPath(target);
+    case StepKind::kMaskFile:
+    case StepKind::kMaskDirectory:
+      return MaskStep(step, site);
+    case StepKind::kSeal:
+      return os::SealMount(target);
     case StepKind::kReadOnly:
       return os::MakeReadOnly(target);
     case StepKind::kCover:
@@ -134,9 +155,9 @@ int CarryOut(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, W
     case StepKind::kUnmount:
       return Outcome(::umount2(target, MNT_DETACH));
     case StepKind::kEmptyWorkspace:
-      return EmptyWorkspace(step, views);
+      return EmptyWorkspace(step, site.views);
     case StepKind::kLayeredWorkspace:
-      return LayeredWorkspace(plan, step, fds, views);
+      return LayeredWorkspace(plan, step, site.fds, site.views);
   }
   return EINVAL;
 }
@@ -166,29 +187,49 @@ void HidePaths(const ChildPlan& plan) {
   Check(plan, Outcome(::unlink(kCover)), "tidy up after hiding files");
 }
 
-}  // namespace
+void CarryOutAll(const ChildPlan& plan, std::span<const MountStep> steps, Site& site) {
+  for (const MountStep& step : steps) Check(plan, CarryOut(plan, step, site), "set up /", step.target.c_str());
+}
 
-void BuildRoot(const ChildPlan& plan) {
+void BuildSharedRoot(const ChildPlan& plan, Site& site) {
   // Nothing that is mounted here appears on the host, nor the other way round.
   Check(plan, os::MakeMountsPrivate(), "make mounts private");
-  TreeFds fds{};
-  OpenTrees(plan, fds);
+  OpenTrees(plan, site.fds);
   Check(plan, os::MountTmpfs(plan.root_mount_point, "mode=755,size=1m,nr_inodes=1k", os::Execute::kAllowed),
         "mount an empty root on ", plan.root_mount_point);
   Check(plan, Outcome(::chdir(plan.root_mount_point)), "enter the new root");
-  WorkspaceViews views;
-  for (const MountStep& step : plan.mounts)
-    Check(plan, CarryOut(plan, step, fds, views), "set up /", step.target.c_str());
+  CarryOutAll(plan, plan.shared_mounts, site);
+}
+
+void EnterRoot(const ChildPlan& plan) {
   // After this nothing of the host can be named (A02, C02, C10).
   Check(plan, os::PivotToCurrentDirectory(), "pivot_root");
   HidePaths(plan);
   // No program is planted beside those of the host (A12).
   Check(plan, Outcome(::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr)),
         "make the root read-only");
-  if (views.changes < 0) return;
-  views.merged = ::open("/workspace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  Check(plan, views.merged < 0 ? errno : 0, "open /workspace");
-  const std::array handles = {views.changes, views.merged};
+}
+
+}  // namespace
+
+void BuildTemplate(const ChildPlan& plan) {
+  Site site;
+  BuildSharedRoot(plan, site);
+  EnterRoot(plan);
+}
+
+void BuildRoot(const ChildPlan& plan) {
+  Site site;
+  if (plan.root == RootState::kTemplate)
+    OpenTrees(plan, site.fds);
+  else
+    BuildSharedRoot(plan, site);
+  CarryOutAll(plan, plan.mounts, site);
+  if (plan.root == RootState::kToBuild) EnterRoot(plan);
+  if (site.views.changes < 0) return;
+  site.views.merged = ::open("/workspace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  Check(plan, site.views.merged < 0 ? errno : 0, "open /workspace");
+  const std::array handles = {site.views.changes, site.views.merged};
   Check(plan, HandOut(plan.report, Handout::kViews, handles), "hand out the workspace");
 }
 

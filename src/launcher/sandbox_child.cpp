@@ -52,8 +52,8 @@ void SetUpNamespaces(const ChildPlan& plan) {
   // The host's own name is nobody's business.
   Check(plan, Outcome(::sethostname("skerry", 6)), "set host name");
   if (!plan.hand_out_diagnosis) return;
-  const std::array diagnosis = {os::OpenSocketDiagnosis()};
-  Check(plan, Outcome(diagnosis[0]), "open socket diagnosis");
+  const std::array diagnosis = {os::OpenSocketDiagnosis(), os::OpenSocketCount()};
+  for (const int fd : diagnosis) Check(plan, Outcome(fd), "open socket diagnosis");
   Check(plan, HandOut(plan.report, Handout::kSocketDiagnosis, diagnosis), "hand out socket diagnosis");
 }
 

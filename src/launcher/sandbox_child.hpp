@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -26,6 +27,11 @@ struct WorkspaceViews {
   int merged = -1;   // the workspace as programs see it
 };
 
+enum class RootState : std::uint8_t {
+  kToBuild,   // in a copy of the launcher's mount namespace
+  kTemplate,  // in a copy of the template's: the shared part is there
+};
+
 struct ChildPlan {
   Isolation isolation = Isolation::kNamespaces;
   int report = -1;                               // to the launcher; close-on-exec
@@ -39,7 +45,9 @@ struct ChildPlan {
   os::Effort effort_as_root = os::Effort::kMust;  // for what a plain user cannot
 
   std::span<const HostTree> trees;
-  std::span<const MountStep> mounts;
+  RootState root = RootState::kToBuild;
+  std::span<const MountStep> shared_mounts;
+  std::span<const MountStep> mounts;  // after the shared ones
   std::span<const std::string> hidden;
   const char* root_mount_point = nullptr;
 

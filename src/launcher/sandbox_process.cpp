@@ -68,13 +68,27 @@ base::Result<os::Cgroup> MakeCgroup(const StartRequest& request, MachineFacts& m
   return os::Cgroup::Create(machine.Cgroups(), os::OwnedName(kCgroupPrefix), limits);
 }
 
-base::Result<os::Cloned> Clone(const StartRequest& request, const os::Cgroup& cgroup, const HostIdentity& identity) {
-  if (request.isolation == Isolation::kNone) return os::CloneInto(0, cgroup.Version2Fd());
+void RunChild(void* plan) {
+  RunSandboxChild(*static_cast<const ChildPlan*>(plan));
+}
+
+base::Result<os::PidFd> CloneChild(std::uint64_t namespaces, int cgroup, ChildPlan& plan) {
+  SKERRY_ASSIGN_OR_RETURN(os::Cloned cloned, os::CloneInto(namespaces, cgroup));
+  if (cloned.child) RunSandboxChild(plan);
+  return std::move(cloned.process);
+}
+
+base::Result<os::PidFd> Clone(const StartRequest& request, const os::Cgroup& cgroup, const Preparation& prepared,
+                              ChildPlan& plan) {
+  if (request.isolation == Isolation::kNone) return CloneChild(0, cgroup.Version2Fd(), plan);
   if (request.pretend_missing.Has(base::Feature::kUserNamespaces)) return os::ErrnoErr("clone3", EPERM);
   // What the kernel counts per user (inotify, namespaces) counts for whoever made the user namespace: as root that must
   // not be root, whose own programs would run out of it, but the sandbox's own user.
-  const os::EffectiveUser maker(identity.user);
-  return os::CloneInto(kNamespaces | os::kNewTime, cgroup.Version2Fd());
+  const os::EffectiveUser maker(prepared.identity().user);
+  constexpr std::uint64_t kAll = kNamespaces | os::kNewTime;
+  return prepared.root_template() < 0
+             ? CloneChild(kAll, cgroup.Version2Fd(), plan)
+             : os::CloneFrom(prepared.root_template(), kAll, cgroup.Version2Fd(), RunChild, &plan);
 }
 
 }  // namespace
@@ -97,10 +111,9 @@ base::Status SandboxProcess::MakeChild(const StartRequest& request, Preparation&
   ChildPlan plan = prepared.PlanFor(report.second.get(), control.second.get(), init_program);
   plan.launchers_ends = {report.first.get(), control.first.get()};
 
-  auto cloned = Clone(request, cgroup_, prepared.identity());
-  if (!cloned) return std::unexpected(ExplainCloneError(std::move(cloned).error()));
-  if (cloned->child) RunSandboxChild(plan);
-  init_ = std::move(cloned->process);
+  auto child = Clone(request, cgroup_, prepared, plan);
+  if (!child) return std::unexpected(ExplainCloneError(std::move(child).error()));
+  init_ = std::move(*child);
   if (request.isolation == Isolation::kNamespaces) SKERRY_RETURN_IF_ERROR(WriteMaps(init_.pid(), prepared.identity()));
   SKERRY_RETURN_IF_ERROR(os::SendMessage(report.first.get(), "!"));
   report_ = std::move(report.first);
@@ -113,10 +126,13 @@ base::Result<bool> SandboxProcess::ReadReport() {
   if (!message) return std::unexpected(AtStep("make the sandbox", std::move(message).error()));
   if (message->EndOfStream()) return true;
   if (message->fds.empty()) return std::unexpected(SetupError(message->bytes));
-  if (message->bytes.front() == static_cast<char>(Handout::kSocketDiagnosis))
-    diagnosis_ = std::move(message->fds.front());
-  else
+  if (message->bytes.front() == static_cast<char>(Handout::kSocketDiagnosis) && message->fds.size() == 2) {
+    diagnosis_ = std::move(message->fds[0]);
+    socket_count_ = std::move(message->fds[1]);
+    sockets_of_ours_ = os::SocketsInUse(socket_count_.get());
+  } else {
     views_ = std::move(message->fds);
+  }
   return false;
 }
 
@@ -147,7 +163,10 @@ std::optional<std::chrono::milliseconds> SandboxProcess::WatchInterval() const {
 std::uint64_t SandboxProcess::WatchedMemory() {
   // Asking takes longer the more sockets there are: not at every look where looks are frequent.
   const unsigned looks_between = cgroup_.LimitsMemory() ? 1 : 5;
-  if (diagnosis_.valid() && look_++ % looks_between == 0) socket_bytes_ = os::SocketMemory(diagnosis_.get());
+  if (diagnosis_.valid() && look_++ % looks_between == 0) {
+    const bool some = os::SocketsInUse(socket_count_.get()) > sockets_of_ours_;
+    socket_bytes_ = some ? os::SocketMemory(diagnosis_.get()) : 0;
+  }
   if (cgroup_.LimitsMemory()) return socket_bytes_;
   const os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
   at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);

@@ -77,7 +77,9 @@ class SandboxProcess {
   Isolation isolation_;
   std::uint64_t memory_bytes_;
   std::uint64_t pids_;
-  base::UniqueFd diagnosis_;  // of the sandbox's sockets, where memory is watched
+  base::UniqueFd diagnosis_;     // of the sandbox's sockets, where memory is watched
+  base::UniqueFd socket_count_;  // likewise
+  std::uint64_t sockets_of_ours_ = 0;
   unsigned look_ = 0;
   std::uint64_t socket_bytes_ = 0;
   std::uint64_t memory_peak_ = 0;

@@ -55,12 +55,17 @@ int MountTmpfs(const char* target, const char* options, Execute execute) {
   return Outcome(::mount("tmpfs", target, "tmpfs", flags, options));
 }
 
-int MaskPath(const char* path) {
-  struct stat facts{};
-  if (::lstat(path, &facts) < 0) return errno == ENOENT ? 0 : errno;
-  if (S_ISDIR(facts.st_mode))
-    return Outcome(::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555"));
-  return Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
+int MaskFile(const char* path) {
+  const int error = Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
+  return error == ENOENT ? 0 : error;
+}
+
+int MaskDirectory(const char* path, const char* blank) {
+  const int error =
+      Outcome(blank != nullptr
+                  ? ::mount(blank, path, nullptr, MS_BIND, nullptr)
+                  : ::mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555"));
+  return error == ENOENT ? 0 : error;
 }
 
 int HidePath(const char* path, const char* cover) {
@@ -74,6 +79,12 @@ int HidePath(const char* path, const char* cover) {
 int MakeReadOnly(const char* path) {
   if (::access(path, F_OK) < 0) return errno == ENOENT ? 0 : errno;
   return BindMount(AT_FDCWD, path, path, {.access = Access::kReadOnly, .execute = Execute::kForbidden});
+}
+
+int SealMount(const char* path) {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  return Outcome(::mount_setattr(AT_FDCWD, path, 0, &attributes, sizeof attributes));
 }
 
 int PivotToCurrentDirectory() {

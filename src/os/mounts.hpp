@@ -27,8 +27,10 @@ int SetMountOptions(int tree, const BindOptions& options);
 // An empty file system of a limited size. `options` as for mount(8): "mode=755,size=4m,nr_inodes=1k".
 int MountTmpfs(const char* target, const char* options, Execute execute);
 
-// Hides what is at `path`: a file behind /dev/null, a directory behind an empty read-only one. No such path is success.
-int MaskPath(const char* path);
+// Hides what is at `path`: a file behind /dev/null, a directory behind an empty read-only one, which is a bind of
+// `blank` if that is one already. No such path is success; ENOTDIR when it is of the other kind.
+int MaskFile(const char* path);
+int MaskDirectory(const char* path, const char* blank);
 
 // Closes what is at `path` to everybody: a file behind `cover`, an empty file that nobody may open; a directory behind
 // an empty one. No such path is success.
@@ -36,6 +38,9 @@ int HidePath(const char* path, const char* cover);
 
 // Makes `path` and all below it read-only where it is.
 int MakeReadOnly(const char* path);
+
+// Makes the file system that is mounted at `path` read-only, and nothing below it.
+int SealMount(const char* path);
 
 // The current directory becomes the root; the old root is gone from this mount namespace.
 int PivotToCurrentDirectory();

@@ -22,6 +22,11 @@ struct Cloned {
 };
 base::Result<Cloned> CloneInto(std::uint64_t namespace_flags, int cgroup_fd);
 
+// The same from within another mount namespace, of which the child gets a copy: `child` runs in the new process and
+// does not return. Needs privilege over that namespace.
+base::Result<PidFd> CloneFrom(int mount_namespace, std::uint64_t namespace_flags, int cgroup_fd, void (*child)(void*),
+                              void* argument);
+
 // One id of the host becomes `inside` in the user namespace of `pid`. Host id 0 is refused: root of the host is never
 // mapped into a sandbox (finding F-1: with it /proc/sys/kernel/core_pattern is writable from inside).
 struct IdMapping {

@@ -1,5 +1,6 @@
 #include "os/socket_memory.hpp"
 
+#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -7,11 +8,14 @@
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
 
 namespace skerry::os {
 namespace {
@@ -92,6 +96,20 @@ int OpenSocketDiagnosis() {
   const timeval patience{.tv_sec = 0, .tv_usec = 100'000};
   if (fd >= 0) (void)::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return fd;
+}
+
+int OpenSocketCount() {
+  return ::open("/proc/thread-self/net/sockstat", O_RDONLY | O_CLOEXEC);
+}
+
+std::uint64_t SocketsInUse(int count) {
+  constexpr std::string_view kFirst = "sockets: used ";
+  std::array<char, 64> text{};
+  const ssize_t size = ::pread(count, text.data(), text.size(), 0);
+  std::uint64_t used = 0;
+  if (size > static_cast<ssize_t>(kFirst.size()) && std::string_view(text.data(), kFirst.size()) == kFirst)
+    std::from_chars(text.data() + kFirst.size(), text.data() + size, used);
+  return used;
 }
 
 std::uint64_t SocketMemory(int diagnosis) {

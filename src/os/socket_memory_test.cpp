@@ -24,5 +24,15 @@ TEST(SocketMemoryTest, WhatNobodyReadsIsCounted) {
   EXPECT_GE(after, block.size());
 }
 
+TEST(SocketMemoryTest, SocketsAreCounted) {
+  const base::UniqueFd count(OpenSocketCount());
+  ASSERT_TRUE(count.valid());
+  const std::uint64_t before = SocketsInUse(count.get());
+  std::array<base::UniqueFd, 50> sockets;
+  for (base::UniqueFd& socket : sockets) socket.Reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  // Others on this machine open and close some too.
+  EXPECT_GT(SocketsInUse(count.get()) + 20, before + sockets.size());
+}
+
 }  // namespace
 }  // namespace skerry::os

@@ -30,10 +30,11 @@ function(skerry_library name)
   target_link_libraries(skerry_${name} PUBLIC skerry_options skerry_sanitizer ${ARG_DEPENDS})
 endfunction()
 
-# The same sources without sanitizers, for the static programs.
+# The same sources without sanitizers, for the static programs and the library that interpreters load.
 function(skerry_plain_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(skerry_${name} STATIC ${ARG_SOURCES})
+  set_target_properties(skerry_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(skerry_${name} PUBLIC skerry_options ${ARG_DEPENDS})
 endfunction()
 
@@ -50,4 +51,21 @@ function(skerry_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)  # tests/support
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} skerry_sanitizer GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# skerry_embed_texts(OUTPUT NAMESPACE NAME FILE [NAME FILE]…): a source file that defines each NAME as a string_view of FILE.
+function(skerry_embed_texts output namespace)
+  set(code "#include <string_view>\n\nnamespace ${namespace} {\n")
+  list(LENGTH ARGN count)
+  math(EXPR last "${count} - 1")
+  foreach(at RANGE 0 ${last} 2)
+    math(EXPR next "${at} + 1")
+    list(GET ARGN ${at} name)
+    list(GET ARGN ${next} file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    file(READ ${file} text)
+    string(APPEND code "extern const std::string_view ${name};\nconst std::string_view ${name} = R\"skerry(${text})skerry\";\n")
+  endforeach()
+  string(APPEND code "}  // namespace ${namespace}\n")
+  file(GENERATE OUTPUT ${output} CONTENT "${code}")
 endfunction()

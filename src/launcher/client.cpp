@@ -1,6 +1,7 @@
 #include "launcher/client.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ namespace {
 using std::chrono_literals::operator""s;
 constexpr auto kStartPatience = 30s;
 constexpr auto kStopPatience = 20s;
+constexpr std::size_t kMaxLibraryBytes = std::size_t{64} << 20U;
 
 // posix_spawn's attributes with their clean-up.
 class SpawnPlan {
@@ -79,7 +81,7 @@ base::Result<os::PidFd> SpawnLauncher(const ProgramPaths& programs, int socket) 
 base::Result<ProgramPaths> ProgramPaths::BesideThisProgram() {
   SKERRY_ASSIGN_OR_RETURN(const std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
   const std::string directory = program.substr(0, program.find_last_of('/') + 1);
-  return ProgramPaths{directory + "skerry-launcher", directory + "skerry-init"};
+  return ProgramPaths{directory + "skerry-launcher", directory + "skerry-init", directory + "libskerry-zygote.so"};
 }
 
 base::Status Launcher::EnsureRunning() {
@@ -91,6 +93,19 @@ base::Status Launcher::EnsureRunning() {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(process_, SpawnLauncher(programs_, pair.second.get()));
   socket_ = std::move(pair.first);
+  return OfferZygotes();
+}
+
+// The library goes as a copy without a name: what enters a sandbox tells nothing of where Skerry lies.
+base::Status Launcher::OfferZygotes() const {
+  if (zygotes_.empty()) return {};
+  SKERRY_ASSIGN_OR_RETURN(const std::string library, os::ReadFile(programs_.zygote_library, kMaxLibraryBytes));
+  for (const Zygote& zygote : zygotes_) {
+    SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd code, os::SealedMemory(library));
+    SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd text, os::SealedMemory(zygote.text));
+    const std::array fds = {code.get(), text.get()};
+    SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(zygote.offer), fds));
+  }
   return {};
 }
 
@@ -148,7 +163,52 @@ base::Status SandboxHandle::AnnounceActivity(std::chrono::milliseconds lifetime)
 }
 
 base::Status SandboxHandle::SendCommand(const CommandRequest& command, std::span<const int> fds) const {
-  return os::SendMessage(control_.get(), Encode(command), fds);
+  return os::SendMessage(control_.get(), Encode(ToInit{command}), fds);
+}
+
+base::Status SandboxHandle::SignalCommand(std::uint64_t id, int signal) const {
+  return os::SendMessage(control_.get(), Encode(ToInit{CommandSignal{id, static_cast<std::uint64_t>(signal)}}));
+}
+
+base::Result<std::uint64_t> SandboxHandle::Fork(const std::string& zygote, std::span<const int> fds) {
+  SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{ForkRequest{zygote}}), fds));
+  SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStartPatience)));
+  const auto* forked = std::get_if<Forked>(&answer);
+  if (forked == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+  if (forked->pid == 0) return base::Err(base::Code::kUnavailable, forked->why);
+  return forked->pid;
+}
+
+base::Status SandboxHandle::SignalFork(std::uint64_t pid, int signal) const {
+  const SignalRequest request{pid, static_cast<std::uint64_t>(signal)};
+  return os::SendMessage(socket_.get(), Encode(ToLauncher{request}));
+}
+
+base::Result<FromLauncher> SandboxHandle::ReceiveAnswer(base::Deadline deadline) {
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(const os::Message message, os::ReceiveMessage(socket_.get(), deadline));
+    auto answer = DecodeFromLauncher(message.bytes);
+    if (!answer) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
+    const auto* end = std::get_if<ForkEnded>(&*answer);
+    if (end == nullptr) return std::move(*answer);
+    fork_ends_[end->pid] = static_cast<int>(end->wait_status);
+  }
+}
+
+base::Result<std::optional<int>> SandboxHandle::TakeForkEnd(std::uint64_t pid) {
+  while (!fork_ends_.contains(pid)) {
+    pollfd entry{socket_.get(), POLLIN, 0};
+    if (::poll(&entry, 1, 0) <= 0) return std::optional<int>();
+    SKERRY_ASSIGN_OR_RETURN(const os::Message message, os::ReceiveMessage(socket_.get(), base::Deadline::After(0s)));
+    const auto answer = DecodeFromLauncher(message.bytes);
+    const auto* end = answer ? std::get_if<ForkEnded>(&*answer) : nullptr;
+    if (answer && std::holds_alternative<Ended>(*answer)) ended_ = std::get<Ended>(*answer);
+    if (end == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+    fork_ends_[end->pid] = static_cast<int>(end->wait_status);
+  }
+  const int status = fork_ends_[pid];
+  fork_ends_.erase(pid);
+  return std::optional(status);
 }
 
 base::Result<std::optional<SandboxHandle::InitMessage>> SandboxHandle::Receive(base::Deadline deadline) const {
@@ -160,12 +220,11 @@ base::Result<std::optional<SandboxHandle::InitMessage>> SandboxHandle::Receive(b
   return InitMessage{std::move(*decoded), std::move(message->fds)};
 }
 
-base::Result<Usage> SandboxHandle::AskUsage() const {
+base::Result<Usage> SandboxHandle::AskUsage() {
   SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{UsageRequest{}})));
-  const auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(kStopPatience));
-  if (!message) return std::unexpected(message.error());
-  const auto answer = DecodeFromLauncher(message->bytes);
-  const auto* usage = answer ? std::get_if<Usage>(&*answer) : nullptr;
+  SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStopPatience)));
+  if (const auto* ended = std::get_if<Ended>(&answer)) ended_ = *ended;
+  const auto* usage = std::get_if<Usage>(&answer);
   if (usage == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
   return *usage;
 }
@@ -175,14 +234,15 @@ base::Result<Ended> SandboxHandle::Stop() {
   if (!socket_.valid()) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
   // A launcher that has ended already (the sandbox died) does not read this, but its last word is still to be had.
   (void)os::SendMessage(socket_.get(), Encode(ToLauncher{StopRequest{}}));
-  auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(kStopPatience));
-  socket_.Reset();
-  if (!message) return std::unexpected(std::move(message).error());
-  const auto answer = DecodeFromLauncher(message->bytes);
-  const auto* ended = answer ? std::get_if<Ended>(&*answer) : nullptr;
-  if (ended == nullptr) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
-  ended_ = *ended;
-  return *ended_;
+  const auto deadline = base::Deadline::After(kStopPatience);
+  for (;;) {
+    auto answer = ReceiveAnswer(deadline);
+    if (answer && !std::holds_alternative<Ended>(*answer)) continue;  // to a question that nobody waits for any longer
+    socket_.Reset();
+    if (!answer) return std::unexpected(std::move(answer).error());
+    ended_ = std::get<Ended>(*answer);
+    return *ended_;
+  }
 }
 
 SandboxHandle::~SandboxHandle() {

@@ -1,7 +1,9 @@
 // A backend's side: starts a launcher, has sandboxes made, runs commands in them, ends them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +23,7 @@ namespace skerry::launcher {
 struct ProgramPaths {
   std::string launcher;
   std::string init;
+  std::string zygote_library;
   static base::Result<ProgramPaths> BesideThisProgram();
 };
 
@@ -28,7 +31,14 @@ struct ProgramPaths {
 // next. The destructor ends it, and with it what sandboxes are left.
 class Launcher {
  public:
-  explicit Launcher(ProgramPaths programs) : programs_(std::move(programs)) {}
+  // A zygote that every launcher is told of, and the program text that it reads.
+  struct Zygote {
+    ZygoteOffer offer;
+    std::string text;
+  };
+
+  explicit Launcher(ProgramPaths programs, std::vector<Zygote> zygotes = {})
+      : programs_(std::move(programs)), zygotes_(std::move(zygotes)) {}
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
   ~Launcher();
@@ -38,9 +48,11 @@ class Launcher {
 
  private:
   base::Status EnsureRunning();
+  base::Status OfferZygotes() const;
   void End();
 
   ProgramPaths programs_;
+  std::vector<Zygote> zygotes_;
   std::mutex mutex_;
   os::PidFd process_;
   base::UniqueFd socket_;
@@ -70,6 +82,15 @@ class SandboxHandle {
   // `fds`: stdin, stdout, stderr and, for programs that read their text from descriptor 3, that. They stay the
   // caller's.
   base::Status SendCommand(const CommandRequest& command, std::span<const int> fds) const;
+  base::Status SignalCommand(std::uint64_t id, int signal) const;
+
+  // Has a zygote's child enter with these four descriptors; its pid on the host.
+  base::Result<std::uint64_t> Fork(const std::string& zygote, std::span<const int> fds);
+  base::Status SignalFork(std::uint64_t pid, int signal) const;
+  // Becomes readable when a fork has ended, or at its end when the launcher is lost.
+  [[nodiscard]] int launcher_fd() const { return socket_.get(); }
+  // The wait status of that fork, when it has ended by now; its end is told once.
+  base::Result<std::optional<int>> TakeForkEnd(std::uint64_t pid);
   // The next word of the init, with what came along. Nothing when the sandbox is gone.
   struct InitMessage {
     FromInit message;
@@ -80,7 +101,7 @@ class SandboxHandle {
   // The views of a workspace that is not direct (changes, then merged), else empty. They outlive the sandbox.
   std::vector<base::UniqueFd> TakeViews() { return std::move(views_); }
 
-  base::Result<Usage> AskUsage() const;
+  base::Result<Usage> AskUsage();
 
   // Kills everything inside; returns when nothing is left. Further calls return the same.
   base::Result<Ended> Stop();
@@ -95,6 +116,10 @@ class SandboxHandle {
   std::vector<base::UniqueFd> views_;
   Started started_;
   std::optional<Ended> ended_;
+  std::map<std::uint64_t, int> fork_ends_;  // that were told while something else was waited for
+
+  // The next answer that is not about the end of a fork.
+  base::Result<FromLauncher> ReceiveAnswer(base::Deadline deadline);
 };
 
 }  // namespace skerry::launcher

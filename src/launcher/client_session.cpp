@@ -1,5 +1,6 @@
 #include "launcher/client_session.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ ClientSession::~ClientSession() {
   if (!sandbox_) return;
   for (const int fd : {sandbox_->report_fd(), sandbox_->control_fd(), sandbox_->init_pidfd()})
     workplace_.events.Remove(fd);
+  for (const os::PidFd& process : sandbox_->adopted()) workplace_.events.Remove(process.get());
 }
 
 void ClientSession::Watch(int fd, Source source) const {
@@ -50,6 +52,8 @@ void ClientSession::OnReady(Source source) {
       return ReadFirstWord();
     case Source::kInit:
       return phase_ == Phase::kEnding ? FinishIfEmpty() : End();
+    case Source::kAdopted:
+      return ReapAdopted();
   }
 }
 
@@ -60,6 +64,13 @@ void ClientSession::ServeClient() {
     return Answer(sandbox_->CurrentUsage());
   if (request && phase_ == Phase::kRunning && std::holds_alternative<ActivityRequest>(*request))
     return OnActivity(std::get<ActivityRequest>(*request));
+  if (request && phase_ == Phase::kRunning && std::holds_alternative<ForkRequest>(*request))
+    return OnFork(std::get<ForkRequest>(*request), message->fds);
+  if (request && phase_ == Phase::kRunning && std::holds_alternative<SignalRequest>(*request)) {
+    const auto& signal = std::get<SignalRequest>(*request);
+    (void)sandbox_->SignalAdopted(static_cast<pid_t>(signal.pid), static_cast<int>(signal.signal));
+    return;
+  }
   if (request && phase_ == Phase::kIdle && std::holds_alternative<StartRequest>(*request))
     return Start(std::get<StartRequest>(*request), message->fds);
   if (phase_ == Phase::kIdle && !message)
@@ -116,6 +127,36 @@ void ClientSession::OnActivity(const ActivityRequest& request) {
   life_ = request.lifetime_ms == 0 ? base::Deadline::Never()
                                    : base::Deadline::After(std::chrono::milliseconds(request.lifetime_ms));
   if (const auto interval = sandbox_->WatchInterval()) next_look_ = base::Deadline::After(*interval);
+}
+
+void ClientSession::OnFork(const ForkRequest& request, std::span<const base::UniqueFd> fds) {
+  if (!sandbox_->fork_order() || fds.size() != kForkStreams)
+    return Answer(Forked{0, "a zygote's child cannot enter this sandbox"});
+  std::vector<int> all = {sandbox_->init_pidfd()};
+  for (const base::UniqueFd& fd : fds) all.push_back(fd.get());
+  for (const int fd : sandbox_->join_cgroups()) all.push_back(fd);
+  workplace_.zygotes->Fork(id_, request.zygote, *sandbox_->fork_order(), all);
+}
+
+void ClientSession::OnForked(const Forked& forked) {
+  if (forked.pid == 0) return Answer(forked);
+  if (auto adopted = sandbox_->Adopt(static_cast<pid_t>(forked.pid)); !adopted)
+    return Answer(Forked{0, adopted.error().message});
+  Watch(sandbox_->adopted().back().get(), Source::kAdopted);
+  Answer(forked);
+  // It entered a sandbox that is on its way out.
+  if (phase_ == Phase::kEnding) sandbox_->BeginKill();
+}
+
+bool ClientSession::Knows(pid_t pid) const {
+  if (!sandbox_) return false;
+  return sandbox_->init_pid() == pid ||
+         std::ranges::any_of(sandbox_->adopted(), [&](const os::PidFd& one) { return one.pid() == pid; });
+}
+
+void ClientSession::ReapAdopted() {
+  for (const ForkEnded& ended : sandbox_->ReapAdopted(workplace_.events))
+    if (phase_ == Phase::kRunning) Answer(ended);
 }
 
 base::Deadline ClientSession::NextTime() const {

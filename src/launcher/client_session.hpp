@@ -9,6 +9,7 @@
 #include "launcher/machine_facts.hpp"
 #include "launcher/protocol.hpp"
 #include "launcher/sandbox_process.hpp"
+#include "launcher/zygote.hpp"
 #include "os/event_set.hpp"
 
 namespace skerry::launcher {
@@ -18,13 +19,14 @@ struct Workplace {
   os::EventSet events;
   MachineFacts machine;
   int init_program = -1;
+  Zygotes* zygotes = nullptr;
 };
 
 // Never waits: it is told when something is ready or its time has come.
 class ClientSession {
  public:
   // Which of a session's descriptors an event is about.
-  enum class Source : std::uint8_t { kClient, kReport, kControl, kInit };
+  enum class Source : std::uint8_t { kClient, kReport, kControl, kInit, kAdopted };
   static constexpr std::uint64_t kSources = 8;  // tokens are session * kSources + source
 
   ClientSession(std::uint64_t id, base::UniqueFd client, Workplace& workplace);
@@ -36,6 +38,10 @@ class ClientSession {
   void OnTime();
   // When OnTime wants to be called.
   [[nodiscard]] base::Deadline NextTime() const;
+
+  // A zygote's answer to this session.
+  void OnForked(const Forked& forked);
+  [[nodiscard]] bool Knows(pid_t pid) const;
 
   // The sandbox's end, whatever it is doing; the last word is said when nothing of it is left.
   void End();
@@ -54,6 +60,8 @@ class ClientSession {
   void HandOver();
   void Refuse(base::Error error);
   void OnActivity(const ActivityRequest& request);
+  void OnFork(const ForkRequest& request, std::span<const base::UniqueFd> fds);
+  void ReapAdopted();
   void FinishIfEmpty();
 
   std::uint64_t id_;

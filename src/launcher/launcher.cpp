@@ -4,14 +4,18 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "launcher/client_session.hpp"
 #include "launcher/protocol.hpp"
+#include "launcher/zygote.hpp"
 #include "os/event_set.hpp"
+#include "os/process_tree.hpp"
 #include "os/socket.hpp"
 
 namespace skerry::launcher {
@@ -23,11 +27,19 @@ constexpr int kExitFailed = 125;
 // Tokens below the first session's.
 constexpr std::uint64_t kClientsToken = 0;
 constexpr std::uint64_t kSignalsToken = 1;
+// Far above those of all sessions.
+constexpr std::uint64_t kFirstZygoteToken = 1ULL << 63U;
 
 class Server {
  public:
   Server(int clients, base::UniqueFd signals, Workplace workplace)
-      : clients_(clients), signals_(std::move(signals)), workplace_(std::move(workplace)) {}
+      : clients_(clients),
+        signals_(std::move(signals)),
+        workplace_(std::move(workplace)),
+        zygotes_(workplace_.events, kFirstZygoteToken,
+                 [this](std::uint64_t session, const Forked& forked) { OnForked(session, forked); }) {
+    workplace_.zygotes = &zygotes_;
+  }
 
   int Run() {
     if (!workplace_.events.Add(clients_, kClientsToken) || !workplace_.events.Add(signals_.get(), kSignalsToken))
@@ -41,6 +53,7 @@ class Server {
         for (const std::uint64_t token : *ready) Serve(token);
       for (auto& [id, session] : sessions_)
         if (session.NextTime().Expired()) session.OnTime();
+      if (strangers_) ReapStrangers();
       std::erase_if(sessions_, [](const auto& entry) { return entry.second.Over(); });
     }
     return kExitOk;
@@ -56,6 +69,11 @@ class Server {
   void Serve(std::uint64_t token) {
     if (token == kClientsToken) return Connect();
     if (token == kSignalsToken) return EndAll();
+    if (token >= kFirstZygoteToken) {
+      zygotes_.OnReady(token);
+      strangers_ = strangers_ || zygotes_.MayHaveLostChildren();
+      return;
+    }
     const auto found = sessions_.find(token / ClientSession::kSources);
     if (found == sessions_.end() || found->second.Over()) return;  // ended earlier in the same round
     found->second.OnReady(static_cast<ClientSession::Source>(token % ClientSession::kSources));
@@ -63,9 +81,31 @@ class Server {
 
   void Connect() {
     auto message = os::ReceiveMessage(clients_, base::Deadline::Never());
+    if (message && message->fds.size() == 2) {
+      if (auto offer = DecodeZygoteOffer(message->bytes))
+        return zygotes_.Offer(std::move(*offer), std::move(message->fds[0]), std::move(message->fds[1]));
+    }
     if (!message || message->bytes != kConnect || message->fds.size() != 1) return EndAll();
     const std::uint64_t id = next_id_++;
     sessions_.try_emplace(id, id, std::move(message->fds.front()), workplace_);
+  }
+
+  void OnForked(std::uint64_t session, const Forked& forked) {
+    const auto found = sessions_.find(session);
+    if (found != sessions_.end() && !found->second.Over()) return found->second.OnForked(forked);
+    // The sandbox has gone meanwhile, and with it what was to enter it; an orphan of ours is left to reap.
+    strangers_ = strangers_ || forked.pid != 0;
+  }
+
+  // Children that a zygote made for a sandbox and that no session knows. Their sandbox's end is theirs, but it waits
+  // for somebody to reap them.
+  void ReapStrangers() {
+    const pid_t self = ::getpid();
+    for (const pid_t pid : os::ProcessTree(self)) {
+      const auto knows = [&](const auto& entry) { return entry.second.Knows(pid); };
+      if (pid == self || zygotes_.IsZygote(pid) || std::ranges::any_of(sessions_, knows)) continue;
+      (void)::waitpid(pid, nullptr, WNOHANG);  // of those that are not our children the kernel says no
+    }
   }
 
   void EndAll() {
@@ -78,9 +118,11 @@ class Server {
   int clients_;
   base::UniqueFd signals_;
   Workplace workplace_;
+  Zygotes zygotes_;
   std::map<std::uint64_t, ClientSession> sessions_;
   std::uint64_t next_id_ = 1;
   bool ending_ = false;
+  bool strangers_ = false;  // there may be some
 };
 
 // Requests to end are read like messages, so that the sandboxes and their cgroups are taken down in order. The children
@@ -110,7 +152,7 @@ int Serve(int clients, int init_program) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto events = os::EventSet::Create();
   if (!events) return kExitFailed;
-  return Server(clients, std::move(signals), {std::move(*events), {}, init_program}).Run();
+  return Server(clients, std::move(signals), {std::move(*events), {}, init_program, nullptr}).Run();
 }
 
 }  // namespace skerry::launcher

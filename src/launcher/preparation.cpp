@@ -15,16 +15,6 @@
 namespace skerry::launcher {
 namespace {
 
-constexpr std::array kNamespaceRules = {
-    os::LandlockRule{.path = "/", .grant = os::LandlockGrant::kReadAndExecute},
-    os::LandlockRule{.path = "/workspace", .grant = os::LandlockGrant::kReadWrite},
-    os::LandlockRule{.path = "/tmp", .grant = os::LandlockGrant::kReadWrite},
-    os::LandlockRule{.path = "/home/agent", .grant = os::LandlockGrant::kReadWrite},
-    os::LandlockRule{.path = "/dev/shm", .grant = os::LandlockGrant::kReadWrite},
-    os::LandlockRule{.path = "/dev", .grant = os::LandlockGrant::kDevices},
-    os::LandlockRule{.path = "/proc", .grant = os::LandlockGrant::kProcess},
-};
-
 constexpr std::array kSubprocessRules = {
     os::LandlockRule{.path = "/usr", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/bin", .grant = os::LandlockGrant::kReadAndExecute},
@@ -47,7 +37,7 @@ constexpr std::array kSubprocessRules = {
 };
 
 std::vector<os::LandlockRule> RulesInNamespaces(const StartRequest& request) {
-  std::vector<os::LandlockRule> rules(kNamespaceRules.begin(), kNamespaceRules.end());
+  std::vector<os::LandlockRule> rules(NamespaceRules().begin(), NamespaceRules().end());
   for (const HostBind& bind : request.binds)
     if (bind.access == os::Access::kReadWrite)
       rules.push_back({.path = bind.target.c_str(), .grant = os::LandlockGrant::kReadWrite});
@@ -168,7 +158,8 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
                              ? prepared.PrepareNamespaces(fds, machine, degraded)
                              : prepared.PrepareSubprocess(fds));
   prepared.join_cgroups_ = cgroup.JoinFds();
-  prepared.filter_ = machine.Filter(FilterFor(request, cgroup));
+  prepared.filter_options_ = FilterFor(request, cgroup);
+  prepared.filter_ = machine.Filter(prepared.filter_options_);
   prepared.limits_ = LimitsFor(request, cgroup);
   prepared.sockets_are_watched_ = !cgroup.LimitsSockets();
   if (!request.pretend_missing.Has(base::Feature::kLandlock)) prepared.landlock_abi_ = machine.landlock_abi();
@@ -209,6 +200,13 @@ base::Status Preparation::PrepareSubprocess(std::span<const base::UniqueFd> fds)
   return GiveAway(request_, workspace_fd, identity_);
 }
 
+std::optional<ForkOrder> Preparation::OrderForForks() const {
+  // Only the usual rules of Landlock are known to a zygote.
+  if (request_.isolation != Isolation::kNamespaces || !request_.binds.empty() || !request_.root_path.empty())
+    return std::nullopt;
+  return ForkOrder{.limits = limits_, .filter = filter_options_, .landlock_abi = landlock_abi_};
+}
+
 ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   // The init lies outside the sandbox's root and is reached through its descriptor alone.
   landlock_rules_.push_back({.fd = init_program, .grant = os::LandlockGrant::kReadAndExecute});
@@ -229,10 +227,7 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.hidden = request_.hidden;
   plan.root_mount_point = RootMountPoint();
   plan.hand_out_diagnosis = sockets_are_watched_;
-  plan.limits = limits_;
-  plan.landlock_abi = landlock_abi_;
-  plan.landlock_rules = landlock_rules_;
-  plan.filter = filter_;
+  plan.fence = {request_.isolation, limits_, landlock_abi_, landlock_rules_, filter_};
   return plan;
 }
 

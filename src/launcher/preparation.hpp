@@ -3,12 +3,14 @@
 
 #include <linux/filter.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "launcher/fork_order.hpp"
 #include "launcher/host_identity.hpp"
 #include "launcher/host_tree.hpp"
 #include "launcher/machine_facts.hpp"
@@ -32,6 +34,8 @@ class Preparation {
   [[nodiscard]] const HostIdentity& identity() const { return identity_; }
   // The mount namespace to start from, or -1 for the launcher's own.
   [[nodiscard]] int root_template() const { return root_template_; }
+  // How a zygote's child is to be fenced in when it enters this sandbox; nothing for those it cannot enter.
+  [[nodiscard]] std::optional<ForkOrder> OrderForForks() const;
   [[nodiscard]] ChildPlan PlanFor(int report, int control, int init_program);
 
  private:
@@ -46,6 +50,7 @@ class Preparation {
   std::vector<int> join_cgroups_;
   RootPlan root_;
   std::vector<os::LandlockRule> landlock_rules_;
+  os::FilterOptions filter_options_;
   std::span<const sock_filter> filter_;  // of the machine's facts
   os::ProcessLimits limits_;
   int root_template_ = -1;

@@ -19,6 +19,12 @@ enum class Tag : std::uint64_t {
   kCommandEnded,
   kTerminalOpened,
   kActivity,
+  kFork,
+  kSignal,
+  kForked,
+  kForkEnded,
+  kCommandSignal,
+  kZygoteOffer,
   kLast
 };
 
@@ -27,6 +33,7 @@ constexpr std::uint64_t kMaxCount = 1ULL << 22U;
 constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxBinds = 48;
 constexpr std::uint64_t kMaxTerminal = 10'000;
+constexpr std::uint64_t kMaxSignal = 64;
 constexpr std::uint64_t kMaxLifetimeMs = 1ULL << 32U;
 
 WireWriter Tagged(Tag tag) {
@@ -66,6 +73,37 @@ std::string EncodeOne(const StartRequest& message) {
 
 std::string EncodeOne(const ActivityRequest& message) {
   return Tagged(Tag::kActivity).Number(message.lifetime_ms).Take();
+}
+
+std::string EncodeOne(const ForkRequest& message) {
+  return Tagged(Tag::kFork).Text(message.zygote).Take();
+}
+
+std::string EncodeOne(const SignalRequest& message) {
+  return Tagged(Tag::kSignal).Number(message.pid).Number(message.signal).Take();
+}
+
+std::string EncodeOne(const Forked& message) {
+  return Tagged(Tag::kForked).Number(message.pid).Text(message.why).Take();
+}
+
+std::string EncodeOne(const ForkEnded& message) {
+  return Tagged(Tag::kForkEnded).Number(message.pid).Number(message.wait_status).Take();
+}
+
+std::string EncodeOne(const CommandSignal& message) {
+  return Tagged(Tag::kCommandSignal).Number(message.id).Number(message.signal).Take();
+}
+
+std::string EncodeOne(const CommandRequest& message) {
+  return Tagged(Tag::kCommand)
+      .Number(message.id)
+      .Number(message.terminal ? message.terminal->rows : 0)
+      .Number(message.terminal ? message.terminal->columns : 0)
+      .Text(message.directory)
+      .Texts(message.arguments)
+      .Texts(message.environment)
+      .Take();
 }
 
 std::string EncodeOne(const UsageRequest&) {
@@ -183,6 +221,28 @@ std::optional<ToLauncher> DecodeActivity(WireReader reader) {
   return reader.Complete() ? std::optional<ToLauncher>(request) : std::nullopt;
 }
 
+std::optional<ToLauncher> DecodeFork(WireReader reader) {
+  ForkRequest request{std::string(reader.Text())};
+  return reader.Complete() ? std::optional<ToLauncher>(std::move(request)) : std::nullopt;
+}
+
+std::optional<ToLauncher> DecodeSignal(WireReader reader) {
+  const SignalRequest request{reader.NumberUpTo(kMaxCount), reader.NumberUpTo(kMaxSignal)};
+  return reader.Complete() && request.pid > 1 ? std::optional<ToLauncher>(request) : std::nullopt;
+}
+
+std::optional<FromLauncher> DecodeForked(WireReader reader) {
+  Forked message;
+  message.pid = reader.NumberUpTo(kMaxCount);
+  message.why = reader.Text();
+  return reader.Complete() ? std::optional<FromLauncher>(std::move(message)) : std::nullopt;
+}
+
+std::optional<FromLauncher> DecodeForkEnded(WireReader reader) {
+  const ForkEnded message{reader.NumberUpTo(kMaxCount), reader.NumberUpTo(0xFFFF)};
+  return reader.Complete() ? std::optional<FromLauncher>(message) : std::nullopt;
+}
+
 std::optional<FromLauncher> DecodeStarted(WireReader reader) {
   Started message;
   message.init_pid = reader.NumberUpTo(kMaxCount);
@@ -235,6 +295,20 @@ bool HasNul(const std::vector<std::string>& texts) {
   return std::ranges::any_of(texts, [](const std::string& text) { return text.find('\0') != std::string::npos; });
 }
 
+std::optional<ToInit> DecodeCommand(WireReader reader) {
+  CommandRequest message;
+  message.id = reader.Number();
+  const TerminalSize terminal{reader.NumberUpTo(kMaxTerminal), reader.NumberUpTo(kMaxTerminal)};
+  if ((terminal.rows == 0) != (terminal.columns == 0)) return std::nullopt;
+  if (terminal.rows != 0) message.terminal = terminal;
+  message.directory = reader.Text();
+  message.arguments = reader.Texts();
+  message.environment = reader.Texts();
+  if (!reader.Complete() || message.arguments.empty() || !AbsolutePath(message.directory)) return std::nullopt;
+  if (HasNul(message.arguments) || HasNul(message.environment)) return std::nullopt;
+  return message;
+}
+
 }  // namespace
 
 std::string Encode(const ToLauncher& message) {
@@ -249,15 +323,12 @@ std::string Encode(const FromInit& message) {
   return std::visit([](const auto& one) { return EncodeOne(one); }, message);
 }
 
-std::string Encode(const CommandRequest& message) {
-  return Tagged(Tag::kCommand)
-      .Number(message.id)
-      .Number(message.terminal ? message.terminal->rows : 0)
-      .Number(message.terminal ? message.terminal->columns : 0)
-      .Text(message.directory)
-      .Texts(message.arguments)
-      .Texts(message.environment)
-      .Take();
+std::string Encode(const ToInit& message) {
+  return std::visit([](const auto& one) { return EncodeOne(one); }, message);
+}
+
+std::string Encode(const ZygoteOffer& message) {
+  return Tagged(Tag::kZygoteOffer).Text(message.name).Texts(message.arguments).Texts(message.environment).Take();
 }
 
 std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes) {
@@ -267,6 +338,10 @@ std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes) {
       return DecodeStart(reader);
     case Tag::kActivity:
       return DecodeActivity(reader);
+    case Tag::kFork:
+      return DecodeFork(reader);
+    case Tag::kSignal:
+      return DecodeSignal(reader);
     case Tag::kUsageRequest:
       return reader.Complete() ? std::optional<ToLauncher>(UsageRequest{}) : std::nullopt;
     case Tag::kStop:
@@ -283,6 +358,10 @@ std::optional<FromLauncher> DecodeFromLauncher(std::string_view bytes) {
       return DecodeStarted(reader);
     case Tag::kFailed:
       return DecodeFailed(reader);
+    case Tag::kForked:
+      return DecodeForked(reader);
+    case Tag::kForkEnded:
+      return DecodeForkEnded(reader);
     case Tag::kUsage:
       return DecodeUsage(reader);
     case Tag::kEnded:
@@ -292,20 +371,30 @@ std::optional<FromLauncher> DecodeFromLauncher(std::string_view bytes) {
   }
 }
 
-std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes) {
+std::optional<ToInit> DecodeToInit(std::string_view bytes) {
   WireReader reader(bytes);
-  if (reader.Number() != static_cast<std::uint64_t>(Tag::kCommand)) return std::nullopt;
-  CommandRequest message;
-  message.id = reader.Number();
-  const TerminalSize terminal{reader.NumberUpTo(kMaxTerminal), reader.NumberUpTo(kMaxTerminal)};
-  if ((terminal.rows == 0) != (terminal.columns == 0)) return std::nullopt;
-  if (terminal.rows != 0) message.terminal = terminal;
-  message.directory = reader.Text();
-  message.arguments = reader.Texts();
-  message.environment = reader.Texts();
-  if (!reader.Complete() || message.arguments.empty() || !AbsolutePath(message.directory)) return std::nullopt;
-  if (HasNul(message.arguments) || HasNul(message.environment)) return std::nullopt;
-  return message;
+  switch (static_cast<Tag>(reader.NumberUpTo(static_cast<std::uint64_t>(Tag::kLast)))) {
+    case Tag::kCommand:
+      return DecodeCommand(reader);
+    case Tag::kCommandSignal: {
+      const CommandSignal message{reader.Number(), reader.NumberUpTo(kMaxSignal)};
+      return reader.Complete() ? std::optional<ToInit>(message) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<ZygoteOffer> DecodeZygoteOffer(std::string_view bytes) {
+  WireReader reader(bytes);
+  if (reader.Number() != static_cast<std::uint64_t>(Tag::kZygoteOffer)) return std::nullopt;
+  ZygoteOffer offer;
+  offer.name = reader.Text();
+  offer.arguments = reader.Texts();
+  offer.environment = reader.Texts();
+  if (!reader.Complete() || offer.arguments.empty() || !AbsolutePath(offer.arguments.front())) return std::nullopt;
+  if (HasNul(offer.arguments) || HasNul(offer.environment)) return std::nullopt;
+  return offer;
 }
 
 std::optional<FromInit> DecodeFromInit(std::string_view bytes) {

@@ -3,7 +3,7 @@
 // - backend → launcher, on the socket it was started with: kConnect with one end of a socket pair. That pair is for one
 //   sandbox; everything below happens on it. Its end is the sandbox's end.
 // - backend → launcher: StartRequest with the host's directories it names, open; then ActivityRequest before each
-//   command and UsageRequest as often as wanted; then StopRequest.
+//   command and UsageRequest as often as wanted; ForkRequest and SignalRequest for what zygotes make; then StopRequest.
 // - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; at the end
 //   Ended.
 // - backend → init: CommandRequest with stdin, stdout, stderr and, for program text, a sealed file that holds it; or
@@ -76,6 +76,18 @@ struct ActivityRequest {
   std::uint64_t lifetime_ms = 0;  // after this the launcher ends it even if its client is stopped; 0 for never
 };
 
+// A process of the zygote of this kind is to enter the sandbox, with the four descriptors that come along as its stdin,
+// stdout, stderr and channel. Answered by Forked, in order; at its end by ForkEnded.
+struct ForkRequest {
+  std::string zygote;
+};
+
+// To such a process and its group.
+struct SignalRequest {
+  std::uint64_t pid = 0;
+  std::uint64_t signal = 0;
+};
+
 struct UsageRequest {};
 struct StopRequest {};
 
@@ -104,6 +116,16 @@ struct Ended {
   std::uint64_t processes_left = 0;  // 0 is the proof that the group is empty
 };
 
+struct Forked {
+  std::uint64_t pid = 0;  // 0 when it could not be
+  std::string why;        // then
+};
+
+struct ForkEnded {
+  std::uint64_t pid = 0;
+  std::uint64_t wait_status = 0;
+};
+
 struct TerminalSize {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -115,6 +137,12 @@ struct CommandRequest {
   std::string directory;
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // "NAME=value", the whole of it
+};
+
+// To a running command and its group.
+struct CommandSignal {
+  std::uint64_t id = 0;
+  std::uint64_t signal = 0;
 };
 
 struct CommandEnded {
@@ -129,25 +157,36 @@ struct TerminalOpened {
   std::uint64_t id = 0;
 };
 
-// The one message on the launcher's own socket, with a descriptor.
+// On the launcher's own socket, with a descriptor. The other message there is ZygoteOffer.
 inline constexpr std::string_view kConnect = "+";
+
+// A program that loads an interpreter once and then forks into sandboxes. Comes with a library that does the forking at
+// descriptor 4 and a text at 5. It is started when it is first asked for.
+struct ZygoteOffer {
+  std::string name;
+  std::vector<std::string> arguments;  // the first is the program's absolute path
+  std::vector<std::string> environment;
+};
 
 // The first word of the init on its socket, to the launcher: everything is in place.
 inline constexpr std::string_view kInitReady = "!";
 
+using ToInit = std::variant<CommandRequest, CommandSignal>;
 using FromInit = std::variant<TerminalOpened, CommandEnded>;
-using ToLauncher = std::variant<StartRequest, ActivityRequest, UsageRequest, StopRequest>;
-using FromLauncher = std::variant<Started, Failed, Usage, Ended>;
+using ToLauncher = std::variant<StartRequest, ActivityRequest, ForkRequest, SignalRequest, UsageRequest, StopRequest>;
+using FromLauncher = std::variant<Started, Failed, Forked, ForkEnded, Usage, Ended>;
 
 std::string Encode(const ToLauncher& message);
 std::string Encode(const FromLauncher& message);
-std::string Encode(const CommandRequest& message);
+std::string Encode(const ToInit& message);
+std::string Encode(const ZygoteOffer& message);
 std::string Encode(const FromInit& message);
 
 // Nothing for bytes that are not exactly one well-formed message with values in range.
 std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes);
 std::optional<FromLauncher> DecodeFromLauncher(std::string_view bytes);
-std::optional<CommandRequest> DecodeCommandRequest(std::string_view bytes);
+std::optional<ToInit> DecodeToInit(std::string_view bytes);
+std::optional<ZygoteOffer> DecodeZygoteOffer(std::string_view bytes);
 std::optional<FromInit> DecodeFromInit(std::string_view bytes);
 
 }  // namespace skerry::launcher

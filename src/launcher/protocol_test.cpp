@@ -5,6 +5,10 @@
 namespace skerry::launcher {
 namespace {
 
+CommandRequest Decoded(const CommandRequest& command) {
+  return std::get<CommandRequest>(DecodeToInit(Encode(ToInit{command})).value());
+}
+
 StartRequest Request() {
   StartRequest request;
   request.workspace = WorkspaceKind::kLayered;
@@ -92,22 +96,22 @@ TEST(ProtocolTest, AnswersArriveAsTheyWereSent) {
 
 TEST(ProtocolTest, ACommandWithANulOrWithoutArgumentsIsRefused) {
   CommandRequest command{.id = 1, .directory = "/workspace", .arguments = {"echo", "hi"}, .environment = {"A=b"}};
-  EXPECT_TRUE(DecodeCommandRequest(Encode(command)).has_value());
+  EXPECT_TRUE(DecodeToInit(Encode(ToInit{command})).has_value());
   command.arguments = {std::string("a\0b", 3)};
-  EXPECT_FALSE(DecodeCommandRequest(Encode(command)).has_value());
+  EXPECT_FALSE(DecodeToInit(Encode(ToInit{command})).has_value());
   command.arguments.clear();
-  EXPECT_FALSE(DecodeCommandRequest(Encode(command)).has_value());
+  EXPECT_FALSE(DecodeToInit(Encode(ToInit{command})).has_value());
 }
 
 TEST(ProtocolTest, ATerminalHasRowsAndColumnsOrIsNone) {
   CommandRequest command;
   command.directory = "/workspace";
   command.arguments = {"true"};
-  EXPECT_FALSE(DecodeCommandRequest(Encode(command))->terminal.has_value());
+  EXPECT_FALSE(Decoded(command).terminal.has_value());
   command.terminal = {24, 80};
-  EXPECT_EQ(DecodeCommandRequest(Encode(command))->terminal->columns, 80U);
+  EXPECT_EQ(Decoded(command).terminal->columns, 80U);
   command.terminal = {24, 0};
-  EXPECT_FALSE(DecodeCommandRequest(Encode(command)).has_value());
+  EXPECT_FALSE(DecodeToInit(Encode(ToInit{command})).has_value());
 }
 
 TEST(ProtocolTest, TheEndOfACommandArrivesAsItWasSent) {
@@ -115,6 +119,19 @@ TEST(ProtocolTest, TheEndOfACommandArrivesAsItWasSent) {
   ASSERT_TRUE(ended.has_value());
   EXPECT_EQ(std::get<CommandEnded>(*ended).id, 3U);
   EXPECT_EQ(std::get<CommandEnded>(*ended).wait_status, 256U);
+}
+
+TEST(ProtocolTest, WhatConcernsZygotesArrivesAsItWasSent) {
+  EXPECT_EQ(std::get<ForkRequest>(DecodeToLauncher(Encode(ToLauncher{ForkRequest{"python"}})).value()).zygote,
+            "python");
+  EXPECT_EQ(std::get<SignalRequest>(DecodeToLauncher(Encode(ToLauncher{SignalRequest{9, 2}})).value()).signal, 2U);
+  EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{SignalRequest{1, 2}})).has_value());
+  EXPECT_EQ(std::get<Forked>(DecodeFromLauncher(Encode(FromLauncher{Forked{0, "no"}})).value()).why, "no");
+  EXPECT_EQ(std::get<ForkEnded>(DecodeFromLauncher(Encode(FromLauncher{ForkEnded{7, 9}})).value()).wait_status, 9U);
+  EXPECT_EQ(std::get<CommandSignal>(DecodeToInit(Encode(ToInit{CommandSignal{3, 15}})).value()).signal, 15U);
+  EXPECT_EQ(DecodeZygoteOffer(Encode(ZygoteOffer{"p", {"/usr/bin/python3", "-c"}, {"A=b"}}))->arguments.size(), 2U);
+  EXPECT_FALSE(DecodeZygoteOffer(Encode(ZygoteOffer{"p", {"python3"}, {}})).has_value());
+  EXPECT_FALSE(DecodeZygoteOffer(kConnect).has_value());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "launcher/sandbox_child.hpp"
 
 #include <fcntl.h>
-#include <linux/keyctl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,7 +17,6 @@
 
 #include "launcher/child_report.hpp"
 #include "launcher/root_builder.hpp"
-#include "os/seccomp.hpp"
 #include "os/socket_memory.hpp"
 
 namespace skerry::launcher {
@@ -68,20 +66,9 @@ void ArrangeDescriptors(const ChildPlan& plan) {
 }
 
 void Restrict(const ChildPlan& plan) {
-  // Open files, core files, priorities, locked memory, queues (F06, F08, D09, F09).
-  Check(plan, os::ApplyProcessLimits(plan.limits), "set process limits");
-  // A session keyring of its own (E03); where keys are refused altogether there is nothing to leave.
-  ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
-  // Nothing to mount, to trace, to load or to make devices with, and no way to get it back (A18, A21, B15, C12).
-  const auto effort = plan.isolation == Isolation::kNamespaces ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
-  Check(plan, os::DropAllCapabilities(effort), "drop capabilities");
-  // Set-uid programs lend nothing, and the filter below may be installed without privilege.
-  Check(plan, os::SetNoNewPrivileges(), "set no_new_privs");
-  // A second fence around files, abstract sockets and signals, if a mount or a namespace were to slip (A02, D01, G51).
-  const auto network = plan.isolation == Isolation::kNone ? os::LandlockNetwork::kNoTcp : os::LandlockNetwork::kAnyTcp;
-  Check(plan, os::ApplyLandlock(plan.landlock_abi, plan.landlock_rules, network), "apply Landlock");
-  // Last, as it forbids most of what was done above (all rows C and E).
-  Check(plan, os::InstallFilter(plan.filter), "install seccomp filter");
+  const char* step = "";
+  const int error = PutUpFence(plan.fence, step);
+  Check(plan, error, step);
 }
 
 void BecomeInit(const ChildPlan& plan) {

@@ -2,7 +2,6 @@
 // failure is one message on the report socket, and no way leads back.
 #pragma once
 
-#include <linux/filter.h>
 #include <sys/types.h>
 
 #include <array>
@@ -10,10 +9,10 @@
 #include <span>
 #include <string>
 
+#include "launcher/fence.hpp"
 #include "launcher/host_tree.hpp"
 #include "launcher/mount_plan.hpp"
 #include "launcher/protocol.hpp"
-#include "os/landlock.hpp"
 #include "os/privileges.hpp"
 
 namespace skerry::launcher {
@@ -53,10 +52,7 @@ struct ChildPlan {
 
   bool hand_out_diagnosis = false;  // where no cgroup counts what sockets hold
 
-  os::ProcessLimits limits;
-  int landlock_abi = 0;
-  std::span<const os::LandlockRule> landlock_rules;
-  std::span<const sock_filter> filter;
+  Fence fence;
 };
 
 [[noreturn]] void RunSandboxChild(const ChildPlan& plan);

@@ -102,6 +102,7 @@ base::Result<SandboxProcess> SandboxProcess::Begin(const StartRequest& request, 
   if (!prepared) return std::unexpected(AtStep("prepare the sandbox", std::move(prepared).error()));
   if (auto made = sandbox.MakeChild(request, *prepared, init_program); !made)
     return std::unexpected(AtStep("make the sandbox", std::move(made).error()));
+  sandbox.fork_order_ = prepared->OrderForForks();
   return sandbox;
 }
 
@@ -168,7 +169,12 @@ std::uint64_t SandboxProcess::WatchedMemory() {
     socket_bytes_ = some ? os::SocketMemory(diagnosis_.get()) : 0;
   }
   if (cgroup_.LimitsMemory()) return socket_bytes_;
-  const os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
+  os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
+  for (const os::PidFd& process : adopted_) {
+    const os::TreeUse more = os::ProcessTreeUse(process.pid(), memory_bytes_);
+    use.memory_bytes += more.memory_bytes;
+    use.tasks += more.tasks;
+  }
   at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);
   return use.memory_bytes + socket_bytes_;
 }
@@ -182,10 +188,37 @@ bool SandboxProcess::OverMemoryLimit() {
   return over_memory_limit_;
 }
 
+base::Status SandboxProcess::Adopt(pid_t pid) {
+  SKERRY_ASSIGN_OR_RETURN(os::PidFd process, os::PidFd::Open(pid));
+  adopted_.push_back(std::move(process));
+  return {};
+}
+
+std::vector<ForkEnded> SandboxProcess::ReapAdopted(const os::EventSet& events) {
+  std::vector<ForkEnded> ended;
+  std::erase_if(adopted_, [&](const os::PidFd& process) {
+    const auto exited = process.WaitForExit(base::Deadline::After(0s));
+    if (!exited || !*exited) return false;
+    const auto status = process.Reap();
+    ended.push_back({static_cast<std::uint64_t>(process.pid()), static_cast<std::uint64_t>(status.value_or(0))});
+    events.Remove(process.get());
+    return true;
+  });
+  return ended;
+}
+
+int SandboxProcess::SignalAdopted(pid_t pid, int signal) const {
+  const auto known = [&](const os::PidFd& process) { return process.pid() == pid; };
+  if (std::ranges::none_of(adopted_, known)) return ESRCH;
+  // It leads a group of its own, and is ours until we reap it.
+  return ::kill(-pid, signal) < 0 ? errno : 0;
+}
+
 void SandboxProcess::BeginKill() {
   cgroup_.Kill();
   // Not reaped yet, so its pid is nobody else's.
   if (init_.valid() && !init_.Signal(SIGKILL)) ::kill(init_.pid(), SIGKILL);
+  for (const os::PidFd& process : adopted_) (void)process.Signal(SIGKILL);
 }
 
 // The kernel lets the first process of a pid namespace end only when every other one in it has, so its end is proof.
@@ -212,6 +245,7 @@ SandboxProcess::~SandboxProcess() {
   if (!init_.valid()) return;
   BeginKill();
   const auto deadline = base::Deadline::After(kKillPatience);
+  for (const os::PidFd& process : adopted_) (void)process.Reap();
   (void)init_.WaitForExit(deadline);
   while (!Empty() && !deadline.Expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

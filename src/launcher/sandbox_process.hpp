@@ -10,8 +10,10 @@
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "launcher/fork_order.hpp"
 #include "launcher/protocol.hpp"
 #include "os/cgroup.hpp"
+#include "os/event_set.hpp"
 #include "os/pidfd.hpp"
 
 namespace skerry::launcher {
@@ -52,6 +54,19 @@ class SandboxProcess {
 
   [[nodiscard]] Usage CurrentUsage() const;
 
+  // How a zygote's child is fenced in to enter this sandbox; nothing for those it cannot enter.
+  [[nodiscard]] const std::optional<ForkOrder>& fork_order() const { return fork_order_; }
+  // What it writes "0" to so as to be in the sandbox's cgroups.
+  [[nodiscard]] std::vector<int> join_cgroups() const { return cgroup_.JoinFdsForMembers(); }
+
+  // A child of ours that a zygote made in this sandbox. It must be reaped before the init can end.
+  base::Status Adopt(pid_t pid);
+  [[nodiscard]] const std::vector<os::PidFd>& adopted() const { return adopted_; }
+  // Those that have ended, which are reaped with this.
+  std::vector<ForkEnded> ReapAdopted(const os::EventSet& events);
+  // 0 or an errno. Only those that were adopted can be signalled.
+  [[nodiscard]] int SignalAdopted(pid_t pid, int signal) const;
+
   // Sends every process to its end and does not wait for it.
   void BeginKill();
   // True when no process is left. To be asked after BeginKill, when the init's pidfd is readable and then again.
@@ -74,6 +89,8 @@ class SandboxProcess {
   base::UniqueFd report_;
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;
+  std::optional<ForkOrder> fork_order_;
+  std::vector<os::PidFd> adopted_;
   Isolation isolation_;
   std::uint64_t memory_bytes_;
   std::uint64_t pids_;

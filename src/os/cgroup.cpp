@@ -121,7 +121,10 @@ base::Status Cgroup::Add(const CgroupMount& mount, const std::string& name) {
   groups_.push_back({mount.version, directory, mount.controllers, {}});
   if (mount.version == CgroupVersion::kTwo) {
     version2_.Reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return version2_.valid() ? base::Status{} : ErrnoErr(directory);
+    if (!version2_.valid()) return ErrnoErr(directory);
+    if (!mount.Has("memory") && !mount.Has("pids") && !mount.Has("cpu")) return {};
+    groups_.back().join.Reset(::open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    return groups_.back().join.valid() ? base::Status{} : ErrnoErr(directory + "/cgroup.procs");
   }
   groups_.back().join.Reset(::open((directory + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
   return groups_.back().join.valid() ? base::Status{} : ErrnoErr(directory + "/tasks");
@@ -145,6 +148,13 @@ const Cgroup::Group* Cgroup::Directory(std::string_view controller) const {
 }
 
 std::vector<int> Cgroup::JoinFds() const {
+  std::vector<int> fds;
+  for (const Group& group : groups_)
+    if (group.join.valid() && group.version == CgroupVersion::kOne) fds.push_back(group.join.get());
+  return fds;
+}
+
+std::vector<int> Cgroup::JoinFdsForMembers() const {
   std::vector<int> fds;
   for (const Group& group : groups_)
     if (group.join.valid()) fds.push_back(group.join.get());

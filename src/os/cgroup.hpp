@@ -60,6 +60,11 @@ class Cgroup {
   // 10 ms, this way some 40 µs.
   [[nodiscard]] std::vector<int> JoinFds() const;
 
+  // The same for a process that exists already: besides version 1 also a version 2 that limits something. One that only
+  // serves to kill is left out: entering it from outside takes milliseconds, and the kill finds such a process through
+  // its pid namespace.
+  [[nodiscard]] std::vector<int> JoinFdsForMembers() const;
+
   // SIGKILL to every member at once where version 2 can, else to the listed members until none is left.
   void Kill() const;
   [[nodiscard]] bool WaitEmpty(base::Deadline deadline) const;
@@ -70,7 +75,7 @@ class Cgroup {
     CgroupVersion version;
     std::string directory;
     std::vector<std::string> controllers;
-    base::UniqueFd join;  // version 1: `tasks`, open for writing
+    base::UniqueFd join;  // version 1: `tasks`, version 2 with controllers: `cgroup.procs`; open for writing
   };
 
   Cgroup() = default;

@@ -39,6 +39,20 @@ bool SecureBitsAreLocked() {
   return ::prctl(PR_GET_SECUREBITS, 0UL, 0UL, 0UL, 0UL) == static_cast<int>(kLockedSecureBits);
 }
 
+constexpr unsigned kCapabilitiesPerWord = 32;
+
+template <class Choose>
+int SetEffective(Choose choose) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> present{};
+  if (::syscall(SYS_capget, &header, present.data()) < 0) return errno;
+  for (auto& half : present) {
+    half.effective = choose(half.permitted);
+    half.inheritable = 0;
+  }
+  return ::syscall(SYS_capset, &header, present.data()) < 0 ? errno : 0;
+}
+
 }  // namespace
 
 int EmptyBoundingSet(Effort effort) {
@@ -96,6 +110,35 @@ int BecomeUser(uid_t user, gid_t group, Effort groups) {
   if (::setgroups(0, nullptr) < 0 && (errno != EPERM || groups == Effort::kMust)) return errno;
   if (::setresgid(group, group, group) < 0) return errno;
   return ::setresuid(user, user, user) < 0 ? errno : 0;
+}
+
+int BecomeUserWith(uid_t user, gid_t group, std::initializer_list<int> capabilities) {
+  if (::geteuid() != 0) return 0;
+  if (::prctl(PR_SET_KEEPCAPS, 1UL, 0UL, 0UL, 0UL) < 0) return errno;
+  if (const int error = BecomeUser(user, group, Effort::kMust); error != 0) return error;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> kept{};
+  for (const int capability : capabilities) {
+    auto& half = kept[static_cast<std::size_t>(capability) / kCapabilitiesPerWord];
+    const std::uint32_t bit = 1U << (static_cast<unsigned>(capability) % kCapabilitiesPerWord);
+    half.permitted |= bit;
+    half.effective |= bit;
+    half.inheritable |= bit;
+  }
+  if (::syscall(SYS_capset, &header, kept.data()) < 0) return errno;
+  for (const int capability : capabilities)
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, static_cast<unsigned long>(capability), 0UL, 0UL) < 0)
+      return errno;
+  return 0;
+}
+
+int ParkCapabilities() {
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0UL, 0UL, 0UL) < 0 && errno != EINVAL) return errno;
+  return SetEffective([](std::uint32_t) { return 0U; });
+}
+
+int RaiseParkedCapabilities() {
+  return SetEffective([](std::uint32_t permitted) { return permitted; });
 }
 
 EffectiveUser::EffectiveUser(uid_t user) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace skerry::os {
 
@@ -30,6 +31,14 @@ int ApplyProcessLimits(const ProcessLimits& limits);
 
 // Supplementary groups are dropped, then group and user are set for good.
 int BecomeUser(uid_t user, gid_t group, Effort groups);
+
+// The same, but of a privileged process's capabilities those named are kept, also by what it executes. A plain user is
+// left as it is.
+int BecomeUserWith(uid_t user, gid_t group, std::initializer_list<int> capabilities);
+
+// What BecomeUserWith kept: to be used only for a moment, by this process and not by what it executes.
+int ParkCapabilities();
+int RaiseParkedCapabilities();
 
 // For as long as it lives a privileged process has `user` as its effective user, with all its capabilities; for others
 // it does nothing.

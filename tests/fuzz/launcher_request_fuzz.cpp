@@ -59,6 +59,8 @@ std::vector<std::string> StartRequests() {
   std::vector<std::string> seeds;
   for (const auto& request : {empty, layered, plain}) seeds.push_back(launcher::Encode(launcher::ToLauncher{request}));
   seeds.push_back(launcher::Encode(launcher::ToLauncher{launcher::ActivityRequest{32'000}}));
+  seeds.push_back(launcher::Encode(launcher::ToLauncher{launcher::ForkRequest{"python"}}));
+  seeds.push_back(launcher::Encode(launcher::ToLauncher{launcher::SignalRequest{1234, 2}}));
   return seeds;
 }
 
@@ -74,8 +76,8 @@ std::vector<std::string> Answers() {
   launcher::Ended ended;
   ended.usage = usage;
   std::vector<std::string> seeds;
-  for (const launcher::FromLauncher& answer :
-       std::vector<launcher::FromLauncher>{started, launcher::Started{}, failed, usage, ended})
+  for (const launcher::FromLauncher& answer : std::vector<launcher::FromLauncher>{
+           started, launcher::Started{}, failed, usage, ended, launcher::Forked{0, "no"}, launcher::ForkEnded{4321, 9}})
     seeds.push_back(launcher::Encode(answer));
   return seeds;
 }
@@ -91,7 +93,11 @@ std::vector<std::string> Commands() {
   launcher::CommandEnded ended;
   ended.id = 1;
   ended.wait_status = 256;
-  return {launcher::Encode(command), launcher::Encode(interactive), launcher::Encode(launcher::FromInit{ended}),
+  return {launcher::Encode(launcher::ToInit{command}),
+          launcher::Encode(launcher::ToInit{interactive}),
+          launcher::Encode(launcher::ToInit{launcher::CommandSignal{1, 2}}),
+          launcher::Encode(launcher::ZygoteOffer{"python", {"/usr/bin/python3", "-I"}, {"LANG=C.UTF-8"}}),
+          launcher::Encode(launcher::FromInit{ended}),
           launcher::Encode(launcher::FromInit{launcher::TerminalOpened{1}})};
 }
 
@@ -104,8 +110,8 @@ std::vector<std::string> Seeds() {
 
 // A seed that nobody understands would be worth nothing.
 bool IsUnderstood(std::string_view bytes) {
-  return launcher::DecodeToLauncher(bytes) || launcher::DecodeFromLauncher(bytes) ||
-         launcher::DecodeCommandRequest(bytes) || launcher::DecodeFromInit(bytes);
+  return launcher::DecodeToLauncher(bytes) || launcher::DecodeFromLauncher(bytes) || launcher::DecodeToInit(bytes) ||
+         launcher::DecodeFromInit(bytes) || launcher::DecodeZygoteOffer(bytes);
 }
 
 bool WriteSeeds(const std::string& directory) {
@@ -131,7 +137,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   Check("DecodeToLauncher", launcher::DecodeToLauncher, bytes);
   Check("DecodeFromLauncher", launcher::DecodeFromLauncher, bytes);
-  Check("DecodeCommandRequest", launcher::DecodeCommandRequest, bytes);
+  Check("DecodeToInit", launcher::DecodeToInit, bytes);
+  Check("DecodeZygoteOffer", launcher::DecodeZygoteOffer, bytes);
   Check("DecodeFromInit", launcher::DecodeFromInit, bytes);
   return 0;
 }

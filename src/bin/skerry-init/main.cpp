@@ -115,12 +115,22 @@ class Init {
   bool ServeOne() {
     auto message = skerry::os::ReceiveMessage(kControl, Deadline::Never());
     if (!message || message->EndOfStream()) return false;
-    auto command = launcher::DecodeCommandRequest(message->bytes);
-    const std::size_t streams = command && command->terminal ? 0 : 3;
-    if (!command || message->fds.size() < streams || message->fds.size() > streams + 1) return false;
+    auto request = launcher::DecodeToInit(message->bytes);
+    if (!request) return false;
+    if (const auto* signal = std::get_if<launcher::CommandSignal>(&*request)) return Signal(*signal);
+    auto* command = &std::get<launcher::CommandRequest>(*request);
+    const std::size_t streams = command->terminal ? 0 : 3;
+    if (message->fds.size() < streams || message->fds.size() > streams + 1) return false;
     launcher::CommandEnded refused{.id = command->id};
     refused.start_error = static_cast<std::uint64_t>(Start(*command, std::move(message->fds)));
     if (refused.start_error != 0) Report(refused);
+    return true;
+  }
+
+  // A command that has ended already needs none.
+  bool Signal(const launcher::CommandSignal& request) {
+    for (const auto& [pid, id] : commands_)
+      if (id == request.id) ::kill(-pid, static_cast<int>(request.signal));
     return true;
   }
 

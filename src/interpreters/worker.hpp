@@ -1,0 +1,70 @@
+// Workers: interpreters that wait in a sandbox for a program, or keep their state between cells. They talk over a
+// channel, a stream socket at descriptor 3, in fields that each end with a NUL; src/interpreters/workers has their
+// texts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/backend.hpp"
+
+namespace skerry::interpreters {
+
+// How a worker is started where it cannot be forked: a command line. The channel is its descriptor 3.
+std::vector<std::string> WorkerArguments(core::Language language);
+
+// An interpreter on the host that is forked into sandboxes.
+struct ZygoteProgram {
+  std::string name;
+  std::vector<std::string> arguments;  // the first is the path of the program
+  std::vector<std::string> environment;
+  std::string text;  // what it reads from descriptor 5
+};
+
+// For the Python that a sandbox would find, one bare and one with the usual modules for data, if nobody but root can
+// change it. Else none: then it is started anew each time.
+std::vector<ZygoteProgram> PythonZygotes();
+
+inline constexpr std::string_view kBareZygote = "python";
+inline constexpr std::string_view kDataZygote = "python-data";
+
+// Whether a program uses what the zygote for data has loaded.
+bool UsesDataModules(std::string_view code);
+
+// What is said to a worker.
+std::string RunMessage(const std::string& directory, const std::vector<std::string>& environment,
+                       std::string_view text);
+std::string CellsMessage(const std::string& directory, const std::vector<std::string>& environment);
+std::string CellMessage(std::uint64_t id, std::string_view text);
+std::string DumpMessage(std::uint64_t id);
+std::string LoadMessage(std::uint64_t id, std::string_view state);
+
+// What a worker says. It is a tenant's process: nothing of it is to be believed but that it said so.
+struct WorkerWord {
+  enum class Kind { kReady, kFailed, kExit, kDisplay, kResult, kError, kState, kDone };
+  Kind kind = Kind::kReady;
+  std::vector<std::string> fields;  // as many as the kind has; display and result: mime, data, mime, data, …
+};
+
+// Cuts what arrives into words. After something that is no word, or more than `limit` bytes without the end of one,
+// Broken() is true and no more words come.
+class WorkerHearing {
+ public:
+  explicit WorkerHearing(std::size_t limit) : limit_(limit) {}
+
+  void Hear(std::string_view bytes);
+  std::optional<WorkerWord> Next();
+  [[nodiscard]] bool Broken() const { return broken_; }
+
+ private:
+  std::optional<std::string_view> Field(std::size_t& at);
+
+  std::size_t limit_;
+  std::string bytes_;
+  std::size_t searched_ = 0;  // no NUL for the field that is missing before this
+  bool broken_ = false;
+};
+
+}  // namespace skerry::interpreters

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/context.hpp"
 #include "core/execution.hpp"
 #include "core/output_sink.hpp"
 
@@ -49,6 +50,7 @@ struct Command {
 // What came of a command, apart from its bytes, which went to the sink.
 struct CommandResult {
   Outcome outcome;
+  StartKind start = StartKind::kExec;
   bool output_truncated = false;
   std::uint64_t output_bytes = 0;
   std::uint64_t memory_peak_bytes = 0;
@@ -64,6 +66,8 @@ struct SandboxLimits {
   std::uint64_t tmp_mb = 64;
   std::uint64_t disk_mb = 1024;  // of what is written to the workspace
   std::uint64_t disk_files = 65'536;
+
+  bool operator==(const SandboxLimits&) const = default;
 };
 
 enum class WorkspaceOwner {
@@ -93,6 +97,9 @@ enum class WorkspaceChanges {
   kInPlace,  // programs write to the directory itself
 };
 
+// An interpreter that a sandbox has waiting from its start, for the first program in that language.
+enum class Preload { kNone, kPython, kPythonData, kJavaScript };
+
 // When the machine cannot keep a limit that was asked for.
 enum class Demand { kWhatIsPossible, kEverything };
 
@@ -109,6 +116,7 @@ struct SandboxSpec {
   std::optional<RootFileSystem> root;
   SandboxLimits limits;
   Demand demand = Demand::kEverything;
+  Preload preload = Preload::kNone;  // as far as the backend can
 };
 
 // What commands wrote to a workspace and its directory does not have yet.
@@ -132,6 +140,13 @@ class Sandbox {
   // error means that the sandbox failed; how the program fared is in the result. A timeout ends every process inside.
   virtual base::Result<CommandResult> Execute(const Command& command, OutputSink& sink, std::stop_token stop) = 0;
 
+  // An interpreter that keeps its state; the sandbox must be started, stay and be used by nobody else meanwhile.
+  // kUnavailable where the backend has none.
+  virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language);
+
+  // Sends every process inside to its end and does not wait for it; Stop does. Nothing else may follow.
+  virtual void BeginStop() {}
+
   // Ends every process inside and gives everything back. May be called again.
   virtual base::Status Stop() = 0;
 
@@ -144,6 +159,10 @@ class Sandbox {
   [[nodiscard]] virtual std::optional<WorkspaceView> View() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::string> Degraded() const = 0;  // known after Start
 };
+
+inline base::Result<std::unique_ptr<Context>> Sandbox::OpenContext(Language) {
+  return base::Err(base::Code::kUnavailable, "this sandbox has no contexts; use the native one");
+}
 
 enum class IsolationLevel { kNone, kProcess, kNamespaces };
 

@@ -81,6 +81,18 @@ std::string_view NameOf(OutcomeKind kind) {
   return "";
 }
 
+std::string_view NameOf(StartKind kind) {
+  switch (kind) {
+    case StartKind::kWarm:
+      return "warm";
+    case StartKind::kFork:
+      return "fork";
+    case StartKind::kExec:
+      return "exec";
+  }
+  return "";
+}
+
 std::string Outcome::Explanation() const {
   switch (kind) {
     case OutcomeKind::kExited:

@@ -59,6 +59,14 @@ struct Outcome {
   [[nodiscard]] std::string Explanation() const;
 };
 
+// How a program's interpreter came to be.
+enum class StartKind {
+  kWarm,  // it was waiting in the sandbox
+  kFork,  // it was forked from one that had everything loaded
+  kExec,  // it was started anew
+};
+std::string_view NameOf(StartKind kind);
+
 // A limit that the program ran into, whether or not that ended it.
 struct LimitReached {
   std::string name;  // "memory", "time", "processes", "disk", "files", "file_size", "output", "cpu"
@@ -81,6 +89,7 @@ struct ExecutionResult {
   bool output_truncated = false;   // more was written than max_output_mb
   std::uint64_t output_bytes = 0;  // all that was written
   std::string sandbox_type;
+  StartKind start = StartKind::kExec;
   std::chrono::milliseconds execution_time{0};
   std::uint64_t memory_peak_bytes = 0;     // 0 where the machine does not count
   std::vector<std::string> files_created;  // relative to the workspace, sorted

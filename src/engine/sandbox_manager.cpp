@@ -1,10 +1,13 @@
 #include "engine/sandbox_manager.hpp"
 
+#include <fcntl.h>
+
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "engine/run_workspace.hpp"
+#include "os/directory.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -24,13 +27,16 @@ class CollectingSink : public core::OutputSink {
 // What a run takes longer than its timeout to be ended by the backend, at most; after that the launcher does it.
 constexpr std::chrono::seconds kGrace{2};
 
+core::Demand DemandOf(policy::SecurityMode mode) {
+  return mode == policy::SecurityMode::kStrict ? core::Demand::kEverything : core::Demand::kWhatIsPossible;
+}
+
 core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorkspace& workspace,
                           const ManagerOptions& options) {
   core::SandboxSpec spec{.limits = options.limits};
   workspace.ApplyTo(spec);
   spec.limits.memory_mb = request.max_memory_mb;
-  spec.demand =
-      options.mode == policy::SecurityMode::kStrict ? core::Demand::kEverything : core::Demand::kWhatIsPossible;
+  spec.demand = DemandOf(options.mode);
   return spec;
 }
 
@@ -48,6 +54,15 @@ core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams
     command.environment["TERM"] = streams.terminal->type;
   }
   return command;
+}
+
+bool IsEmptyDirectory(int directory) {
+  const os::Directory listing =
+      os::ListingOf(base::UniqueFd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (listing == nullptr) return false;
+  while (const dirent* entry = ::readdir(listing.get()))
+    if (!os::IsDots(entry->d_name)) return false;
+  return true;
 }
 
 // A started sandbox, and what that cost.
@@ -74,6 +89,15 @@ base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, poli
                   "is not carried over"}};
 }
 
+// Most programs leave nothing behind. Then nobody has to wait for the end of the last process: it is under way.
+base::Status FinishWarm(core::Sandbox& sandbox, const RunWorkspace& workspace, core::ExecutionResult& result) {
+  const auto view = sandbox.View();
+  sandbox.BeginStop();
+  if (view && IsEmptyDirectory(view->changes)) return {};
+  SKERRY_RETURN_IF_ERROR(sandbox.Stop());
+  return workspace.Finish(sandbox, result);
+}
+
 }  // namespace
 
 base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_type) const {
@@ -84,6 +108,48 @@ base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_t
   for (core::Backend* candidate : registry_.All())
     if (policy::Allows(options_.mode, candidate->Isolation())) return candidate;
   return base::Err(base::Code::kUnavailable, "no sandbox here isolates as the strict mode demands");
+}
+
+struct SandboxManager::Run {
+  const core::ExecutionRequest& request;
+  const RunStreams& streams;
+  RunWorkspace& workspace;
+  std::string_view backend;
+};
+
+SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
+    : registry_(registry), options_(std::move(options)) {
+  if (!options_.pool) return;
+  const auto backend = Choose(std::string(core::kAutoSandbox));
+  if (!backend || (*backend)->Isolation() != core::IsolationLevel::kNamespaces) return;
+  warm_backend_ = *backend;
+  core::SandboxSpec spec{.limits = options_.limits};
+  spec.demand = DemandOf(options_.mode);
+  warm_ = std::make_unique<WarmSandboxes>(**backend, std::move(spec), *options_.pool);
+}
+
+base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox, Run& run,
+                                                          std::stop_token stop) const {
+  SKERRY_RETURN_IF_ERROR(run.workspace.Begin(sandbox));
+  core::ExecutionResult result;
+  CollectingSink collecting(result);
+  core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
+  const auto start = std::chrono::steady_clock::now();
+  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult ended,
+                          sandbox.Execute(CommandFor(run.request, run.streams), sink, std::move(stop)));
+  result.execution_time =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  result.outcome = ended.outcome;
+  result.start = ended.start;
+  result.output_truncated = ended.output_truncated;
+  result.output_bytes = ended.output_bytes;
+  result.memory_peak_bytes = ended.memory_peak_bytes;
+  result.limits_reached = ended.limits_reached;
+  result.sandbox_type = run.backend;
+  result.degraded = sandbox.Degraded();
+  const auto& notes = run.workspace.rules().notes();
+  result.degraded.insert(result.degraded.end(), notes.begin(), notes.end());
+  return result;
 }
 
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
@@ -101,30 +167,21 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
     SKERRY_ASSIGN_OR_RETURN(image, options_.acquire_root(*request.image));
     spec.root = image.root;
   }
+  Run run{request, streams, workspace, backend->Name()};
+  if (warm_ != nullptr && backend == warm_backend_ && warm_->Fits(spec)) {
+    if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
+      SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
+      SKERRY_RETURN_IF_ERROR(FinishWarm(**lease, workspace, result));
+      lease->Discard();
+      return result;
+    }
+  }
   SKERRY_ASSIGN_OR_RETURN(const Started started, Start(*backend, std::move(spec), options_.mode));
-  core::Sandbox& sandbox = *started.sandbox;
-  SKERRY_RETURN_IF_ERROR(workspace.Begin(sandbox));
-
-  core::ExecutionResult result;
-  CollectingSink collecting(result);
-  core::OutputSink& sink = streams.sink != nullptr ? *streams.sink : collecting;
-  const auto start = std::chrono::steady_clock::now();
-  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult ended,
-                          sandbox.Execute(CommandFor(request, streams), sink, std::move(stop)));
-  result.execution_time =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   // What was left running ends here, so that what becomes of its files is the last word.
-  SKERRY_RETURN_IF_ERROR(sandbox.Stop());
-  result.outcome = ended.outcome;
-  result.output_truncated = ended.output_truncated;
-  result.output_bytes = ended.output_bytes;
-  result.memory_peak_bytes = ended.memory_peak_bytes;
-  result.limits_reached = ended.limits_reached;
-  result.sandbox_type = backend->Name();
-  result.degraded = sandbox.Degraded();
-  for (const auto* notes : {&started.degraded, &workspace.rules().notes()})
-    result.degraded.insert(result.degraded.end(), notes->begin(), notes->end());
-  SKERRY_RETURN_IF_ERROR(workspace.Finish(sandbox, result));
+  SKERRY_RETURN_IF_ERROR(started.sandbox->Stop());
+  result.degraded.insert(result.degraded.end(), started.degraded.begin(), started.degraded.end());
+  SKERRY_RETURN_IF_ERROR(workspace.Finish(*started.sandbox, result));
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/execution.hpp"
 #include "core/output_sink.hpp"
 #include "engine/filesystem_rules.hpp"
+#include "engine/warm_sandboxes.hpp"
 #include "policy/security_mode.hpp"
 
 namespace skerry::engine {
@@ -27,6 +29,7 @@ struct ManagerOptions {
   core::SandboxLimits limits;              // memory comes from the request
   FilesystemOptions filesystem;
   std::function<base::Result<LeasedRoot>(const std::string& image)> acquire_root;
+  std::optional<PoolOptions> pool;  // keep sandboxes waiting; for those who run many programs
 };
 
 // A terminal for the program; see core::Command.
@@ -46,21 +49,29 @@ struct RunStreams {
 // Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
 class SandboxManager {
  public:
-  SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
-      : registry_(registry), options_(std::move(options)) {}
+  SandboxManager(const core::BackendRegistry& registry, ManagerOptions options);
 
-  // One run in a sandbox of its own, which is gone when this returns; what it changed in a person's directory has been
-  // carried over by then, or is in files_withheld. An error means that nothing of the program is to be had; how it
-  // ended is in the result.
+  // One run in a sandbox of its own, which is gone when this returns, or on its way out when it waited for this program
+  // and has nothing to carry over; it is never used again. What changed in a person's directory has been carried over
+  // by then, or is in files_withheld. An error means that nothing of the program is to be had; how it ended is in the
+  // result.
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
                                               std::stop_token stop);
 
   // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
   [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
 
+  // The sandboxes that wait, or nullptr where none are kept.
+  [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
+
  private:
+  struct Run;
+  base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
+
   const core::BackendRegistry& registry_;
   ManagerOptions options_;
+  core::Backend* warm_backend_ = nullptr;
+  std::unique_ptr<WarmSandboxes> warm_;
 };
 
 }  // namespace skerry::engine

@@ -61,6 +61,7 @@ std::string ToJson(const core::ExecutionResult& result) {
   const std::string explanation = result.outcome.Explanation();
   object["error"] = explanation.empty() ? Json(nullptr) : Json(explanation);
   object["sandbox_type"] = result.sandbox_type;
+  object["start"] = core::NameOf(result.start);
   object["execution_time_ms"] = result.execution_time.count();
   object["files_created"] = TextsToJson(result.files_created);
   object["files_changed"] = TextsToJson(result.files_changed);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
@@ -149,11 +150,16 @@ base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launc
   if (const auto* failed = std::get_if<Failed>(&*answer)) return base::Err(failed->code, failed->message);
   const auto* started = std::get_if<Started>(&*answer);
   const std::size_t views = request.workspace == WorkspaceKind::kDirect ? 0 : 2;
-  if (started == nullptr || message->fds.size() != 1 + views)
+  if (started == nullptr || message->fds.size() != 1 + views + started->counters.size())
     return base::Err(base::Code::kInternal, "unexpected answer of the launcher");
   handle.started_ = *started;
   handle.control_ = std::move(message->fds[0]);
-  for (std::size_t i = 1; i < message->fds.size(); ++i) handle.views_.push_back(std::move(message->fds[i]));
+  std::size_t next = 1;
+  for (; next <= views; ++next) handle.views_.push_back(std::move(message->fds[next]));
+  std::vector<os::CgroupCounters::Counter> counters;
+  for (const std::uint64_t kind : started->counters)
+    counters.push_back({static_cast<os::CgroupCounters::Kind>(kind), std::move(message->fds[next++])});
+  handle.counters_ = os::CgroupCounters(std::move(counters));
   return handle;
 }
 
@@ -195,6 +201,16 @@ base::Result<FromLauncher> SandboxHandle::ReceiveAnswer(base::Deadline deadline)
   }
 }
 
+base::Result<bool> SandboxHandle::AwaitLauncher(base::Deadline deadline) const {
+  for (;;) {
+    pollfd entry{socket_.get(), POLLIN, 0};
+    const int ready = ::poll(&entry, 1, deadline.PollTimeoutMs());
+    if (ready > 0) return true;
+    if (ready == 0 && deadline.Expired()) return false;
+    if (ready < 0 && errno != EINTR) return os::ErrnoErr("poll");
+  }
+}
+
 base::Result<std::optional<int>> SandboxHandle::TakeForkEnd(std::uint64_t pid) {
   while (!fork_ends_.contains(pid)) {
     pollfd entry{socket_.get(), POLLIN, 0};
@@ -221,6 +237,10 @@ base::Result<std::optional<SandboxHandle::InitMessage>> SandboxHandle::Receive(b
 }
 
 base::Result<Usage> SandboxHandle::AskUsage() {
+  if (!counters_.all().empty()) {
+    const os::CgroupUsage usage = counters_.Read();
+    return Usage{usage.out_of_memory_kills, usage.memory_peak_bytes, usage.forks_refused, usage.times_throttled};
+  }
   SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{UsageRequest{}})));
   SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStopPatience)));
   if (const auto* ended = std::get_if<Ended>(&answer)) ended_ = *ended;
@@ -229,11 +249,15 @@ base::Result<Usage> SandboxHandle::AskUsage() {
   return *usage;
 }
 
+void SandboxHandle::BeginStop() {
+  // A launcher that has ended already (the sandbox died) does not read this, but its last word is still to be had.
+  if (!std::exchange(stopping_, true)) (void)os::SendMessage(socket_.get(), Encode(ToLauncher{StopRequest{}}));
+}
+
 base::Result<Ended> SandboxHandle::Stop() {
   if (ended_) return *ended_;
   if (!socket_.valid()) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
-  // A launcher that has ended already (the sandbox died) does not read this, but its last word is still to be had.
-  (void)os::SendMessage(socket_.get(), Encode(ToLauncher{StopRequest{}}));
+  BeginStop();
   const auto deadline = base::Deadline::After(kStopPatience);
   for (;;) {
     auto answer = ReceiveAnswer(deadline);

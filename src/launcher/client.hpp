@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "launcher/protocol.hpp"
+#include "os/cgroup.hpp"
 #include "os/pidfd.hpp"
 
 namespace skerry::launcher {
@@ -89,6 +90,8 @@ class SandboxHandle {
   base::Status SignalFork(std::uint64_t pid, int signal) const;
   // Becomes readable when a fork has ended, or at its end when the launcher is lost.
   [[nodiscard]] int launcher_fd() const { return socket_.get(); }
+  // False when it had nothing to say by the deadline.
+  [[nodiscard]] base::Result<bool> AwaitLauncher(base::Deadline deadline) const;
   // The wait status of that fork, when it has ended by now; its end is told once.
   base::Result<std::optional<int>> TakeForkEnd(std::uint64_t pid);
   // The next word of the init, with what came along. Nothing when the sandbox is gone.
@@ -103,6 +106,9 @@ class SandboxHandle {
 
   base::Result<Usage> AskUsage();
 
+  // Kills everything inside and does not wait. Only Stop may follow.
+  void BeginStop();
+
   // Kills everything inside; returns when nothing is left. Further calls return the same.
   base::Result<Ended> Stop();
 
@@ -114,8 +120,10 @@ class SandboxHandle {
   base::UniqueFd socket_;
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;
+  os::CgroupCounters counters_;
   Started started_;
   std::optional<Ended> ended_;
+  bool stopping_ = false;
   std::map<std::uint64_t, int> fork_ends_;  // that were told while something else was waited for
 
   // The next answer that is not about the end of a fork.

@@ -112,7 +112,12 @@ void ClientSession::HandOver() {
   const std::vector<base::UniqueFd> owned = sandbox_->TakeClientDescriptors();
   std::vector<int> fds;
   for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
-  const Started started{static_cast<std::uint64_t>(sandbox_->init_pid()), sandbox_->degraded()};
+  const os::CgroupCounters counters = sandbox_->OpenCounters();
+  Started started{static_cast<std::uint64_t>(sandbox_->init_pid()), {}, sandbox_->degraded()};
+  for (const auto& counter : counters.all()) {
+    started.counters.push_back(static_cast<std::uint64_t>(counter.kind));
+    fds.push_back(counter.fd.get());
+  }
   if (auto sent = os::SendMessage(client_.get(), Encode(FromLauncher{started}), fds); !sent)
     Refuse({base::Code::kUnavailable, "set-up step failed: hand the sandbox over: " + sent.error().message});
 }

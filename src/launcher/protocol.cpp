@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launcher/wire.hpp"
+#include "os/cgroup.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -115,7 +116,10 @@ std::string EncodeOne(const StopRequest&) {
 }
 
 std::string EncodeOne(const Started& message) {
-  return Tagged(Tag::kStarted).Number(message.init_pid).Texts(message.degraded).Take();
+  WireWriter writer = Tagged(Tag::kStarted);
+  writer.Number(message.init_pid).Number(message.counters.size());
+  for (const std::uint64_t kind : message.counters) writer.Number(kind);
+  return writer.Texts(message.degraded).Take();
 }
 
 std::string EncodeOne(const Failed& message) {
@@ -246,6 +250,9 @@ std::optional<FromLauncher> DecodeForkEnded(WireReader reader) {
 std::optional<FromLauncher> DecodeStarted(WireReader reader) {
   Started message;
   message.init_pid = reader.NumberUpTo(kMaxCount);
+  const std::uint64_t counters = reader.NumberUpTo(os::CgroupCounters::kKinds);
+  for (std::uint64_t i = 0; i < counters; ++i)
+    message.counters.push_back(reader.NumberUpTo(os::CgroupCounters::kKinds - 1));
   message.degraded = reader.Texts();
   if (!reader.Complete()) return std::nullopt;
   return message;

@@ -91,11 +91,12 @@ struct SignalRequest {
 struct UsageRequest {};
 struct StopRequest {};
 
-// With the socket to the init and, unless the workspace is direct, two directories: its changes, and the whole of it as
-// programs see it.
+// With the socket to the init; unless the workspace is direct, two directories: its changes, and the whole of it as
+// programs see it; and the counters of its cgroup.
 struct Started {
   std::uint64_t init_pid = 0;
-  std::vector<std::string> degraded;  // what the machine lacks and what that costs, one line each
+  std::vector<std::uint64_t> counters;  // their kinds; without them usage has to be asked for
+  std::vector<std::string> degraded;    // what the machine lacks and what that costs, one line each
 };
 
 struct Failed {

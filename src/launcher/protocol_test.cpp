@@ -84,8 +84,10 @@ TEST(ProtocolTest, EveryCutAndEveryExtraByteIsRefused) {
 }
 
 TEST(ProtocolTest, AnswersArriveAsTheyWereSent) {
-  const auto started = DecodeFromLauncher(Encode(FromLauncher{Started{.init_pid = 9, .degraded = {"a", "b"}}}));
+  const auto started =
+      DecodeFromLauncher(Encode(FromLauncher{Started{.init_pid = 9, .counters = {0, 3}, .degraded = {"a", "b"}}}));
   EXPECT_EQ(std::get<Started>(started.value()).degraded.size(), 2U);
+  EXPECT_EQ(std::get<Started>(started.value()).counters, (std::vector<std::uint64_t>{0, 3}));
   const auto failed = DecodeFromLauncher(Encode(FromLauncher{Failed{base::Code::kUnavailable, "no"}}));
   EXPECT_EQ(std::get<Failed>(failed.value()).code, base::Code::kUnavailable);
   const auto ended = DecodeFromLauncher(Encode(FromLauncher{Ended{.usage = {.out_of_memory_kills = 1}}}));

@@ -146,6 +146,10 @@ base::Status SandboxProcess::ReadFirstWord() {
                    "set-up step failed: make the sandbox: the sandbox was killed while it was being set up");
 }
 
+os::CgroupCounters SandboxProcess::OpenCounters() const {
+  return cgroup_.LimitsMemory() && cgroup_.LimitsPids() ? cgroup_.OpenCounters() : os::CgroupCounters();
+}
+
 std::vector<base::UniqueFd> SandboxProcess::TakeClientDescriptors() {
   std::vector<base::UniqueFd> fds;
   fds.push_back(std::move(control_));

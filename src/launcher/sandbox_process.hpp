@@ -47,6 +47,8 @@ class SandboxProcess {
   [[nodiscard]] const std::vector<std::string>& degraded() const { return degraded_; }
   // For the client, and only for it: the socket to the init and the views of the workspace. To be called once.
   std::vector<base::UniqueFd> TakeClientDescriptors();
+  // The counters of its cgroup, when they tell everything that CurrentUsage does.
+  [[nodiscard]] os::CgroupCounters OpenCounters() const;
 
   // How often the launcher has to look itself at what the machine does not limit; nothing for never.
   [[nodiscard]] std::optional<std::chrono::milliseconds> WatchInterval() const;

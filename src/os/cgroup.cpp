@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <sstream>
@@ -30,19 +31,15 @@ std::uint64_t Number(std::string_view text) {
 }
 
 // "key 12\nother 3\n" → 12 for "key"; 0 when it is not there.
-std::uint64_t KeyedNumber(const std::string& path, std::string_view key) {
-  const auto text = ReadFile(path, kControlFileLimit);
-  if (!text) return 0;
-  std::istringstream stream(*text);
-  std::string name;
-  for (std::string value; stream >> name >> value;)
-    if (name == key) return Number(value);
+std::uint64_t KeyedNumber(std::string_view text, std::string_view key) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ')
+      return Number(line.substr(key.size() + 1));
+    at = end + 1;
+  }
   return 0;
-}
-
-std::uint64_t PlainNumber(const std::string& path) {
-  const auto text = ReadFile(path, kControlFileLimit);
-  return text ? Number(*text) : 0;
 }
 
 // A control that this kernel does not have is nothing to set; one that it has must take what is written.
@@ -112,7 +109,19 @@ base::Result<Cgroup> Cgroup::Create(const CgroupHierarchy& hierarchy, const std:
   Cgroup cgroup;
   for (const CgroupMount& mount : hierarchy.mounts) SKERRY_RETURN_IF_ERROR(cgroup.Add(mount, name));
   SKERRY_RETURN_IF_ERROR(cgroup.Limit(limits));
+  SKERRY_RETURN_IF_ERROR(cgroup.OpenLimitedVersion2());
   return cgroup;
+}
+
+base::Status Cgroup::OpenLimitedVersion2() {
+  for (Group& group : groups_) {
+    const bool limits = std::ranges::any_of(
+        group.controllers, [](const std::string& name) { return name == "memory" || name == "pids" || name == "cpu"; });
+    if (group.version != CgroupVersion::kTwo || !limits) continue;
+    group.join.Reset(::open((group.directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    if (!group.join.valid()) return ErrnoErr(group.directory + "/cgroup.procs");
+  }
+  return {};
 }
 
 base::Status Cgroup::Add(const CgroupMount& mount, const std::string& name) {
@@ -121,10 +130,7 @@ base::Status Cgroup::Add(const CgroupMount& mount, const std::string& name) {
   groups_.push_back({mount.version, directory, mount.controllers, {}});
   if (mount.version == CgroupVersion::kTwo) {
     version2_.Reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!version2_.valid()) return ErrnoErr(directory);
-    if (!mount.Has("memory") && !mount.Has("pids") && !mount.Has("cpu")) return {};
-    groups_.back().join.Reset(::open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-    return groups_.back().join.valid() ? base::Status{} : ErrnoErr(directory + "/cgroup.procs");
+    return version2_.valid() ? base::Status{} : ErrnoErr(directory);
   }
   groups_.back().join.Reset(::open((directory + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
   return groups_.back().join.valid() ? base::Status{} : ErrnoErr(directory + "/tasks");
@@ -180,19 +186,56 @@ bool Cgroup::WaitEmpty(base::Deadline deadline) const {
   return true;
 }
 
-CgroupUsage Cgroup::Usage() const {
+bool CgroupCounters::Has(Kind kind) const {
+  return std::ranges::any_of(counters_, [&](const Counter& counter) { return counter.kind == kind; });
+}
+
+CgroupUsage CgroupCounters::Read() const {
   CgroupUsage usage;
-  if (const Group* group = Directory("memory"); group != nullptr) {
-    const bool two = group->version == CgroupVersion::kTwo;
-    usage.out_of_memory_kills =
-        KeyedNumber(group->directory + (two ? "/memory.events" : "/memory.oom_control"), "oom_kill");
-    usage.memory_peak_bytes = PlainNumber(group->directory + (two ? "/memory.peak" : "/memory.max_usage_in_bytes"));
+  for (const Counter& counter : counters_) {
+    std::array<char, 1024> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by pread
+    const ssize_t size = ::pread(counter.fd.get(), buffer.data(), buffer.size(), 0);
+    const std::string_view text(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+    switch (counter.kind) {
+      case Kind::kMemoryPeak:
+        usage.memory_peak_bytes = Number(text);
+        break;
+      case Kind::kMemoryEvents:
+        usage.out_of_memory_kills = KeyedNumber(text, "oom_kill");
+        break;
+      case Kind::kPidsEvents:
+        usage.forks_refused = KeyedNumber(text, "max");
+        break;
+      case Kind::kCpuStatistics:
+        usage.times_throttled = KeyedNumber(text, "nr_throttled");
+        break;
+    }
   }
-  if (const Group* group = Directory("pids"); group != nullptr)
-    usage.forks_refused = KeyedNumber(group->directory + "/pids.events", "max");
-  if (const Group* group = Directory("cpu"); group != nullptr)
-    usage.times_throttled = KeyedNumber(group->directory + "/cpu.stat", "nr_throttled");
   return usage;
+}
+
+CgroupCounters Cgroup::OpenCounters() const {
+  struct Row {
+    CgroupCounters::Kind kind;
+    std::string_view controller;
+    std::string_view version1;
+    std::string_view version2;
+  };
+  using Kind = CgroupCounters::Kind;
+  static constexpr std::array<Row, CgroupCounters::kKinds> kRows = {
+      Row{Kind::kMemoryPeak, "memory", "/memory.max_usage_in_bytes", "/memory.peak"},
+      Row{Kind::kMemoryEvents, "memory", "/memory.oom_control", "/memory.events"},
+      Row{Kind::kPidsEvents, "pids", "/pids.events", "/pids.events"},
+      Row{Kind::kCpuStatistics, "cpu", "/cpu.stat", "/cpu.stat"}};
+  std::vector<CgroupCounters::Counter> counters;
+  for (const Row& row : kRows) {
+    const Group* group = Directory(row.controller);
+    if (group == nullptr) continue;
+    const std::string_view name = group->version == CgroupVersion::kTwo ? row.version2 : row.version1;
+    base::UniqueFd fd(::open((group->directory + std::string(name)).c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.valid()) counters.push_back({row.kind, std::move(fd)});
+  }
+  return CgroupCounters(std::move(counters));
 }
 
 Cgroup::~Cgroup() {

@@ -28,6 +28,28 @@ struct CgroupUsage {
   std::uint64_t times_throttled = 0;
 };
 
+// The counters of a group, open: they can be read by whoever has them, without a way through the group's owner.
+class CgroupCounters {
+ public:
+  // In the order of `fds`, as many as there are: those of a group without a controller are not.
+  enum class Kind : std::uint8_t { kMemoryPeak, kMemoryEvents, kPidsEvents, kCpuStatistics };
+  static constexpr std::size_t kKinds = 4;
+  struct Counter {
+    Kind kind = Kind::kMemoryPeak;
+    base::UniqueFd fd;
+  };
+
+  CgroupCounters() = default;
+  explicit CgroupCounters(std::vector<Counter> counters) : counters_(std::move(counters)) {}
+
+  [[nodiscard]] const std::vector<Counter>& all() const { return counters_; }
+  [[nodiscard]] bool Has(Kind kind) const;
+  [[nodiscard]] CgroupUsage Read() const;
+
+ private:
+  std::vector<Counter> counters_;
+};
+
 // Removes the groups whose OwnedName() says that their maker is dead, with what is left in them. Others are not
 // touched.
 void SweepCgroups(const CgroupHierarchy& hierarchy, std::string_view prefix);
@@ -68,7 +90,8 @@ class Cgroup {
   // SIGKILL to every member at once where version 2 can, else to the listed members until none is left.
   void Kill() const;
   [[nodiscard]] bool WaitEmpty(base::Deadline deadline) const;
-  [[nodiscard]] CgroupUsage Usage() const;
+  [[nodiscard]] CgroupUsage Usage() const { return OpenCounters().Read(); }
+  [[nodiscard]] CgroupCounters OpenCounters() const;
 
  private:
   struct Group {
@@ -81,6 +104,7 @@ class Cgroup {
   Cgroup() = default;
   base::Status Add(const CgroupMount& mount, const std::string& name);
   base::Status Limit(CgroupLimits limits) const;
+  base::Status OpenLimitedVersion2();
   [[nodiscard]] const Group* Directory(std::string_view controller) const;
   [[nodiscard]] bool Empty() const;
 

@@ -13,7 +13,7 @@ namespace skerry::runner {
 namespace {
 
 constexpr std::size_t kChunk = 65536;
-enum Slot : std::size_t { kOut, kErr, kInputSource, kInputSink, kControl, kInterrupt, kResized, kSlots };
+enum Slot : std::size_t { kOut, kErr, kInputSource, kInputSink, kControl, kOtherControl, kInterrupt, kResized, kSlots };
 
 bool Ready(const pollfd& entry) {
   return entry.revents != 0;
@@ -55,7 +55,8 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
                                           pollfd{sources.standard_error.get(), POLLIN, 0},
                                           pollfd{input.WantsRead(), POLLIN, 0},
                                           pollfd{input.WantsWrite(), POLLOUT, 0},
-                                          pollfd{sources.control, POLLIN, 0},
+                                          pollfd{sources.controls[0], POLLIN, 0},
+                                          pollfd{sources.controls[1], POLLIN, 0},
                                           pollfd{sources.interrupt, POLLIN, 0},
                                           pollfd{sources.resized, POLLIN, 0}};
     if (::poll(entries.data(), entries.size(), deadline.PollTimeoutMs()) < 0) {
@@ -75,7 +76,7 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
     if (Ready(entries[kInputSource])) input.Read();
     if (Ready(entries[kInputSink])) input.Write();
     if (!wanted_) return PumpEnd::kCancelled;
-    if (Ready(entries[kControl])) return PumpEnd::kControlReady;
+    if (Ready(entries[kControl]) || Ready(entries[kOtherControl])) return PumpEnd::kControlReady;
   }
 }
 

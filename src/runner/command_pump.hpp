@@ -15,7 +15,7 @@
 namespace skerry::runner {
 
 enum class PumpEnd {
-  kControlReady,  // the control socket has something to say: the command has ended, or the sandbox is gone
+  kControlReady,  // a control socket has something to say: the command has ended, or the sandbox is gone
   kDeadline,
   kCancelled,  // by the interrupt descriptor, or because the sink wants no more
 };
@@ -28,9 +28,9 @@ class CommandPump {
   struct Sources {
     base::UniqueFd standard_output;
     base::UniqueFd standard_error;
-    int control = -1;    // borrowed
-    int interrupt = -1;  // borrowed; readable when the caller wants the command ended
-    int resized = -1;    // borrowed; readable when the window has another size, which is then told to standard_output
+    std::array<int, 2> controls = {-1, -1};  // borrowed
+    int interrupt = -1;                      // borrowed; readable when the caller wants the command ended
+    int resized = -1;  // borrowed; readable when the window has another size, which is then told to standard_output
     std::function<void(int terminal)> on_resize;
   };
 

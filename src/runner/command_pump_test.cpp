@@ -34,7 +34,7 @@ class CommandPumpTest : public testing::Test {
     (void)os::SetNonBlocking(pipe.read_end.get());
     sources_.standard_output = std::move(pipe.read_end);
     writer_ = std::move(pipe.write_end);
-    sources_.control = control_.get();
+    sources_.controls = {control_.get(), -1};
   }
 
   StallingSink sink_;

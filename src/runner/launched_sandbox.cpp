@@ -1,7 +1,7 @@
 #include "runner/launched_sandbox.hpp"
 
 #include <fcntl.h>
-#include <sys/eventfd.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,32 +17,13 @@
 #include "runner/command_pump.hpp"
 #include "runner/launch_request.hpp"
 #include "runner/limits_reached.hpp"
+#include "runner/running_command.hpp"
+#include "runner/stop_signal.hpp"
 
 namespace skerry::runner {
 namespace {
 
-using std::chrono_literals::operator""s;
-
-constexpr int kExitKilled = 128 + SIGKILL;
-constexpr int kExitInterrupted = 128 + SIGINT;
-constexpr auto kEndPatience = 5s;
 constexpr char kEndOfTerminalInput[] = "\x04";  // what Ctrl-D types
-
-// A descriptor that becomes readable when a stop is requested, so that poll can wait for it.
-class StopSignal {
- public:
-  explicit StopSignal(std::stop_token stop)
-      : event_(::eventfd(0, EFD_CLOEXEC)), callback_(std::move(stop), Wake{event_.get()}) {}
-  [[nodiscard]] int get() const { return event_.get(); }
-
- private:
-  struct Wake {
-    int fd;
-    void operator()() const { (void)::eventfd_write(fd, 1); }
-  };
-  base::UniqueFd event_;
-  std::stop_callback<Wake> callback_;
-};
 
 base::Status CheckEnvironment(const std::map<std::string, std::string>& environment) {
   for (const auto& [name, value] : environment) {
@@ -84,24 +65,12 @@ launcher::Usage Since(const launcher::Usage& before, const launcher::Usage& now)
           .times_throttled = now.times_throttled - before.times_throttled};
 }
 
-core::Outcome TimedOut(const core::Command& command) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(command.timeout).count();
-  return {.kind = core::OutcomeKind::kTimedOut,
-          .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
-          .limit = static_cast<std::uint64_t>(seconds)};
-}
-
 std::string Describe(const core::Command& command) {
   if (const auto* code = std::get_if<core::Code>(&command.program)) return interpreters::Requirement(code->language);
   return std::get<core::Arguments>(command.program).front();
 }
 
 }  // namespace
-
-struct LaunchedSandbox::Running {
-  CommandPump::Sources sources;
-  InputFeed input;
-};
 
 LaunchedSandbox::~LaunchedSandbox() {
   (void)Kill();
@@ -122,6 +91,7 @@ base::Status LaunchedSandbox::Start() {
   handle_.emplace(std::move(handle));
   started_ = true;
   usage_ = seen_ = {};
+  MakeSpare();
   return {};
 }
 
@@ -133,6 +103,7 @@ std::optional<core::WorkspaceView> LaunchedSandbox::View() const {
 base::Result<launcher::CommandRequest> LaunchedSandbox::RequestFor(const core::Command& command) const {
   SKERRY_RETURN_IF_ERROR(CheckEnvironment(command.environment));
   launcher::CommandRequest request;
+  request.id = next_command_;
   request.directory = profile_.directory;
   request.environment = interpreters::CleanEnvironment(profile_.home, profile_.temporary);
   if (spec_.root) SetPath(request.environment, spec_.root->environment);
@@ -141,7 +112,7 @@ base::Result<launcher::CommandRequest> LaunchedSandbox::RequestFor(const core::C
   return request;
 }
 
-base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command& command) {
+base::Result<RunningCommand> LaunchedSandbox::Send(const core::Command& command) {
   SKERRY_ASSIGN_OR_RETURN(launcher::CommandRequest request, RequestFor(command));
   base::UniqueFd text;
   if (const auto* code = std::get_if<core::Code>(&command.program)) {
@@ -156,9 +127,9 @@ base::Result<LaunchedSandbox::Running> LaunchedSandbox::Send(const core::Command
                           : SendWithPipes(command, std::move(request), text);
 }
 
-base::Result<LaunchedSandbox::Running> LaunchedSandbox::SendWithPipes(const core::Command& command,
-                                                                      launcher::CommandRequest request,
-                                                                      const base::UniqueFd& text) {
+base::Result<RunningCommand> LaunchedSandbox::SendWithPipes(const core::Command& command,
+                                                            launcher::CommandRequest request,
+                                                            const base::UniqueFd& text) {
   SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe err, os::Pipe::Create());
@@ -167,16 +138,16 @@ base::Result<LaunchedSandbox::Running> LaunchedSandbox::SendWithPipes(const core
   std::vector<int> fds = {in.read_end.get(), out.write_end.get(), err.write_end.get()};
   if (text.valid()) fds.push_back(text.get());
   SKERRY_RETURN_IF_ERROR(handle_->SendCommand(request, fds));
-  return Running{{.standard_output = std::move(out.read_end),
-                  .standard_error = std::move(err.read_end),
-                  .control = handle_->control_fd()},
-                 InputFeed(command.input_fd, std::move(in.write_end))};
+  return RunningCommand{{.standard_output = std::move(out.read_end),
+                         .standard_error = std::move(err.read_end),
+                         .controls = {handle_->control_fd(), -1}},
+                        InputFeed(command.input_fd, std::move(in.write_end))};
 }
 
 // The terminal is one of the sandbox's own: the program never holds the caller's, into which it could type (E32).
-base::Result<LaunchedSandbox::Running> LaunchedSandbox::SendWithTerminal(const core::Command& command,
-                                                                         launcher::CommandRequest request,
-                                                                         const base::UniqueFd& text) {
+base::Result<RunningCommand> LaunchedSandbox::SendWithTerminal(const core::Command& command,
+                                                               launcher::CommandRequest request,
+                                                               const base::UniqueFd& text) {
   std::vector<int> fds;
   if (text.valid()) fds.push_back(text.get());
   SKERRY_RETURN_IF_ERROR(handle_->SendCommand(request, fds));
@@ -188,9 +159,9 @@ base::Result<LaunchedSandbox::Running> LaunchedSandbox::SendWithTerminal(const c
   SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(master.get()));
   base::UniqueFd input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   CommandPump::Sources sources{
-      .standard_output = std::move(master), .control = handle_->control_fd(), .resized = command.resized_fd};
+      .standard_output = std::move(master), .controls = {handle_->control_fd(), -1}, .resized = command.resized_fd};
   sources.on_resize = [&command](int terminal) { SetWindow(terminal, command.terminal_size()); };
-  return Running{std::move(sources), InputFeed(command.input_fd, std::move(input), kEndOfTerminalInput)};
+  return RunningCommand{std::move(sources), InputFeed(command.input_fd, std::move(input), kEndOfTerminalInput)};
 }
 
 base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& command, core::OutputSink& sink,
@@ -198,10 +169,17 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
   if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
   SKERRY_RETURN_IF_ERROR(Start());
   SKERRY_RETURN_IF_ERROR(handle_->AnnounceActivity(command.lifetime));
-  SKERRY_ASSIGN_OR_RETURN(Running running, Send(command));
+  if (auto found = FindWorker(command)) return RunInWorker(command, std::move(*found), sink, std::move(stop));
+  SKERRY_ASSIGN_OR_RETURN(RunningCommand running, Send(command));
   CommandPump pump(sink, command.max_output_bytes);
   const auto deadline = base::Deadline::After(command.timeout);
   SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Await(command, running, pump, deadline, std::move(stop)));
+  return Finish(command, outcome, core::StartKind::kExec, running, pump, deadline);
+}
+
+base::Result<core::CommandResult> LaunchedSandbox::Finish(const core::Command& command, const core::Outcome& outcome,
+                                                          core::StartKind start, RunningCommand& running,
+                                                          CommandPump& pump, base::Deadline deadline) {
   // While something may still be alive inside, a reader who has stopped reading gets no more time than the program had.
   if (handle_ && !pump.Drain(running.sources, deadline)) SKERRY_RETURN_IF_ERROR(Kill());
   (void)pump.Drain(running.sources, base::Deadline::Never());
@@ -212,14 +190,15 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
                                .changes_fd = views_.empty() ? -1 : views_.front().get()};
   seen_ = usage_;
   return core::CommandResult{.outcome = outcome,
+                             .start = start,
                              .output_truncated = pump.truncated(),
                              .output_bytes = pump.total_bytes(),
                              .memory_peak_bytes = usage_.memory_peak_bytes,
                              .limits_reached = LimitsReached(evidence, spec_.limits)};
 }
 
-base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, Running& running, CommandPump& pump,
-                                                   base::Deadline deadline, std::stop_token stop) {
+base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, RunningCommand& running,
+                                                   CommandPump& pump, base::Deadline deadline, std::stop_token stop) {
   const StopSignal interrupt(std::move(stop));
   running.sources.interrupt = interrupt.get();
   SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(running.sources, running.input, deadline));
@@ -228,7 +207,7 @@ base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command,
       return ReadEnd(command, deadline);
     case PumpEnd::kDeadline:
       SKERRY_RETURN_IF_ERROR(Kill());
-      return TimedOut(command);
+      return TimedOut(command.timeout);
     case PumpEnd::kCancelled:
       SKERRY_RETURN_IF_ERROR(Kill());
       return core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
@@ -236,15 +215,26 @@ base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command,
   return base::Err(base::Code::kInternal, "unknown end of a command");
 }
 
-base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, base::Deadline deadline) {
-  SKERRY_ASSIGN_OR_RETURN(const auto answer, handle_->Receive(base::Deadline::After(kEndPatience)));
-  const auto* ended = answer ? std::get_if<launcher::CommandEnded>(&answer->message) : nullptr;
-  if (ended == nullptr) {
-    SKERRY_RETURN_IF_ERROR(Kill());
-    if (usage_.out_of_memory_kills > seen_.out_of_memory_kills) return Judge(SIGKILL);
-    if (deadline.Expired()) return TimedOut(command);  // we were held up, and the launcher kept the time
-    return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+base::Result<std::optional<launcher::CommandEnded>> LaunchedSandbox::CommandEnd(std::uint64_t id,
+                                                                                base::Deadline deadline) {
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(const auto answer, handle_->Receive(deadline));
+    if (!answer) return std::optional<launcher::CommandEnded>();
+    const auto* ended = std::get_if<launcher::CommandEnded>(&answer->message);
+    if (ended != nullptr && ended->id == id) return std::optional(*ended);
   }
+}
+
+base::Result<core::Outcome> LaunchedSandbox::LostSandbox(const core::Command& command, base::Deadline deadline) {
+  SKERRY_RETURN_IF_ERROR(Kill());
+  if (usage_.out_of_memory_kills > seen_.out_of_memory_kills) return Judge(SIGKILL);
+  if (deadline.Expired()) return TimedOut(command.timeout);  // we were held up, and the launcher kept the time
+  return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+}
+
+base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, base::Deadline deadline) {
+  SKERRY_ASSIGN_OR_RETURN(const auto ended, CommandEnd(next_command_++, base::Deadline::After(kEndPatience)));
+  if (!ended) return LostSandbox(command, deadline);
   if (ended->start_error == ENOENT)
     return base::Err(base::Code::kNotFound, "not found in the sandbox: " + base::ToValidUtf8(Describe(command)));
   if (ended->start_error != 0)
@@ -270,12 +260,33 @@ core::Outcome LaunchedSandbox::Judge(int wait_status) const {
 
 base::Status LaunchedSandbox::Kill() {
   if (!handle_) return {};
+  spare_.reset();
   const auto ended = handle_->Stop();
   handle_.reset();
   if (!ended) return std::unexpected(ended.error());
   usage_ = ended->usage;
   if (ended->processes_left != 0) return base::Err(base::Code::kInternal, "processes of the sandbox are left");
   return {};
+}
+
+bool LaunchedSandbox::InitHasSpoken(std::uint64_t id) {
+  pollfd entry{handle_->control_fd(), POLLIN, 0};
+  if (::poll(&entry, 1, 0) <= 0) return false;
+  const auto ended = handle_->Receive(base::Deadline::After(std::chrono::seconds(0)));
+  if (!ended || !*ended) return true;
+  const auto* command = std::get_if<launcher::CommandEnded>(&(*ended)->message);
+  return command != nullptr && command->id == id;
+}
+
+bool LaunchedSandbox::StillThere() {
+  pollfd entry{handle_->control_fd(), POLLIN, 0};
+  if (::poll(&entry, 1, 0) <= 0) return true;
+  const auto word = handle_->Receive(base::Deadline::After(std::chrono::seconds(0)));
+  return word && *word;
+}
+
+void LaunchedSandbox::BeginStop() {
+  if (handle_) handle_->BeginStop();
 }
 
 base::Status LaunchedSandbox::Stop() {

@@ -8,14 +8,17 @@
 
 #include "core/backend.hpp"
 #include "launcher/client.hpp"
+#include "runner/worker_process.hpp"
 
 namespace skerry::runner {
 
 class CommandPump;
+struct RunningCommand;
 
 // What differs between the backends.
 struct LaunchProfile {
   std::shared_ptr<launcher::Launcher> launcher;
+  std::vector<std::string> zygotes;  // that the launcher was told of
   launcher::Isolation isolation = launcher::Isolation::kNamespaces;
   std::string scratch;    // on the host, without namespaces
   std::string directory;  // the workspace as the program sees it
@@ -34,6 +37,8 @@ class LaunchedSandbox : public core::Sandbox {
   base::Status Start() override;
   base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
                                             std::stop_token stop) override;
+  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language) override;
+  void BeginStop() override;
   base::Status Stop() override;
   [[nodiscard]] bool IsRunning() const override { return handle_.has_value(); }
   [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
@@ -41,18 +46,38 @@ class LaunchedSandbox : public core::Sandbox {
   [[nodiscard]] std::vector<std::string> Degraded() const override { return degraded_; }
 
  private:
-  struct Running;
-
   [[nodiscard]] base::Result<launcher::CommandRequest> RequestFor(const core::Command& command) const;
-  base::Result<Running> Send(const core::Command& command);
-  base::Result<Running> SendWithPipes(const core::Command& command, launcher::CommandRequest request,
-                                      const base::UniqueFd& text);
-  base::Result<Running> SendWithTerminal(const core::Command& command, launcher::CommandRequest request,
-                                         const base::UniqueFd& text);
-  base::Result<core::Outcome> Await(const core::Command& command, Running& running, CommandPump& pump,
+  base::Result<RunningCommand> Send(const core::Command& command);
+  base::Result<RunningCommand> SendWithPipes(const core::Command& command, launcher::CommandRequest request,
+                                             const base::UniqueFd& text);
+  base::Result<RunningCommand> SendWithTerminal(const core::Command& command, launcher::CommandRequest request,
+                                                const base::UniqueFd& text);
+  base::Result<core::Outcome> Await(const core::Command& command, RunningCommand& running, CommandPump& pump,
                                     base::Deadline deadline, std::stop_token stop);
   base::Result<core::Outcome> ReadEnd(const core::Command& command, base::Deadline deadline);
   [[nodiscard]] core::Outcome Judge(int wait_status) const;
+
+  // An interpreter, and how it came to be.
+  struct Found {
+    WorkerProcess worker;
+    core::StartKind start;
+  };
+  void MakeSpare();
+  [[nodiscard]] std::optional<std::string> ZygoteFor(core::Language language, std::string_view text) const;
+  // The one that waits, or one that is forked now; nothing when the program is to be started anew.
+  std::optional<Found> FindWorker(const core::Command& command);
+  base::Result<core::CommandResult> RunInWorker(const core::Command& command, Found found, core::OutputSink& sink,
+                                                std::stop_token stop);
+  base::Result<core::Outcome> AwaitWorker(const core::Command& command, WorkerProcess& worker, RunningCommand& running,
+                                          CommandPump& pump, base::Deadline deadline, std::stop_token stop);
+  base::Result<core::Outcome> ReadWorkerEnd(const core::Command& command, const WorkerProcess& worker,
+                                            base::Deadline deadline);
+  base::Result<core::Outcome> LostSandbox(const core::Command& command, base::Deadline deadline);
+  base::Result<core::CommandResult> Finish(const core::Command& command, const core::Outcome& outcome,
+                                           core::StartKind start, RunningCommand& running, CommandPump& pump,
+                                           base::Deadline deadline);
+  // The init's next word about this command; those about others are passed over.
+  base::Result<std::optional<launcher::CommandEnded>> CommandEnd(std::uint64_t id, base::Deadline deadline);
   // Ends the sandbox; what was used becomes known.
   base::Status Kill();
 
@@ -64,6 +89,16 @@ class LaunchedSandbox : public core::Sandbox {
   std::vector<base::UniqueFd> views_;
   launcher::Usage usage_;
   launcher::Usage seen_;  // what earlier commands used
+  std::optional<WorkerProcess> spare_;
+  core::Language spare_language_ = core::Language::kPython;
+  std::string spare_zygote_;
+  std::uint64_t next_command_ = 1;
+
+  // For contexts: whether the init has told the end of that command, or is itself at its end.
+  bool InitHasSpoken(std::uint64_t id);
+  bool StillThere();
+
+  friend class LaunchedContext;
 };
 
 }  // namespace skerry::runner

@@ -67,6 +67,7 @@ std::vector<std::string> StartRequests() {
 std::vector<std::string> Answers() {
   launcher::Started started;
   started.init_pid = 4321;
+  started.counters = {0, 1, 2, 3};
   started.degraded = {"cgroup memory: not available to this user", "", "landlock: not in this kernel"};
   launcher::Failed failed;
   failed.code = skerry::base::Code::kUnavailable;

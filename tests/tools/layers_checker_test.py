@@ -92,7 +92,7 @@ class IncludeTest(LayersTest):
         self.tree.source("src/backends/docker/x.hpp", '"backends/docker/y.hpp"', '"backends/native/y.hpp"')
         self.assert_error(
             "src/backends/docker/x.hpp:2: backends/docker may not include backends/native/y.hpp"
-            " (allowed: base, core, os, net, launcher, runner)"
+            " (allowed: base, core, os, net, launcher, runner, interpreters)"
         )
 
     def test_angle_brackets_hide_nothing(self):
@@ -140,7 +140,7 @@ class TestsBesideTheCodeTest(LayersTest):
 
     def test_the_code_may_not(self):
         self.tree.source("src/engine/x.cpp", '"backends/fake/x.hpp"', '"tests/support/x.hpp"')
-        allowed = "(allowed: base, core, os, policy, confirm, workspace)"
+        allowed = "(allowed: base, core, os, policy, confirm, workspace, interpreters)"
         self.assert_error(
             f"src/engine/x.cpp:1: engine may not include backends/fake/x.hpp {allowed}",
             f"src/engine/x.cpp:2: engine may not include tests/support/x.hpp {allowed}",
@@ -213,7 +213,7 @@ class LinkTest(LayersTest):
         self.tree.put("src/engine/CMakeLists.txt", "skerry_library(engine DEPENDS skerry_native_backend)\n")
         self.assert_error(
             "src/engine/CMakeLists.txt:1: engine may not link skerry_native_backend"
-            " (allowed: base, core, os, policy, confirm, workspace)"
+            " (allowed: base, core, os, policy, confirm, workspace, interpreters)"
         )
 
     def test_one_list_for_several_programs(self):

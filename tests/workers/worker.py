@@ -14,7 +14,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKERS = os.path.join(HERE, "..", "..", "src", "interpreters", "workers")
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("SKERRY_TEST_PYTHON", "/usr/bin/python3")
 NODE = "/usr/bin/node"
 BASH = "/bin/bash"
 PATIENCE = float(os.environ.get("SKERRY_TEST_PATIENCE", "60"))
@@ -149,7 +149,7 @@ class Worker:
         self.channel.close()
 
 
-def starter(command, environment=None, directory="/"):
+def starter(command, environment=None, directory="/", own_group=False):
     """Starts a worker by exec."""
     def start(descriptors):
         def place():
@@ -159,20 +159,22 @@ def starter(command, environment=None, directory="/"):
                 os.dup2(place + 200, place)
                 os.close(place + 200)
         process = subprocess.Popen(command, stdin=descriptors[0], stdout=descriptors[1], stderr=descriptors[2],
-                                   pass_fds=(3,), preexec_fn=place, env=environment or {}, cwd=directory)
+                                   pass_fds=(3,), preexec_fn=place, env=environment or {}, cwd=directory,
+                                   start_new_session=own_group)
         return process.pid, lambda: process.wait(PATIENCE)
     return start
 
 
 ZYGOTE = """
-import os, socket, sys
-text, modules = sys.argv[1], sys.argv[2].split()
-control = socket.socket(fileno=int(sys.argv[3]))
+import ctypes, os, socket, sys
+text, modules, prepare = sys.argv[1], sys.argv[2].split(), sys.argv[3]
+control = socket.socket(fileno=int(sys.argv[4]))
 for name in modules:
     try:
         __import__(name)
     except ImportError:
         pass
+exec(prepare, {})
 scope = {"__name__": "worker"}
 with open(text) as file:
     exec(compile(file.read(), "<worker>", "exec"), scope)
@@ -192,7 +194,13 @@ while True:
         for place in range(4):
             os.dup2(place + 200, place)
         os.closerange(4, 256)
-        scope["serve"](3, True, word)
+        if word == "apart":  # the first process of a namespace of its own, as the zygote may be in its
+            assert ctypes.CDLL(None).unshare(0x20000000) == 0
+            pid = os.fork()
+            if pid:
+                os.closerange(0, 256)
+                os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        scope["serve"](3, True, "data" if word == "data" else "bare")
     for descriptor in descriptors:
         os.close(descriptor)
     control.send(str(pid).encode())
@@ -202,10 +210,11 @@ while True:
 class Zygote:
     """A parent that holds the definitions of the Python worker and forks children that serve."""
 
-    def __init__(self, modules=(), before=()):
+    def __init__(self, modules=(), before=(), prepare=""):
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(PATIENCE)
-        command = [*before, PYTHON, "-c", ZYGOTE, os.path.join(WORKERS, "python_worker.py"), " ".join(modules)]
+        text = os.path.join(WORKERS, "python_worker.py")
+        command = [*before, PYTHON, "-c", ZYGOTE, text, " ".join(modules), prepare]
         self.process = subprocess.Popen([*command, str(theirs.fileno())], pass_fds=(theirs.fileno(),),
                                         env={"SECRET_OF_THE_ZYGOTE": "1", "LANG": "C.UTF-8"})
         theirs.close()

@@ -1,12 +1,15 @@
 #include "backends/native/native_backend.hpp"
 
+#include "interpreters/worker.hpp"
 #include "runner/launched_sandbox.hpp"
 
 namespace skerry::backends::native {
 namespace {
 
-runner::LaunchProfile Profile(std::shared_ptr<launcher::Launcher> launcher, base::FeatureSet pretend_missing) {
+runner::LaunchProfile Profile(std::shared_ptr<launcher::Launcher> launcher, std::vector<std::string> zygotes,
+                              base::FeatureSet pretend_missing) {
   return {.launcher = std::move(launcher),
+          .zygotes = std::move(zygotes),
           .isolation = launcher::Isolation::kNamespaces,
           .scratch = {},
           .directory = "/workspace",
@@ -17,8 +20,21 @@ runner::LaunchProfile Profile(std::shared_ptr<launcher::Launcher> launcher, base
 
 }  // namespace
 
+NativeBackend::NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing, Zygotes zygotes)
+    : pretend_missing_(pretend_missing) {
+  std::vector<launcher::Launcher::Zygote> offers;
+  if (zygotes == Zygotes::kPython) {
+    for (interpreters::ZygoteProgram& program : interpreters::PythonZygotes()) {
+      zygotes_.push_back(program.name);
+      offers.push_back(
+          {{program.name, std::move(program.arguments), std::move(program.environment)}, std::move(program.text)});
+    }
+  }
+  launcher_ = std::make_shared<launcher::Launcher>(std::move(programs), std::move(offers));
+}
+
 core::Availability NativeBackend::Probe() const {
-  runner::LaunchedSandbox sandbox(Profile(launcher_, pretend_missing_), {});
+  runner::LaunchedSandbox sandbox(Profile(launcher_, zygotes_, pretend_missing_), {});
   if (const auto started = sandbox.Start(); !started) return {false, started.error().message};
   std::string detail = "namespaces, empty root, Landlock, seccomp, cgroups";
   for (const std::string& line : sandbox.Degraded()) detail += "; " + line;
@@ -26,7 +42,7 @@ core::Availability NativeBackend::Probe() const {
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> NativeBackend::Create(const core::SandboxSpec& spec) {
-  return std::make_unique<runner::LaunchedSandbox>(Profile(launcher_, pretend_missing_), spec);
+  return std::make_unique<runner::LaunchedSandbox>(Profile(launcher_, zygotes_, pretend_missing_), spec);
 }
 
 }  // namespace skerry::backends::native

@@ -11,9 +11,12 @@ inline constexpr std::string_view kName = "native";
 
 class NativeBackend : public core::Backend {
  public:
+  // Whether interpreters are kept loaded, to be forked into sandboxes. That pays for those who run many programs.
+  enum class Zygotes { kNone, kPython };
+
   // `pretend_missing`: what this machine shall not be seen to have, for tests.
-  explicit NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing = {})
-      : launcher_(std::make_shared<launcher::Launcher>(std::move(programs))), pretend_missing_(pretend_missing) {}
+  explicit NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing = {},
+                         Zygotes zygotes = Zygotes::kNone);
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
   [[nodiscard]] core::IsolationLevel Isolation() const override { return core::IsolationLevel::kNamespaces; }
@@ -23,6 +26,7 @@ class NativeBackend : public core::Backend {
 
  private:
   std::shared_ptr<launcher::Launcher> launcher_;  // one makes all sandboxes
+  std::vector<std::string> zygotes_;
   base::FeatureSet pretend_missing_;
 };
 

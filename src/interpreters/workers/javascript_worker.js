@@ -9,7 +9,7 @@ const kChannel = 3;
 const kTextLimit = 1 << 20;
 const reallyExit = process.reallyExit.bind(process);
 
-// ---- The channel: fields that end with a NUL, both ways ------------------------------------------------------------
+// ---- The channel: fields that end with a NUL, both ways -----------------------------------------------------------
 
 class Fields {
   #unfinished = [];
@@ -55,17 +55,18 @@ const readFirst = (fields, count) => {
   return fields.take(count);
 };
 
-// ---- Ahead of the first message --------------------------------------------------------------------------------------
+// ---- Ahead of the first message -----------------------------------------------------------------------------------
 
 const warmUp = () => {
-  // A pipe that Node has opened does not block, and what is left in it at process.exit() is lost. Ours do, and it is not.
-  // stdin is left alone: opened, it would not block either, and readFileSync(0) would fail.
+  // A pipe that Node has opened does not block, and what does not fit into it is lost at process.exit(). These do, and
+  // nothing is. stdin is left alone: opened, it would not block either, and readFileSync(0) would fail.
   for (const stream of [process.stdout, process.stderr]) stream?._handle?.setBlocking?.(true);
   const { Writable } = require('stream');
   const console = new (require('console').Console)(new Writable({ write(piece, encoding, done) { done(); } }));
   for (let i = 0; i < 3; i++) {
     const warm = new Module('/<warm>', null);
-    warm._compile('class A { #x = 1; get x() { return this.#x; } }\nmodule.exports = [new A().x, `${1 + 1}`, { a: [1] }];', '/<warm>');
+    warm._compile('class A { #x = 1; get x() { return this.#x; } }\nmodule.exports = [new A().x, `${1 + 1}`, { a: [1] }];',
+                  '/<warm>');
     console.log('%s %d', 'a', 1, warm.exports, new Error('warm'));
   }
   isModule('const x = 1;', '/<warm>');
@@ -92,7 +93,7 @@ const applyStart = (directory, variables) => {
   }
 };
 
-// ---- One program -----------------------------------------------------------------------------------------------------
+// ---- One program --------------------------------------------------------------------------------------------------
 
 // CommonJS as a file in the working directory would run; text that only makes sense as a module runs as one.
 const isModule = (source, filename) => {
@@ -130,8 +131,8 @@ const runModule = async (source, filename) => {
   await main.evaluate();
 };
 
-// The end of a program is told when its last 'exit' listener has run; Node takes its time after that. A program that dies
-// of an error is shown by Node after them, so there the end of the process tells it.
+// The end of a program is told when its last 'exit' listener has run; Node takes its time after that. Of an error that
+// kills the program Node writes only after them, so there the end of the process tells it.
 const tellTheExit = () => {
   let told = false, dying = false;
   const tell = (code) => {
@@ -170,13 +171,14 @@ const run = (source) => {
   process.nextTick(main._compile.bind(main, source, filename));  // no frame of ours below the program's
 };
 
-// ---- The text of a cell ----------------------------------------------------------------------------------------------
+// ---- The text of a cell -------------------------------------------------------------------------------------------
 
 // The places of the words `import` and `const` in the code: not those in strings, comments, templates and regular
 // expressions, and no properties of that name.
 const placesOfWords = (text) => {
   const places = [], open = [];
-  const token = /\/\/.*|\/\*[^]*?\*\/|'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"|[\p{ID_Start}$_#][\p{ID_Continue}$\u200c\u200d]*|\d[\w.]*|\s+|`|[^]/uy;
+  const token = new RegExp([/\/\/.*|\/\*[^]*?\*\//, /'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"/,
+    /[\p{ID_Start}$_#][\p{ID_Continue}$\u200c\u200d]*/u, /\d[\w.]*|\s+|[^]/].map((part) => part.source).join('|'), 'uy');
   const expression = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/uy;
   const template = /(?:\\[^]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/uy;
   let last = '', at = 0;
@@ -189,7 +191,10 @@ const placesOfWords = (text) => {
   const endOfValue = () => /[\w$)\]}'"`]$/.test(last) &&
     !/^(?:return|typeof|case|in|of|delete|void|throw|new|await|yield|instanceof|else|do)$/.test(last);
   while (at < text.length) {
-    if (text[at] === '/' && !/^\/[/*]/.test(text.slice(at, at + 2)) && !endOfValue() && take(expression)) { last = ')'; continue; }
+    if (text[at] === '/' && !'/*'.includes(text[at + 1]) && !endOfValue() && take(expression)) {
+      last = ')';
+      continue;
+    }
     const start = at, found = take(token);
     if (/^(?:\s|\/\/|\/\*)/.test(found)) continue;
     if (found === '{') open.push('{');
@@ -197,13 +202,18 @@ const placesOfWords = (text) => {
       if (take(template)?.endsWith('{')) { open.push('`'); last = '{'; } else last = '`';
       continue;
     }
-    if ((found === 'import' || found === 'const') && last !== '.') places.push({ word: found, start, nested: open.length > 0 });
+    if ((found === 'import' || found === 'const') && last !== '.') {
+      places.push({ word: found, start, nested: open.length > 0 });
+    }
     last = found;
   }
   return places;
 };
 
-const kStatic = /^import\s*(?:(?<name>[\p{ID_Start}$_][\p{ID_Continue}$]*)?\s*,?\s*(?:\*\s*as\s+(?<all>[\p{ID_Start}$_][\p{ID_Continue}$]*)|\{(?<some>[^}]*)\})?\s*from\s*)?(?<from>'[^'\n]*'|"[^"\n]*")[^\S\n]*;?/u;
+const kStatic = new RegExp(
+  String.raw`^import\s*(?:(?<name>NAME)?\s*,?\s*(?:\*\s*as\s+(?<all>NAME)|\{(?<some>[^}]*)\})?\s*from\s*)?`
+  .replaceAll('NAME', String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*`) +
+  String.raw`(?<from>'[^'\n]*'|"[^"\n]*")[^\S\n]*;?`, 'u');
 
 const asCall = ({ name, all, some, from }) => {
   const parts = [name && `default: ${name}`, some?.replace(/\sas\s/g, ' : ')].filter(Boolean).join(', ');
@@ -232,7 +242,7 @@ const asScript = (text) => {
   return result + text.slice(done);
 };
 
-// ---- Cells -----------------------------------------------------------------------------------------------------------
+// ---- Cells --------------------------------------------------------------------------------------------------------
 
 const plain = (value) => {
   try {
@@ -318,7 +328,9 @@ class Context {
   // V8 hands values over as names of them; called with such a name, the sink gets the value itself.
   #makeSink() {
     globalThis.__sink = (value) => { this.#taken = value; };
-    this.#session.post('Runtime.evaluate', { expression: '__sink' }, (error, { result }) => { this.#sink = result.objectId; });
+    this.#session.post('Runtime.evaluate', { expression: '__sink' }, (error, value) => {
+      this.#sink = value.result.objectId;
+    });
     delete globalThis.__sink;
   }
 
@@ -360,10 +372,12 @@ class Context {
     if (outcome.interrupted) throw { failure: ['Interrupted', 'interrupted by SIGINT', ''] };
     if (outcome.error) throw { failure: ['Error', outcome.error.message, ''] };
     const { result, exceptionDetails } = outcome.value;
-    if (exceptionDetails) throw { failure: this.#describe(this.#valueOf(exceptionDetails.exception), name, exceptionDetails) };
+    if (exceptionDetails) {
+      throw { failure: this.#describe(this.#valueOf(exceptionDetails.exception), name, exceptionDetails) };
+    }
     const value = this.#valueOf(result);
     if (value === undefined) return;
-    const bundle = this.#interruptible(() => bundleOf(value));
+    const bundle = Object(value) === value ? this.#interruptible(() => bundleOf(value)) : bundleOf(value);
     if (!bundle) throw { failure: ['Interrupted', 'interrupted by SIGINT', ''] };
     sendBundle('result', bundle);
   }
@@ -408,13 +422,18 @@ class Context {
 
   // Name, message and a stack with the line of the cell above it.
   #describe(error, name, details) {
-    if (!(error instanceof Error)) return [error?.constructor?.name ?? typeof error, plain(error), `Uncaught ${plain(error)}\n`];
+    if (!(error instanceof Error)) {
+      return [error?.constructor?.name ?? typeof error, plain(error), `Uncaught ${plain(error)}\n`];
+    }
     try {
       const stack = withoutOurs(error.stack);
       let [, cell, line, column] = /(<cell-\d+>):(\d+):(\d+)/.exec(stack) ?? [];
-      if (!cell && details && !/\n\s+at /.test(stack)) [cell, line, column] = [name, details.lineNumber + 1, details.columnNumber + 1];
+      if (!cell && details && !/\n\s+at /.test(stack)) {
+        [cell, line, column] = [name, details.lineNumber + 1, details.columnNumber + 1];
+      }
       const source = cell && this.#sources.get(cell)?.split('\n')[line - 1];
-      const arrow = source === undefined ? '' : `${cell}:${line}\n${source}\n${' '.repeat(Math.max(0, column - 1))}^\n\n`;
+      const margin = ' '.repeat(Math.max(0, column - 1));
+      const arrow = source === undefined ? '' : `${cell}:${line}\n${source}\n${margin}^\n\n`;
       return [String(error.name), String(error.message), `${arrow}${stack}\n`];
     } catch {
       return ['Error', 'an error that cannot be shown', ''];
@@ -422,7 +441,7 @@ class Context {
   }
 }
 
-// ---- The entry -------------------------------------------------------------------------------------------------------
+// ---- The entry ----------------------------------------------------------------------------------------------------
 
 warmUp();
 forgetStart();

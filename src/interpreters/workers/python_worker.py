@@ -221,6 +221,9 @@ def flush_of_c():
         return lambda: None
 
 
+flush_c = flush_of_c()
+
+
 def become_fresh(warm, forked):
     if forked:
         make_streams()
@@ -331,11 +334,11 @@ def without_our_frames(trace):
 # ---- One program ----------------------------------------------------------------------------------------------------
 
 
-def run(channel, flush_c, known):
+def run(channel, known):
     text = channel.field()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     status = execute(text)
-    status = finish(status, known, flush_c)
+    status = finish(status, known)
     channel.send("exit", status)
     os._exit(status)
 
@@ -392,7 +395,7 @@ def show(error):
             traceback.print_exception(type(error), error, error.__traceback__)
 
 
-def finish(status, known, flush_c):
+def finish(status, known):
     """What CPython does between the last line of a program and its exit."""
     try:
         threading._shutdown()
@@ -489,9 +492,8 @@ def clear(scope):
 class Context:
     """One __main__ in which cells run one after the other."""
 
-    def __init__(self, channel, flush_c):
+    def __init__(self, channel):
         self.channel = channel
-        self.flush_c = flush_c
         self.main = fresh_main()
         self.scope = self.main.__dict__
         self.count = 0
@@ -570,7 +572,7 @@ class Context:
         for stream in streams:
             with contextlib.suppress(BaseException):
                 stream.flush()
-        self.flush_c()
+        flush_c()
         if getattr(getattr(sys, "stdin", None), "closed", False):  # exit() closes it
             sys.stdin = sys.__stdin__ = make_stream(0, "<stdin>", "r", "surrogateescape")
 
@@ -1118,7 +1120,6 @@ def serve(channel=3, forked=True, warm="bare"):
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         connection = Channel(channel)
-        flush_c = flush_of_c()
         os.register_at_fork(after_in_child=connection.drop_in_child)
         become_fresh(warm, forked)
         known = frozenset(sys.modules)
@@ -1126,9 +1127,9 @@ def serve(channel=3, forked=True, warm="bare"):
         kind = connection.field()
         apply_start(connection)
         if kind == b"run":
-            run(connection, flush_c, known)
+            run(connection, known)
         elif kind == b"cells":
-            Context(connection, flush_c).serve()
+            Context(connection).serve()
     except BaseException:
         traceback.print_exc()
     finally:

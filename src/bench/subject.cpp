@@ -1,0 +1,104 @@
+#include "bench/subject.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skerry::bench {
+namespace {
+
+// One subject on its way through the rounds.
+class Lane {
+ public:
+  Lane(const Subject& subject, const Schedule& schedule) : subject_(&subject), schedule_(&schedule) {
+    result_ = {.name = subject.name, .detail = subject.detail, .target = subject.target};
+  }
+
+  // A slow subject sits out most rounds; those it takes part in are spread evenly over all of them.
+  [[nodiscard]] bool TakesPartIn(std::size_t round) const {
+    if (!result_.failed.empty()) return false;
+    if (!IsSlow()) return true;
+    const auto fitting = static_cast<std::size_t>(schedule_->slow_time / best_);
+    const std::size_t share = std::max<std::size_t>(std::min(schedule_->slow_rounds, fitting), 1);
+    if (share >= schedule_->rounds) return true;
+    return (round + 1) * share / schedule_->rounds > round * share / schedule_->rounds;
+  }
+
+  void WarmUp() {
+    if (!IsSlow()) (void)RunOnce();
+  }
+
+  void Measure() {
+    if (const auto sample = RunOnce()) result_.samples.Add(*sample);
+  }
+
+  [[nodiscard]] SubjectResult Finish() && { return std::move(result_); }
+
+ private:
+  [[nodiscard]] bool IsSlow() const { return best_ > schedule_->slow; }
+
+  std::optional<Sample> RunOnce() {
+    if (!result_.failed.empty()) return std::nullopt;
+    if (subject_->settle) subject_->settle();
+    auto sample = subject_->run();
+    if (!sample) {
+      if (++result_.failures > schedule_->allowed_failures) result_.failed = std::move(sample.error().message);
+      return std::nullopt;
+    }
+    best_ = best_ == Duration{} ? sample->total : std::min(best_, sample->total);
+    return std::move(*sample);
+  }
+
+  const Subject* subject_;
+  const Schedule* schedule_;
+  SubjectResult result_;
+  Duration best_{};
+};
+
+// Rotated by one from round to round, and turned around after each full turn: nobody always comes first, and nobody
+// always runs in the caches that the same neighbour left.
+std::vector<std::size_t> OrderOf(std::size_t round, std::size_t count) {
+  std::vector<std::size_t> order(count);
+  if (count == 0) return order;
+  for (std::size_t i = 0; i < count; ++i) order[i] = (i + round) % count;
+  if (round / count % 2 == 1) std::ranges::reverse(order);
+  return order;
+}
+
+void RunRounds(const Group& group, std::vector<Lane>& lanes, const Schedule& schedule, const OnProgress& on_progress,
+               const std::stop_token& stop) {
+  for (std::size_t i = 0; i < schedule.warmups; ++i)
+    for (Lane& lane : lanes)
+      if (!stop.stop_requested()) lane.WarmUp();
+  for (std::size_t round = 0; round < schedule.rounds; ++round) {
+    for (const std::size_t at : OrderOf(round, lanes.size())) {
+      if (stop.stop_requested()) return;
+      if (lanes[at].TakesPartIn(round)) lanes[at].Measure();
+    }
+    if (on_progress) on_progress({group.name, round + 1, schedule.rounds});
+  }
+}
+
+GroupResult RunGroup(const Group& group, const Schedule& schedule, const OnProgress& on_progress,
+                     const std::stop_token& stop) {
+  GroupResult result{.name = group.name, .title = group.title, .baseline = group.baseline};
+  std::vector<Lane> lanes;
+  lanes.reserve(group.subjects.size());
+  for (const Subject& subject : group.subjects) lanes.emplace_back(subject, schedule);
+  if (!lanes.empty()) RunRounds(group, lanes, schedule, on_progress, stop);
+  for (Lane& lane : lanes) result.subjects.push_back(std::move(lane).Finish());
+  for (const LeftOut& left_out : group.left_out)
+    result.subjects.push_back({.name = left_out.name, .skipped = left_out.reason});
+  return result;
+}
+
+}  // namespace
+
+std::vector<GroupResult> RunInterleaved(const std::vector<Group>& groups, const Schedule& schedule,
+                                        const OnProgress& on_progress, const std::stop_token& stop) {
+  std::vector<GroupResult> results;
+  results.reserve(groups.size());
+  for (const Group& group : groups) results.push_back(RunGroup(group, schedule, on_progress, stop));
+  return results;
+}
+
+}  // namespace skerry::bench

@@ -1,0 +1,78 @@
+// A context: an interpreter in a sandbox that keeps its state between pieces of code, called cells.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/execution.hpp"
+#include "core/output_sink.hpp"
+
+namespace skerry::core {
+
+struct Cell {
+  std::string text;
+  std::chrono::milliseconds timeout{30'000};
+  std::uint64_t max_output_bytes = 10U << 20U;  // of both streams and of the outputs, each
+};
+
+// One thing in several forms: text/plain, text/html, image/png (base64), image/svg+xml, application/json.
+struct RichData {
+  std::string mime;
+  std::string data;
+};
+
+struct CellOutput {
+  enum class Kind { kDisplay, kResult };  // shown on the way; the value of the last expression
+  Kind kind = Kind::kDisplay;
+  std::vector<RichData> forms;
+};
+
+// An exception that nobody caught, or the exit status of a shell's last command.
+struct CellError {
+  std::string name;
+  std::string message;
+  std::string traceback;
+};
+
+struct CellResult {
+  // kExited with 0, or 1 where there is an error. kTimedOut or kCancelled: interrupted, and alive or not. Else the
+  // context died of it.
+  Outcome outcome;
+  std::vector<CellOutput> outputs;
+  std::optional<CellError> error;
+  bool output_truncated = false;
+  std::uint64_t output_bytes = 0;
+  bool alive = true;  // false: the context is lost with its variables
+};
+
+// The variables of a context, for another one. Bytes of a tenant: only a worker in a sandbox may read them.
+struct ContextState {
+  std::string bytes;
+  std::vector<std::string> left_out;  // names of what could not be taken along
+};
+
+// Used by one thread at a time. Ends with its sandbox.
+class Context {
+ public:
+  Context() = default;
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  virtual ~Context() = default;
+
+  // A request to stop, and the timeout, interrupt the cell; one that does not heed it costs the context its life.
+  virtual base::Result<CellResult> Run(const Cell& cell, OutputSink& sink, std::stop_token stop) = 0;
+
+  // For a branch: kUnavailable where the language cannot.
+  virtual base::Result<ContextState> Save(std::chrono::milliseconds timeout) = 0;
+  virtual base::Status Load(const ContextState& state, std::chrono::milliseconds timeout) = 0;
+
+  [[nodiscard]] virtual bool Alive() const = 0;
+  [[nodiscard]] virtual StartKind Started() const = 0;
+};
+
+}  // namespace skerry::core

@@ -1,0 +1,44 @@
+// A context in a launched sandbox: a worker that is told cell after cell.
+#pragma once
+
+#include <string>
+
+#include "core/context.hpp"
+#include "runner/command_pump.hpp"
+#include "runner/launched_sandbox.hpp"
+#include "runner/worker_process.hpp"
+
+namespace skerry::runner {
+
+// Holds a reference to its sandbox, which must outlive it.
+class LaunchedContext : public core::Context {
+ public:
+  LaunchedContext(LaunchedSandbox& sandbox, core::Language language, WorkerProcess worker, core::StartKind start);
+
+  base::Result<core::CellResult> Run(const core::Cell& cell, core::OutputSink& sink, std::stop_token stop) override;
+  base::Result<core::ContextState> Save(std::chrono::milliseconds timeout) override;
+  base::Status Load(const core::ContextState& state, std::chrono::milliseconds timeout) override;
+  [[nodiscard]] bool Alive() const override { return alive_; }
+  [[nodiscard]] core::StartKind Started() const override { return start_; }
+
+ private:
+  struct Progress;
+
+  // One request, up to its `done`.
+  base::Result<core::CellResult> Ask(const std::string& message, const core::Cell& cell, core::OutputSink& sink,
+                                     std::stop_token stop, core::ContextState* state);
+  base::Status Interrupt() const;
+  base::Result<core::Outcome> Die();
+  // True when the request is done.
+  bool Heed(interpreters::WorkerWord word, Progress& progress) const;
+
+  LaunchedSandbox& sandbox_;
+  core::Language language_;
+  WorkerProcess worker_;
+  core::StartKind start_;
+  CommandPump::Sources sources_;
+  std::uint64_t next_id_ = 1;
+  bool alive_ = true;
+};
+
+}  // namespace skerry::runner

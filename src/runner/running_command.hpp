@@ -1,0 +1,30 @@
+// A command on its way, and how ends are told.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+
+#include "base/error.hpp"
+#include "core/execution.hpp"
+#include "runner/command_pump.hpp"
+#include "runner/input_feed.hpp"
+
+namespace skerry::runner {
+
+inline constexpr int kExitKilled = 128 + SIGKILL;
+inline constexpr int kExitInterrupted = 128 + SIGINT;
+inline constexpr std::chrono::seconds kEndPatience{5};  // with the last word of something that has ended
+
+struct RunningCommand {
+  CommandPump::Sources sources;
+  InputFeed input;
+};
+
+inline core::Outcome TimedOut(std::chrono::milliseconds timeout) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+  return {.kind = core::OutcomeKind::kTimedOut,
+          .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
+          .limit = static_cast<std::uint64_t>(seconds)};
+}
+
+}  // namespace skerry::runner

@@ -98,7 +98,7 @@ enum class WorkspaceChanges {
 };
 
 // An interpreter that a sandbox has waiting from its start, for the first program in that language.
-enum class Preload { kNone, kPython, kPythonData, kJavaScript };
+enum class Preload { kNone, kShell, kPython, kPythonData, kJavaScript };
 
 // When the machine cannot keep a limit that was asked for.
 enum class Demand { kWhatIsPossible, kEverything };

@@ -55,7 +55,7 @@ core::Preload PreloadFor(const core::Code& code) {
     case core::Language::kJavaScript:
       return core::Preload::kJavaScript;
     case core::Language::kShell:
-      return core::Preload::kNone;
+      return core::Preload::kShell;
   }
   return core::Preload::kNone;
 }

@@ -44,7 +44,7 @@ class WarmSandboxes {
   [[nodiscard]] std::vector<KindStatistics> Statistics() const;
 
  private:
-  static constexpr std::size_t kKinds = 4;
+  static constexpr std::size_t kKinds = 5;
   static constexpr std::chrono::milliseconds kStockDelay{3};  // longer than most programs take
 
   Pool<core::Sandbox>& PoolOf(core::Preload kind);

@@ -110,6 +110,14 @@ Invocation InvocationFor(const core::Code& code) {
   return {};
 }
 
+std::vector<std::string> WaitingShell() {
+  return {"bash", "-c", "read -r -u 4 && exec 4<&- && . /dev/fd/3", "/dev/fd/3"};
+}
+
+std::string TextForWaitingShell(std::string_view text) {
+  return std::string(kShellPrologue) + std::string(text);
+}
+
 std::string Requirement(core::Language language) {
   switch (language) {
     case core::Language::kPython:

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -18,6 +19,11 @@ struct Invocation {
 };
 
 Invocation InvocationFor(const core::Code& code);
+
+// A shell that waits: it runs the text that is in the file at descriptor 3 as soon as a line arrives at 4, and closes
+// both first. The end of 4 without a line is its end. To the text it looks as if InvocationFor had started it.
+std::vector<std::string> WaitingShell();
+std::string TextForWaitingShell(std::string_view text);
 
 // What must be installed for a language, in words: "python3 (Debian package python3)".
 std::string Requirement(core::Language language);

@@ -6,8 +6,8 @@
 //   command and UsageRequest as often as wanted; ForkRequest and SignalRequest for what zygotes make; then StopRequest.
 // - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; at the end
 //   Ended.
-// - backend → init: CommandRequest with stdin, stdout, stderr and, for program text, a sealed file that holds it; or
-//   with a terminal and only the text.
+// - backend → init: CommandRequest with stdin, stdout, stderr and up to two more for 3 and 4, as the program wants them
+//   (a file with its text, a channel); or with a terminal and only those.
 // - init → backend: TerminalOpened with its other end, when one was asked for; CommandEnded.
 #pragma once
 

@@ -169,11 +169,13 @@ base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& 
   if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
   SKERRY_RETURN_IF_ERROR(Start());
   SKERRY_RETURN_IF_ERROR(handle_->AnnounceActivity(command.lifetime));
+  if (ShellFits(command)) return RunInShell(command, sink, std::move(stop));
   if (auto found = FindWorker(command)) return RunInWorker(command, std::move(*found), sink, std::move(stop));
   SKERRY_ASSIGN_OR_RETURN(RunningCommand running, Send(command));
   CommandPump pump(sink, command.max_output_bytes);
   const auto deadline = base::Deadline::After(command.timeout);
-  SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Await(command, running, pump, deadline, std::move(stop)));
+  const std::uint64_t id = next_command_++;
+  SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Await(command, id, running, pump, deadline, std::move(stop)));
   return Finish(command, outcome, core::StartKind::kExec, running, pump, deadline);
 }
 
@@ -197,14 +199,15 @@ base::Result<core::CommandResult> LaunchedSandbox::Finish(const core::Command& c
                              .limits_reached = LimitsReached(evidence, spec_.limits)};
 }
 
-base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, RunningCommand& running,
-                                                   CommandPump& pump, base::Deadline deadline, std::stop_token stop) {
+base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, std::uint64_t id,
+                                                   RunningCommand& running, CommandPump& pump, base::Deadline deadline,
+                                                   std::stop_token stop) {
   const StopSignal interrupt(std::move(stop));
   running.sources.interrupt = interrupt.get();
   SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(running.sources, running.input, deadline));
   switch (end) {
     case PumpEnd::kControlReady:
-      return ReadEnd(command, deadline);
+      return ReadEnd(command, id, deadline);
     case PumpEnd::kDeadline:
       SKERRY_RETURN_IF_ERROR(Kill());
       return TimedOut(command.timeout);
@@ -232,8 +235,9 @@ base::Result<core::Outcome> LaunchedSandbox::LostSandbox(const core::Command& co
   return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
 }
 
-base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, base::Deadline deadline) {
-  SKERRY_ASSIGN_OR_RETURN(const auto ended, CommandEnd(next_command_++, base::Deadline::After(kEndPatience)));
+base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, std::uint64_t id,
+                                                     base::Deadline deadline) {
+  SKERRY_ASSIGN_OR_RETURN(const auto ended, CommandEnd(id, base::Deadline::After(kEndPatience)));
   if (!ended) return LostSandbox(command, deadline);
   if (ended->start_error == ENOENT)
     return base::Err(base::Code::kNotFound, "not found in the sandbox: " + base::ToValidUtf8(Describe(command)));
@@ -261,6 +265,7 @@ core::Outcome LaunchedSandbox::Judge(int wait_status) const {
 base::Status LaunchedSandbox::Kill() {
   if (!handle_) return {};
   spare_.reset();
+  shell_.reset();
   const auto ended = handle_->Stop();
   handle_.reset();
   if (!ended) return std::unexpected(ended.error());

@@ -8,6 +8,7 @@
 
 #include "core/backend.hpp"
 #include "launcher/client.hpp"
+#include "runner/waiting_shell.hpp"
 #include "runner/worker_process.hpp"
 
 namespace skerry::runner {
@@ -52,9 +53,9 @@ class LaunchedSandbox : public core::Sandbox {
                                              const base::UniqueFd& text);
   base::Result<RunningCommand> SendWithTerminal(const core::Command& command, launcher::CommandRequest request,
                                                 const base::UniqueFd& text);
-  base::Result<core::Outcome> Await(const core::Command& command, RunningCommand& running, CommandPump& pump,
-                                    base::Deadline deadline, std::stop_token stop);
-  base::Result<core::Outcome> ReadEnd(const core::Command& command, base::Deadline deadline);
+  base::Result<core::Outcome> Await(const core::Command& command, std::uint64_t id, RunningCommand& running,
+                                    CommandPump& pump, base::Deadline deadline, std::stop_token stop);
+  base::Result<core::Outcome> ReadEnd(const core::Command& command, std::uint64_t id, base::Deadline deadline);
   [[nodiscard]] core::Outcome Judge(int wait_status) const;
 
   // An interpreter, and how it came to be.
@@ -66,6 +67,10 @@ class LaunchedSandbox : public core::Sandbox {
   [[nodiscard]] std::optional<std::string> ZygoteFor(core::Language language, std::string_view text) const;
   // The one that waits, or one that is forked now; nothing when the program is to be started anew.
   std::optional<Found> FindWorker(const core::Command& command);
+  // Whether the shell that waits is right for this command.
+  [[nodiscard]] bool ShellFits(const core::Command& command) const;
+  base::Result<core::CommandResult> RunInShell(const core::Command& command, core::OutputSink& sink,
+                                               std::stop_token stop);
   base::Result<core::CommandResult> RunInWorker(const core::Command& command, Found found, core::OutputSink& sink,
                                                 std::stop_token stop);
   base::Result<core::Outcome> AwaitWorker(const core::Command& command, WorkerProcess& worker, RunningCommand& running,
@@ -89,6 +94,7 @@ class LaunchedSandbox : public core::Sandbox {
   std::vector<base::UniqueFd> views_;
   launcher::Usage usage_;
   launcher::Usage seen_;  // what earlier commands used
+  std::optional<WaitingShell> shell_;
   std::optional<WorkerProcess> spare_;
   core::Language spare_language_ = core::Language::kPython;
   std::string spare_zygote_;

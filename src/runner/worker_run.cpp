@@ -43,6 +43,13 @@ int ExitStatus(const std::string& text) {
 // A spare that cannot be had is no failure: programs are started anew then.
 void LaunchedSandbox::MakeSpare() {
   if (spec_.preload == core::Preload::kNone) return;
+  if (spec_.preload == core::Preload::kShell) {
+    auto request = RequestFor({});
+    if (!request) return;
+    ++next_command_;
+    if (auto shell = WaitingShell::Start(*handle_, std::move(*request))) shell_.emplace(std::move(*shell));
+    return;
+  }
   spare_language_ = LanguageOf(spec_.preload);
   const auto deadline = base::Deadline::After(kReadyPatience);
   if (spare_language_ == core::Language::kPython) {
@@ -81,6 +88,28 @@ std::optional<LaunchedSandbox::Found> LaunchedSandbox::FindWorker(const core::Co
   auto worker = WorkerProcess::Fork(*handle_, *zygote);
   if (!worker || !worker->AwaitReady(base::Deadline::After(kReadyPatience))) return std::nullopt;
   return Found{std::move(*worker), core::StartKind::kFork};
+}
+
+bool LaunchedSandbox::ShellFits(const core::Command& command) const {
+  const auto* code = std::get_if<core::Code>(&command.program);
+  return shell_ && code != nullptr && code->language == core::Language::kShell && !command.terminal &&
+         command.environment.empty();
+}
+
+base::Result<core::CommandResult> LaunchedSandbox::RunInShell(const core::Command& command, core::OutputSink& sink,
+                                                              std::stop_token stop) {
+  WaitingShell shell = std::move(*shell_);
+  shell_.reset();
+  const auto deadline = base::Deadline::After(command.timeout);
+  SKERRY_RETURN_IF_ERROR(shell.Run(std::get<core::Code>(command.program).text));
+  RunningCommand running{{.standard_output = std::move(shell.output),
+                          .standard_error = std::move(shell.error),
+                          .controls = {handle_->control_fd(), -1}},
+                         InputFeed(command.input_fd, std::move(shell.input))};
+  CommandPump pump(sink, command.max_output_bytes);
+  SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome,
+                          Await(command, shell.id, running, pump, deadline, std::move(stop)));
+  return Finish(command, outcome, core::StartKind::kWarm, running, pump, deadline);
 }
 
 base::Result<core::CommandResult> LaunchedSandbox::RunInWorker(const core::Command& command, Found found,

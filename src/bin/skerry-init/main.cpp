@@ -29,7 +29,7 @@ using skerry::base::Deadline;
 using skerry::base::UniqueFd;
 
 constexpr int kControl = 3;
-constexpr int kProgramText = 3;  // where a command finds its text
+constexpr std::size_t kMostExtras = 2;  // descriptors of a command from 3 on: its text, a channel
 constexpr int kLauncherDied = SIGTERM;
 
 // With one the kernel ends everything when this process ends. Without, that is for this process to do.
@@ -120,7 +120,7 @@ class Init {
     if (const auto* signal = std::get_if<launcher::CommandSignal>(&*request)) return Signal(*signal);
     auto* command = &std::get<launcher::CommandRequest>(*request);
     const std::size_t streams = command->terminal ? 0 : 3;
-    if (message->fds.size() < streams || message->fds.size() > streams + 1) return false;
+    if (message->fds.size() < streams || message->fds.size() > streams + kMostExtras) return false;
     launcher::CommandEnded refused{.id = command->id};
     refused.start_error = static_cast<std::uint64_t>(Start(*command, std::move(message->fds)));
     if (refused.start_error != 0) Report(refused);
@@ -152,7 +152,7 @@ class Init {
   int Spawn(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
     // Clear of the places they go to, so that no dup2 closes the source of the next.
     for (UniqueFd& fd : fds) {
-      UniqueFd high(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kProgramText + 1));
+      UniqueFd high(::fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(fds.size())));
       if (!high.valid()) return errno;
       fd = std::move(high);
     }

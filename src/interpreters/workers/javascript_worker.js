@@ -65,7 +65,7 @@ const warmUp = () => {
   const console = new (require('console').Console)(new Writable({ write(piece, encoding, done) { done(); } }));
   for (let i = 0; i < 3; i++) {
     const warm = new Module('/<warm>', null);
-    warm._compile('class A { #x = 1; get x() { return this.#x; } }\nmodule.exports = [new A().x, `${1 + 1}`, { a: [1] }];',
+    warm._compile('class A { #x = 1; get x() { return this.#x; } }\nmodule.exports = [new A().x, `${1 + 1}`, [1]];',
                   '/<warm>');
     console.log('%s %d', 'a', 1, warm.exports, new Error('warm'));
   }
@@ -178,7 +178,8 @@ const run = (source) => {
 const placesOfWords = (text) => {
   const places = [], open = [];
   const token = new RegExp([/\/\/.*|\/\*[^]*?\*\//, /'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"/,
-    /[\p{ID_Start}$_#][\p{ID_Continue}$\u200c\u200d]*/u, /\d[\w.]*|\s+|[^]/].map((part) => part.source).join('|'), 'uy');
+    /[\p{ID_Start}$_#][\p{ID_Continue}$\u200c\u200d]*/u, /\d[\w.]*|\s+|[^]/,
+  ].map((part) => part.source).join('|'), 'uy');
   const expression = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/uy;
   const template = /(?:\\[^]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/uy;
   let last = '', at = 0;

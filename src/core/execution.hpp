@@ -82,6 +82,13 @@ struct WithheldFile {
   std::string reason;
 };
 
+// Where the time of a run went.
+struct Timings {
+  std::chrono::nanoseconds obtain{0};  // a sandbox: taken from those that wait, or made
+  std::chrono::nanoseconds run{0};     // the program
+  std::chrono::nanoseconds finish{0};  // what is left ended, changes carried over
+};
+
 struct ExecutionResult {
   Outcome outcome;
   std::string standard_output;
@@ -91,6 +98,7 @@ struct ExecutionResult {
   std::string sandbox_type;
   StartKind start = StartKind::kExec;
   std::chrono::milliseconds execution_time{0};
+  Timings timings;
   std::uint64_t memory_peak_bytes = 0;     // 0 where the machine does not count
   std::vector<std::string> files_created;  // relative to the workspace, sorted
   std::vector<std::string> files_changed;

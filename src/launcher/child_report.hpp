@@ -23,7 +23,7 @@ void Check(const ChildPlan& plan, int error, const char* step, const char* detai
 int Outcome(long result);
 
 // Hands descriptors to the launcher. They stay open here.
-enum class Handout : char { kViews = 'v', kSocketDiagnosis = 'd' };
+enum class Handout : char { kViews = 'v', kSocketDiagnosis = 'd', kMountNamespace = 'm' };
 int HandOut(int report, Handout what, std::span<const int> fds);
 
 }  // namespace skerry::launcher

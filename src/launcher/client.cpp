@@ -94,15 +94,17 @@ base::Status Launcher::EnsureRunning() {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(process_, SpawnLauncher(programs_, pair.second.get()));
   socket_ = std::move(pair.first);
+  if (ahead_ == Ahead::kSandboxes) SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), kKeepVacancies));
   return OfferZygotes();
 }
 
 // The library goes as a copy without a name: what enters a sandbox tells nothing of where Skerry lies.
 base::Status Launcher::OfferZygotes() const {
   if (zygotes_.empty()) return {};
-  SKERRY_ASSIGN_OR_RETURN(const std::string library, os::ReadFile(programs_.zygote_library, kMaxLibraryBytes));
+  const auto library = os::ReadFile(programs_.zygote_library, kMaxLibraryBytes);
+  if (!library) return {};  // then there is nothing to fork from, and interpreters are started anew
   for (const Zygote& zygote : zygotes_) {
-    SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd code, os::SealedMemory(library));
+    SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd code, os::SealedMemory(*library));
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd text, os::SealedMemory(zygote.text));
     const std::array fds = {code.get(), text.get()};
     SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(zygote.offer), fds));
@@ -147,7 +149,10 @@ base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launc
   if (!message) return std::unexpected(std::move(message).error());
   const auto answer = DecodeFromLauncher(message->bytes);
   if (!answer) return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");
-  if (const auto* failed = std::get_if<Failed>(&*answer)) return base::Err(failed->code, failed->message);
+  if (const auto* failed = std::get_if<Failed>(&*answer)) {
+    handle.socket_.Reset();  // it was the last word
+    return base::Err(failed->code, failed->message);
+  }
   const auto* started = std::get_if<Started>(&*answer);
   const std::size_t views = request.workspace == WorkspaceKind::kDirect ? 0 : 2;
   if (started == nullptr || message->fds.size() != 1 + views + started->counters.size())

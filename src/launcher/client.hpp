@@ -38,8 +38,11 @@ class Launcher {
     std::string text;
   };
 
-  explicit Launcher(ProgramPaths programs, std::vector<Zygote> zygotes = {})
-      : programs_(std::move(programs)), zygotes_(std::move(zygotes)) {}
+  // For those who make many: sandboxes are begun before they are asked for.
+  enum class Ahead { kNothing, kSandboxes };
+
+  explicit Launcher(ProgramPaths programs, std::vector<Zygote> zygotes = {}, Ahead ahead = Ahead::kNothing)
+      : programs_(std::move(programs)), zygotes_(std::move(zygotes)), ahead_(ahead) {}
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
   ~Launcher();
@@ -54,6 +57,7 @@ class Launcher {
 
   ProgramPaths programs_;
   std::vector<Zygote> zygotes_;
+  Ahead ahead_;
   std::mutex mutex_;
   os::PidFd process_;
   base::UniqueFd socket_;

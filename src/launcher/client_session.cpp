@@ -83,12 +83,18 @@ void ClientSession::ServeClient() {
 }
 
 void ClientSession::Start(const StartRequest& request, std::span<const base::UniqueFd> fds) {
-  auto sandbox = SandboxProcess::Begin(request, fds, workplace_.init_program, workplace_.machine);
+  auto vacant = workplace_.vacancies.Take(request, workplace_.machine);
+  const bool furnish = vacant.has_value();
+  auto sandbox = furnish ? base::Result<SandboxProcess>(std::move(*vacant))
+                         : SandboxProcess::Begin(request, fds, workplace_.init_program, workplace_.machine);
   if (!sandbox) return Refuse(std::move(sandbox).error());
   sandbox_.emplace(std::move(*sandbox));
   phase_ = Phase::kSettingUp;
   patience_ = base::Deadline::After(kSetupPatience);
   Watch(sandbox_->report_fd(), Source::kReport);
+  if (!furnish) return;
+  if (auto furnished = sandbox_->Furnish(request, fds, workplace_.machine); !furnished)
+    Refuse(std::move(furnished).error());
 }
 
 void ClientSession::ReadReport() {
@@ -208,6 +214,11 @@ void ClientSession::FinishIfEmpty() {
   else if (sandbox_)
     Answer(sandbox_->End());
   phase_ = Phase::kOver;
+  if (!sandbox_) return;
+  workplace_.events.Remove(sandbox_->report_fd());
+  workplace_.events.Remove(sandbox_->control_fd());
+  workplace_.empty_ones.push_back(std::move(*sandbox_));
+  sandbox_.reset();
 }
 
 }  // namespace skerry::launcher

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 
 #include "base/deadline.hpp"
@@ -9,6 +10,7 @@
 #include "launcher/machine_facts.hpp"
 #include "launcher/protocol.hpp"
 #include "launcher/sandbox_process.hpp"
+#include "launcher/vacancies.hpp"
 #include "launcher/zygote.hpp"
 #include "os/event_set.hpp"
 
@@ -20,6 +22,9 @@ struct Workplace {
   MachineFacts machine;
   int init_program = -1;
   Zygotes* zygotes = nullptr;
+  Vacancies vacancies = {};
+  // Sandboxes without a process. Their cgroups and mounts take time to remove, which nobody has to wait for.
+  std::deque<SandboxProcess> empty_ones = {};
 };
 
 // Never waits: it is told when something is ready or its time has come.

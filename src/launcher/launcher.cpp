@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -27,6 +28,9 @@ constexpr int kExitFailed = 125;
 // Tokens below the first session's.
 constexpr std::uint64_t kClientsToken = 0;
 constexpr std::uint64_t kSignalsToken = 1;
+// How long nobody must have wanted anything before what is left of sandboxes is removed.
+constexpr std::chrono::milliseconds kTidyDelay{1};
+
 // Far above those of all sessions.
 constexpr std::uint64_t kFirstZygoteToken = 1ULL << 63U;
 
@@ -47,6 +51,7 @@ class Server {
     constexpr int kMostFailures = 100;
     for (int failures = 0; !ending_ || !sessions_.empty();) {
       const auto ready = workplace_.events.Wait(NextTime());
+      TidyUp(!ready || ready->empty());
       // Whatever it is, it must not end programs that run, nor keep us busy for ever.
       if (!ready && ++failures == kMostFailures) return kExitFailed;
       if (ready)
@@ -54,14 +59,24 @@ class Server {
       for (auto& [id, session] : sessions_)
         if (session.NextTime().Expired()) session.OnTime();
       if (strangers_) ReapStrangers();
+      if (!ending_ && workplace_.vacancies.NextTime().Expired())
+        workplace_.vacancies.Refill(workplace_.init_program, workplace_.machine);
       std::erase_if(sessions_, [](const auto& entry) { return entry.second.Over(); });
     }
     return kExitOk;
   }
 
  private:
+  // One at a time while nobody wants anything, and at once when there are too many.
+  void TidyUp(bool idle) {
+    constexpr std::size_t kMost = 64;
+    auto& empty = workplace_.empty_ones;
+    if (!empty.empty() && (idle || empty.size() > kMost)) empty.pop_front();
+  }
+
   [[nodiscard]] base::Deadline NextTime() const {
-    auto next = base::Deadline::Never();
+    auto next = workplace_.vacancies.NextTime();
+    if (!workplace_.empty_ones.empty()) next = next.EarlierOf(base::Deadline::After(kTidyDelay));
     for (const auto& [id, session] : sessions_) next = next.EarlierOf(session.NextTime());
     return next;
   }
@@ -85,6 +100,7 @@ class Server {
       if (auto offer = DecodeZygoteOffer(message->bytes))
         return zygotes_.Offer(std::move(*offer), std::move(message->fds[0]), std::move(message->fds[1]));
     }
+    if (message && message->bytes == kKeepVacancies) return workplace_.vacancies.Keep();
     if (!message || message->bytes != kConnect || message->fds.size() != 1) return EndAll();
     const std::uint64_t id = next_id_++;
     sessions_.try_emplace(id, id, std::move(message->fds.front()), workplace_);
@@ -152,7 +168,7 @@ int Serve(int clients, int init_program) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto events = os::EventSet::Create();
   if (!events) return kExitFailed;
-  return Server(clients, std::move(signals), {std::move(*events), {}, init_program, nullptr}).Run();
+  return Server(clients, std::move(signals), {std::move(*events), {}, init_program, nullptr, {}}).Run();
 }
 
 }  // namespace skerry::launcher

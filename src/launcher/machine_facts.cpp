@@ -25,6 +25,7 @@ int MachineFacts::RootTemplateFor() {
     template_failed_ = !built;
     if (!built) return -1;
     template_ = std::move(*built);
+    ++template_number_;
   }
   return template_->mount_namespace();
 }

@@ -29,6 +29,8 @@ class MachineFacts {
   // The mount namespace of the template for sandboxes that fit it, or -1 where there is none: a plain user cannot have
   // one. Built at the first call, and again when the host's files that it shows were replaced.
   int RootTemplateFor();
+  // Another one each time it was built.
+  [[nodiscard]] unsigned template_number() const { return template_number_; }
 
   // Compiled at the first call with these options; stays where it is.
   std::span<const sock_filter> Filter(const os::FilterOptions& options);
@@ -43,6 +45,7 @@ class MachineFacts {
   std::optional<os::CgroupHierarchy> cgroups_;
   std::list<Compiled> filters_;
   std::optional<RootTemplate> template_;
+  unsigned template_number_ = 0;
   bool template_failed_ = false;
 };
 

@@ -73,7 +73,7 @@ void Settings(Steps& steps) {
         "/etc/timezone",        "/etc/mime.types",      "/etc/inputrc",      "/etc/fonts",        "/etc/os-release",
         "/etc/debian_version",  "/etc/magic",           "/etc/services",     "/etc/protocols",    "/etc/manpath.config",
         "/etc/maven",           "/etc/java-11-openjdk", "/etc/python3",      "/etc/python3.11",   "/etc/python3.13",
-        "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/perl"})
+        "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/perl",         "/etc/matplotlibrc"})
     BindHost(steps, path, kSettings, Missing::kSkip);
   Directory(steps, "etc/ssl");  // certificates, not private keys
   BindHost(steps, "/etc/ssl/certs", kSettings, Missing::kSkip);
@@ -185,7 +185,6 @@ std::string Sized(std::uint64_t bytes, std::uint64_t inodes) {
 void Writable(Steps& steps, std::uint64_t tmp_bytes) {
   constexpr std::uint64_t kInodes = 16'384;
   const std::string size = Sized(tmp_bytes, kInodes);
-  steps.push_back({.kind = StepKind::kTerminals, .target = "dev/pts"});
   Tmpfs(steps, "tmp", kPrograms, "mode=1777" + size);
   Tmpfs(steps, "home/agent", kPrograms, "mode=700" + size);
   Tmpfs(steps, "dev/shm", kSettings, "mode=1777" + size);
@@ -234,7 +233,8 @@ base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<R
   Devices(plan.shared);
   MountPoints(plan.shared);
   if (request.root_path.empty()) Link(plan.shared, "var/tmp", "/tmp");
-  Processes(plan.own);
+  Processes(plan.fixed);
+  plan.fixed.push_back({.kind = StepKind::kTerminals, .target = "dev/pts"});
   Writable(plan.own, request.tmp_bytes);
   Binds(plan.own, request.binds, tree);
   Workspace(plan.own, request);

@@ -61,7 +61,8 @@ base::Result<std::string> LinkTarget(int directory, const std::string& name);
 // Trees are numbered in the order of the request's descriptors.
 struct RootPlan {
   std::vector<MountStep> shared;  // first: the same for all sandboxes with the host's programs
-  std::vector<MountStep> own;     // then: of this sandbox alone
+  std::vector<MountStep> fixed;   // then: of this sandbox alone, and the same whatever was asked for
+  std::vector<MountStep> own;     // then: what was asked for
 };
 base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
 

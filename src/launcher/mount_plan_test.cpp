@@ -21,6 +21,7 @@ std::vector<MountStep> Plan(const StartRequest& request, const std::vector<RootE
   EXPECT_TRUE(plan.has_value());
   if (!plan) return {};
   std::vector<MountStep> steps = plan->shared;
+  steps.insert(steps.end(), plan->fixed.begin(), plan->fixed.end());
   steps.insert(steps.end(), plan->own.begin(), plan->own.end());
   return steps;
 }

@@ -150,13 +150,17 @@ std::size_t DescriptorsOf(const StartRequest& request) {
 
 base::Result<Preparation> Preparation::Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
                                             const os::Cgroup& cgroup, MachineFacts& machine,
-                                            std::vector<std::string>& degraded) {
+                                            std::vector<std::string>& degraded, std::optional<HostIdentity> identity) {
   if (fds.size() != DescriptorsOf(request))
     return base::Err(base::Code::kInvalidArgument, "a start request without its directories");
   Preparation prepared(request);
   SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces
-                             ? prepared.PrepareNamespaces(fds, machine, degraded)
+                             ? prepared.PrepareNamespaces(fds, identity, degraded)
                              : prepared.PrepareSubprocess(fds));
+  // One that is there already knows its mounts itself.
+  if (request.isolation == Isolation::kNamespaces && !identity) {
+    SKERRY_RETURN_IF_ERROR(prepared.PlanMounts(machine));
+  }
   prepared.join_cgroups_ = cgroup.JoinFds();
   prepared.filter_options_ = FilterFor(request, cgroup);
   prepared.filter_ = machine.Filter(prepared.filter_options_);
@@ -172,23 +176,26 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   return prepared;
 }
 
-base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds, MachineFacts& machine,
+base::Status Preparation::PlanMounts(MachineFacts& machine) {
+  SKERRY_ASSIGN_OR_RETURN(root_, PlanRoot(request_, entries_));
+  if (FitsTemplate(request_)) root_template_ = machine.RootTemplateFor();
+  return {};
+}
+
+base::Status Preparation::PrepareNamespaces(std::span<const base::UniqueFd> fds, std::optional<HostIdentity> identity,
                                             std::vector<std::string>& degraded) {
   if (request_.workspace == WorkspaceKind::kLayered && request_.pretend_missing.Has(base::Feature::kOverlay))
     return base::Err(base::Code::kUnavailable, "set-up step failed: set up /workspace: no overlay in this kernel");
-  identity_ = ChooseIdentity();
+  identity_ = identity ? *identity : ChooseIdentity();
   std::size_t next = 0;
-  std::vector<RootEntry> root;
   if (request_.workspace != WorkspaceKind::kEmpty)
     SKERRY_RETURN_IF_ERROR(trees_.Add(request_.workspace_path, fds[next++].get(), identity_, degraded));
   if (!request_.root_path.empty()) {
-    SKERRY_ASSIGN_OR_RETURN(root, ListRoot(request_.root_path, fds[next].get()));
+    SKERRY_ASSIGN_OR_RETURN(entries_, ListRoot(request_.root_path, fds[next].get()));
     SKERRY_RETURN_IF_ERROR(trees_.Add(request_.root_path, fds[next++].get(), identity_, degraded));
   }
   for (const HostBind& bind : request_.binds)
     SKERRY_RETURN_IF_ERROR(trees_.Add(bind.source, fds[next++].get(), identity_, degraded));
-  SKERRY_ASSIGN_OR_RETURN(root_, PlanRoot(request_, root));
-  if (FitsTemplate(request_)) root_template_ = machine.RootTemplateFor();
   landlock_rules_ = RulesInNamespaces(request_);
   return {};
 }
@@ -223,6 +230,7 @@ ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   plan.trees = trees_.all();
   plan.root = root_template_ >= 0 ? RootState::kTemplate : RootState::kToBuild;
   plan.shared_mounts = root_.shared;
+  plan.fixed_mounts = root_.fixed;
   plan.mounts = root_.own;
   plan.hidden = request_.hidden;
   plan.root_mount_point = RootMountPoint();

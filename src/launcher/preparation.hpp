@@ -27,11 +27,14 @@ namespace skerry::launcher {
 class Preparation {
  public:
   // `fds` are those of the request, in its order. What the machine cannot do is added to `degraded`.
+  // `identity`: of a sandbox that is there already; else one is chosen.
   static base::Result<Preparation> Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
                                         const os::Cgroup& cgroup, MachineFacts& machine,
-                                        std::vector<std::string>& degraded);
+                                        std::vector<std::string>& degraded,
+                                        std::optional<HostIdentity> identity = std::nullopt);
 
   [[nodiscard]] const HostIdentity& identity() const { return identity_; }
+  [[nodiscard]] const std::vector<HostTree>& trees() const { return trees_.all(); }
   // The mount namespace to start from, or -1 for the launcher's own.
   [[nodiscard]] int root_template() const { return root_template_; }
   // How a zygote's child is to be fenced in when it enters this sandbox; nothing for those it cannot enter.
@@ -40,14 +43,16 @@ class Preparation {
 
  private:
   explicit Preparation(const StartRequest& request) : request_(request) {}
-  base::Status PrepareNamespaces(std::span<const base::UniqueFd> fds, MachineFacts& machine,
+  base::Status PrepareNamespaces(std::span<const base::UniqueFd> fds, std::optional<HostIdentity> identity,
                                  std::vector<std::string>& degraded);
+  base::Status PlanMounts(MachineFacts& machine);
   base::Status PrepareSubprocess(std::span<const base::UniqueFd> fds);
 
   const StartRequest& request_;
   HostIdentity identity_;
   HostTrees trees_;
   std::vector<int> join_cgroups_;
+  std::vector<RootEntry> entries_;  // of a root file system
   RootPlan root_;
   std::vector<os::LandlockRule> landlock_rules_;
   os::FilterOptions filter_options_;

@@ -158,8 +158,10 @@ struct TerminalOpened {
   std::uint64_t id = 0;
 };
 
-// On the launcher's own socket, with a descriptor. The other message there is ZygoteOffer.
+// On the launcher's own socket, with a descriptor. The other messages there are ZygoteOffer and kKeepVacancies:
+// sandboxes shall be made ahead, as there will be many.
 inline constexpr std::string_view kConnect = "+";
+inline constexpr std::string_view kKeepVacancies = "*";
 
 // A program that loads an interpreter once and then forks into sandboxes. Comes with a library that does the forking at
 // descriptor 4 and a text at 5. It is started when it is first asked for.

@@ -15,9 +15,6 @@ namespace {
 
 constexpr char kCover[] = ".cover";  // a file that is mounted over others; its name is gone before anybody looks
 
-// The host's files that the plan names, opened before the new root is mounted over some of them.
-using TreeFds = std::array<int, kMaxTrees>;
-
 int WriteFile(const char* path, const std::string& bytes, mode_t mode) {
   const int fd = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
   if (fd < 0) return errno;
@@ -101,13 +98,6 @@ int CoverStep(const char* target, const std::string& bytes) {
   ::unlink(kCover);
   return error;
 }
-
-// What the steps leave behind for later ones.
-struct Site {
-  TreeFds fds{};
-  WorkspaceViews views;
-  const char* blank = nullptr;  // an empty directory that hides others
-};
 
 // What a name of /proc stands for is the kernel's affair.
 int MaskStep(const MountStep& step, Site& site) {
@@ -218,12 +208,13 @@ void BuildTemplate(const ChildPlan& plan) {
   EnterRoot(plan);
 }
 
-void BuildRoot(const ChildPlan& plan) {
-  Site site;
-  if (plan.root == RootState::kTemplate)
-    OpenTrees(plan, site.fds);
-  else
-    BuildSharedRoot(plan, site);
+void BuildFixedRoot(const ChildPlan& plan, Site& site) {
+  if (plan.root == RootState::kToBuild) BuildSharedRoot(plan, site);
+  CarryOutAll(plan, plan.fixed_mounts, site);
+}
+
+void BuildOwnRoot(const ChildPlan& plan, Site& site) {
+  if (plan.root == RootState::kTemplate) OpenTrees(plan, site.fds);
   CarryOutAll(plan, plan.mounts, site);
   if (plan.root == RootState::kToBuild) EnterRoot(plan);
   if (site.views.changes < 0) return;

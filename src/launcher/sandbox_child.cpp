@@ -11,11 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "launcher/child_report.hpp"
+#include "launcher/furnishing.hpp"
 #include "launcher/root_builder.hpp"
 #include "os/socket_memory.hpp"
 
@@ -44,24 +46,45 @@ int RaiseLoopback() {
   return error;
 }
 
-void SetUpNamespaces(const ChildPlan& plan) {
-  BuildRoot(plan);
+void SetUpNamespaces(const ChildPlan& plan, Site& site) {
+  BuildFixedRoot(plan, site);
   Check(plan, RaiseLoopback(), "bring loopback up");
   // The host's own name is nobody's business.
   Check(plan, Outcome(::sethostname("skerry", 6)), "set host name");
+  // Held by the launcher, so that the last process does not have to take all mounts down before its end is known.
+  const std::array mounts = {::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)};
+  Check(plan, Outcome(mounts[0]), "open the mount namespace");
+  Check(plan, HandOut(plan.report, Handout::kMountNamespace, mounts), "hand out the mount namespace");
   if (!plan.hand_out_diagnosis) return;
   const std::array diagnosis = {os::OpenSocketDiagnosis(), os::OpenSocketCount()};
   for (const int fd : diagnosis) Check(plan, Outcome(fd), "open socket diagnosis");
   Check(plan, HandOut(plan.report, Handout::kSocketDiagnosis, diagnosis), "hand out socket diagnosis");
 }
 
-// Standard descriptors go to /dev/null, 3 is the control socket, and everything else is closed on exec: nothing of the
-// launcher is inherited (A07, B02).
+// Closes all descriptors from `first` on but those, which are sorted.
+int CloseAllBut(unsigned first, std::span<const int> kept) {
+  for (const int fd : kept) {
+    const auto keep = static_cast<unsigned>(fd);
+    if (keep < first) continue;
+    if (keep > first && ::syscall(SYS_close_range, first, keep - 1, 0U) < 0) return errno;
+    first = keep + 1;
+  }
+  return Outcome(::syscall(SYS_close_range, first, ~0U, 0U));
+}
+
+// Standard descriptors go to /dev/null, 3 is the control socket. Of the rest only what is still needed stays until
+// exec: nothing of the launcher, which has many, is inherited (A07, B02), and the limit on open files leaves room.
 void ArrangeDescriptors(const ChildPlan& plan) {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) Fail(plan, errno, "open /dev/null");
   for (int fd = 0; fd < 3; ++fd) Check(plan, Outcome(::dup2(null, fd)), "redirect to /dev/null");
   Check(plan, Outcome(::dup2(plan.control, kControlFd)), "place control socket");
+  std::array<int, kMaxTrees> kept = {plan.report, plan.init};
+  std::size_t count = 2;
+  for (const os::LandlockRule& rule : plan.fence.landlock_rules)
+    if (rule.fd >= 0 && count < kept.size()) kept[count++] = rule.fd;
+  std::sort(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count));
+  Check(plan, CloseAllBut(kControlFd + 1U, std::span(kept).first(count)), "close_range");
   Check(plan, Outcome(::syscall(SYS_close_range, kControlFd + 1U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */)), "close_range");
 }
 
@@ -95,6 +118,12 @@ void RunSandboxChild(const ChildPlan& plan) {
     if (*fd < 0) Fail(plan, errno, "move descriptors");
   }
   JoinCgroups(moved);
+  // It will wait for long, and must not keep open what belongs to others.
+  if (moved.vacant != nullptr) {
+    std::array kept = {moved.report, moved.control, moved.init};
+    std::ranges::sort(kept);
+    Check(moved, CloseAllBut(kControlFd, kept), "close_range");
+  }
   // A user that nobody else is on the host, never root (F-1, P03); it keeps its rights in its own user namespace only.
   // Without namespaces the right to empty it goes with root.
   if (moved.isolation == Isolation::kNone)
@@ -105,7 +134,12 @@ void RunSandboxChild(const ChildPlan& plan) {
   // No terminal of the caller to type into (E32).
   Check(moved, Outcome(::setsid()), "new session");
   ::umask(022);
-  if (moved.isolation == Isolation::kNamespaces) SetUpNamespaces(moved);
+  if (moved.isolation == Isolation::kNamespaces) {
+    Site site;
+    SetUpNamespaces(moved, site);
+    if (moved.vacant != nullptr) AwaitFurnishing(moved);
+    BuildOwnRoot(moved, site);
+  }
   ArrangeDescriptors(moved);
   Restrict(moved);
   BecomeInit(moved);

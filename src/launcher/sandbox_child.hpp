@@ -17,6 +17,8 @@
 
 namespace skerry::launcher {
 
+class MachineFacts;
+
 // Inside every sandbox the program is this user, whoever it is outside.
 inline constexpr uid_t kAgentId = 1000;
 
@@ -46,13 +48,18 @@ struct ChildPlan {
   std::span<const HostTree> trees;
   RootState root = RootState::kToBuild;
   std::span<const MountStep> shared_mounts;
-  std::span<const MountStep> mounts;  // after the shared ones
+  std::span<const MountStep> fixed_mounts;  // after the shared ones
+  std::span<const MountStep> mounts;        // after the fixed ones
   std::span<const std::string> hidden;
   const char* root_mount_point = nullptr;
 
   bool hand_out_diagnosis = false;  // where no cgroup counts what sockets hold
 
   Fence fence;
+
+  // Not null: nobody has asked for it yet. When everything fixed is there it waits for its furnishing, which brings the
+  // trees, the mounts and the fence. What the launcher knew when it was made.
+  MachineFacts* vacant = nullptr;
 };
 
 [[noreturn]] void RunSandboxChild(const ChildPlan& plan);

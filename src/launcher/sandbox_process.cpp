@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "launcher/child_report.hpp"
+#include "launcher/furnishing.hpp"
 #include "launcher/host_identity.hpp"
 #include "launcher/machine_facts.hpp"
 #include "launcher/preparation.hpp"
@@ -62,10 +63,13 @@ base::Status WriteMaps(pid_t child, const HostIdentity& identity) {
   return os::WriteIdMaps(child, {kAgentId, identity.user}, {kAgentId, identity.group}, setgroups);
 }
 
+os::CgroupLimits LimitsOf(const StartRequest& request) {
+  return {request.memory_bytes, request.pids, static_cast<std::uint32_t>(request.cpu_percent)};
+}
+
 base::Result<os::Cgroup> MakeCgroup(const StartRequest& request, MachineFacts& machine) {
   if (request.pretend_missing.Has(base::Feature::kCgroups)) return os::Cgroup::Create({}, "", {});
-  const os::CgroupLimits limits{request.memory_bytes, request.pids, static_cast<std::uint32_t>(request.cpu_percent)};
-  return os::Cgroup::Create(machine.Cgroups(), os::OwnedName(kCgroupPrefix), limits);
+  return os::Cgroup::Create(machine.Cgroups(), os::OwnedName(kCgroupPrefix), LimitsOf(request));
 }
 
 void RunChild(void* plan) {
@@ -100,17 +104,49 @@ base::Result<SandboxProcess> SandboxProcess::Begin(const StartRequest& request, 
   SandboxProcess sandbox(std::move(*cgroup), request);
   auto prepared = Preparation::Make(request, fds, sandbox.cgroup_, machine, sandbox.degraded_);
   if (!prepared) return std::unexpected(AtStep("prepare the sandbox", std::move(prepared).error()));
-  if (auto made = sandbox.MakeChild(request, *prepared, init_program); !made)
+  if (auto made = sandbox.MakeChild(request, *prepared, init_program, nullptr); !made)
     return std::unexpected(AtStep("make the sandbox", std::move(made).error()));
   sandbox.fork_order_ = prepared->OrderForForks();
   return sandbox;
 }
 
-base::Status SandboxProcess::MakeChild(const StartRequest& request, Preparation& prepared, int init_program) {
+base::Result<SandboxProcess> SandboxProcess::BeginVacant(int init_program, MachineFacts& machine) {
+  if (machine.RootTemplateFor() < 0) return base::Err(base::Code::kUnavailable, "no template of the root");
+  const StartRequest nothing;
+  SKERRY_ASSIGN_OR_RETURN(os::Cgroup cgroup, MakeCgroup(nothing, machine));
+  SandboxProcess sandbox(std::move(cgroup), nothing);
+  std::vector<std::string> later;
+  SKERRY_ASSIGN_OR_RETURN(Preparation prepared, Preparation::Make(nothing, {}, sandbox.cgroup_, machine, later));
+  SKERRY_RETURN_IF_ERROR(sandbox.MakeChild(nothing, prepared, init_program, &machine));
+  sandbox.identity_ = prepared.identity();
+  return sandbox;
+}
+
+base::Status SandboxProcess::Furnish(const StartRequest& request, std::span<const base::UniqueFd> fds,
+                                     MachineFacts& machine) {
+  SKERRY_RETURN_IF_ERROR(cgroup_.Limit(LimitsOf(request)));
+  SKERRY_ASSIGN_OR_RETURN(const Preparation prepared,
+                          Preparation::Make(request, fds, cgroup_, machine, degraded_, identity_));
+  fork_order_ = prepared.OrderForForks();
+  memory_bytes_ = request.memory_bytes;
+  pids_ = request.pids;
+  std::vector<int> trees;
+  for (const HostTree& tree : prepared.trees()) trees.push_back(tree.tree);
+  return os::SendMessage(report_.get(), Encode(Furnishing{request, *fork_order_}), trees);
+}
+
+bool SandboxProcess::Waits() const {
+  const auto exited = init_.WaitForExit(base::Deadline::After(0s));
+  return exited && !*exited;
+}
+
+base::Status SandboxProcess::MakeChild(const StartRequest& request, Preparation& prepared, int init_program,
+                                       MachineFacts* vacant) {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair report, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair control, os::SocketPair::Create());
   ChildPlan plan = prepared.PlanFor(report.second.get(), control.second.get(), init_program);
   plan.launchers_ends = {report.first.get(), control.first.get()};
+  plan.vacant = vacant;
 
   auto child = Clone(request, cgroup_, prepared, plan);
   if (!child) return std::unexpected(ExplainCloneError(std::move(child).error()));
@@ -127,12 +163,19 @@ base::Result<bool> SandboxProcess::ReadReport() {
   if (!message) return std::unexpected(AtStep("make the sandbox", std::move(message).error()));
   if (message->EndOfStream()) return true;
   if (message->fds.empty()) return std::unexpected(SetupError(message->bytes));
-  if (message->bytes.front() == static_cast<char>(Handout::kSocketDiagnosis) && message->fds.size() == 2) {
-    diagnosis_ = std::move(message->fds[0]);
-    socket_count_ = std::move(message->fds[1]);
-    sockets_of_ours_ = os::SocketsInUse(socket_count_.get());
-  } else {
-    views_ = std::move(message->fds);
+  switch (static_cast<Handout>(message->bytes.front())) {
+    case Handout::kViews:
+      views_ = std::move(message->fds);
+      break;
+    case Handout::kMountNamespace:
+      mount_namespace_ = std::move(message->fds.front());
+      break;
+    case Handout::kSocketDiagnosis:
+      if (message->fds.size() != 2) break;
+      diagnosis_ = std::move(message->fds[0]);
+      socket_count_ = std::move(message->fds[1]);
+      sockets_of_ours_ = os::SocketsInUse(socket_count_.get());
+      break;
   }
   return false;
 }
@@ -164,6 +207,16 @@ std::optional<std::chrono::milliseconds> SandboxProcess::WatchInterval() const {
   return diagnosis_.valid() ? std::optional(std::chrono::milliseconds(100)) : std::nullopt;
 }
 
+os::TreeUse SandboxProcess::UseOfTrees(std::uint64_t threshold) const {
+  os::TreeUse use = os::ProcessTreeUse(init_.pid(), threshold);
+  for (const os::PidFd& process : adopted_) {
+    const os::TreeUse more = os::ProcessTreeUse(process.pid(), threshold);
+    use.memory_bytes += more.memory_bytes;
+    use.tasks += more.tasks;
+  }
+  return use;
+}
+
 // Of what no cgroup limits.
 std::uint64_t SandboxProcess::WatchedMemory() {
   // Asking takes longer the more sockets there are: not at every look where looks are frequent.
@@ -173,12 +226,9 @@ std::uint64_t SandboxProcess::WatchedMemory() {
     socket_bytes_ = some ? os::SocketMemory(diagnosis_.get()) : 0;
   }
   if (cgroup_.LimitsMemory()) return socket_bytes_;
-  os::TreeUse use = os::ProcessTreeUse(init_.pid(), memory_bytes_);
-  for (const os::PidFd& process : adopted_) {
-    const os::TreeUse more = os::ProcessTreeUse(process.pid(), memory_bytes_);
-    use.memory_bytes += more.memory_bytes;
-    use.tasks += more.tasks;
-  }
+  os::TreeUse use = UseOfTrees(memory_bytes_);
+  // Each tree by itself was cheap to read, with shared pages counted several times.
+  if (use.memory_bytes > memory_bytes_) use = UseOfTrees(0);
   at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);
   return use.memory_bytes + socket_bytes_;
 }

@@ -11,10 +11,12 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "launcher/fork_order.hpp"
+#include "launcher/host_identity.hpp"
 #include "launcher/protocol.hpp"
 #include "os/cgroup.hpp"
 #include "os/event_set.hpp"
 #include "os/pidfd.hpp"
+#include "os/process_tree.hpp"
 
 namespace skerry::launcher {
 
@@ -27,6 +29,14 @@ class SandboxProcess {
   // names the step that failed; then nothing runs and nothing is left.
   static base::Result<SandboxProcess> Begin(const StartRequest& request, std::span<const base::UniqueFd> fds,
                                             int init_program, MachineFacts& machine);
+
+  // The same, made ahead: with the namespaces, the root, the network and the cgroup that every sandbox has. It waits
+  // for Furnish, which may be called at once. Only for requests that fit the template of the root; kUnavailable without
+  // one.
+  static base::Result<SandboxProcess> BeginVacant(int init_program, MachineFacts& machine);
+  base::Status Furnish(const StartRequest& request, std::span<const base::UniqueFd> fds, MachineFacts& machine);
+  // Whether a vacant one still waits.
+  [[nodiscard]] bool Waits() const;
 
   SandboxProcess(SandboxProcess&&) noexcept = default;
   SandboxProcess& operator=(SandboxProcess&&) = delete;
@@ -83,15 +93,18 @@ class SandboxProcess {
         memory_bytes_(request.memory_bytes),
         pids_(request.pids) {}
 
+  [[nodiscard]] os::TreeUse UseOfTrees(std::uint64_t threshold) const;
   [[nodiscard]] std::uint64_t WatchedMemory();
-  base::Status MakeChild(const StartRequest& request, Preparation& prepared, int init_program);
+  base::Status MakeChild(const StartRequest& request, Preparation& prepared, int init_program, MachineFacts* vacant);
 
   os::Cgroup cgroup_;
   os::PidFd init_;  // until it has been reaped and the group is empty
   base::UniqueFd report_;
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;
+  base::UniqueFd mount_namespace_;
   std::optional<ForkOrder> fork_order_;
+  HostIdentity identity_;
   std::vector<os::PidFd> adopted_;
   Isolation isolation_;
   std::uint64_t memory_bytes_;

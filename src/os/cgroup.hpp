@@ -75,6 +75,9 @@ class Cgroup {
   [[nodiscard]] bool LimitsPids() const { return Directory("pids") != nullptr; }
   [[nodiscard]] bool LimitsCpu() const { return Directory("cpu") != nullptr; }
 
+  // Other limits than it was made with.
+  base::Status Limit(CgroupLimits limits) const;
+
   // For clone3's CLONE_INTO_CGROUP, or -1.
   [[nodiscard]] int Version2Fd() const { return version2_.get(); }
 
@@ -103,7 +106,6 @@ class Cgroup {
 
   Cgroup() = default;
   base::Status Add(const CgroupMount& mount, const std::string& name);
-  base::Status Limit(CgroupLimits limits) const;
   base::Status OpenLimitedVersion2();
   [[nodiscard]] const Group* Directory(std::string_view controller) const;
   [[nodiscard]] bool Empty() const;

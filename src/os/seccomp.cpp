@@ -103,7 +103,9 @@ Program RequireValue(std::size_t index, std::uint32_t value, int error) {
 Program CheckClone() {
   constexpr std::uint32_t kNamespaces =
       CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
-  return RefuseBits(0, kNamespaces);
+  // The parent of a process that a zygote forked is the launcher, which would get children that it does not know, and
+  // the sandbox cannot end before somebody has reaped them.
+  return RefuseBits(0, kNamespaces | CLONE_PARENT);
 }
 
 Program CheckControl() {
@@ -149,11 +151,22 @@ Program CheckSharedMemory(const FilterOptions& options) {
 // Out-of-band data on unix sockets (CVE-2025-38236), pages of the program that the kernel keeps, memory of devices.
 constexpr std::uint32_t kRefusedMessageFlags = MSG_OOB | 0x4000000 /* MSG_ZEROCOPY */ | 0x2000000 /* MSG_SOCK_DEVMEM */;
 
+// Handles on the process at the other end, which may be one of the host; newer than the headers.
+constexpr std::uint32_t kPassPidFd = 76;
+constexpr std::uint32_t kPeerPidFd = 77;
+
 Program CheckSocketQuery() {
   constexpr std::uint32_t kTcpZeroCopyReceive = 35;
-  return {LoadArgument(1), Jump(BPF_JEQ, IPPROTO_TCP, 0, 2),
-          LoadArgument(2), Jump(BPF_JEQ, kTcpZeroCopyReceive, 1, 0),
-          Return(kAllow),  Return(Errno(EPERM))};
+  return {LoadArgument(1),
+          Jump(BPF_JEQ, SOL_SOCKET, 3, 0),
+          Jump(BPF_JEQ, IPPROTO_TCP, 0, 4),
+          LoadArgument(2),
+          Jump(BPF_JEQ, kTcpZeroCopyReceive, 3, 2),
+          LoadArgument(2),
+          Jump(BPF_JEQ, kPeerPidFd, 2, 0),
+          Return(kAllow),
+          Return(Errno(EPERM)),
+          Return(Errno(ENOPROTOOPT))};
 }
 
 // The sizes of buffers stay what they are, and nobody is told: programs only ever ask for more speed. Filters that the
@@ -164,18 +177,19 @@ Program CheckSocketOption() {
   constexpr std::uint32_t kDeviceMemoryDone = 80;
   return {
       LoadArgument(1),
-      Jump(BPF_JEQ, SOL_SOCKET, 0, 12),
+      Jump(BPF_JEQ, SOL_SOCKET, 0, 13),
       LoadArgument(2),
-      Jump(BPF_JEQ, SO_SNDBUF, 15, 0),
-      Jump(BPF_JEQ, SO_RCVBUF, 14, 0),
-      Jump(BPF_JEQ, SO_SNDBUFFORCE, 14, 0),
-      Jump(BPF_JEQ, SO_RCVBUFFORCE, 13, 0),
-      Jump(BPF_JEQ, SO_ATTACH_FILTER, 12, 0),
-      Jump(BPF_JEQ, SO_ATTACH_BPF, 11, 0),
-      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_CBPF, 10, 0),
-      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_EBPF, 9, 0),
-      Jump(BPF_JEQ, SO_ZEROCOPY, 8, 0),
-      Jump(BPF_JEQ, kDeviceMemoryDone, 7, 0),
+      Jump(BPF_JEQ, SO_SNDBUF, 16, 0),
+      Jump(BPF_JEQ, SO_RCVBUF, 15, 0),
+      Jump(BPF_JEQ, SO_SNDBUFFORCE, 15, 0),
+      Jump(BPF_JEQ, SO_RCVBUFFORCE, 14, 0),
+      Jump(BPF_JEQ, SO_ATTACH_FILTER, 13, 0),
+      Jump(BPF_JEQ, SO_ATTACH_BPF, 12, 0),
+      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_CBPF, 11, 0),
+      Jump(BPF_JEQ, SO_ATTACH_REUSEPORT_EBPF, 10, 0),
+      Jump(BPF_JEQ, SO_ZEROCOPY, 9, 0),
+      Jump(BPF_JEQ, kDeviceMemoryDone, 8, 0),
+      Jump(BPF_JEQ, kPassPidFd, 7, 0),
       Return(kAllow),
       Jump(BPF_JEQ, IPPROTO_TCP, 0, 3),
       LoadArgument(2),

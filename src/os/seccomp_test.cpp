@@ -124,6 +124,11 @@ TEST(SeccompTest, CloneMayMakeThreadsAndChildrenButNoNamespaces) {
     EXPECT_EQ(Decide(SYS_clone, {static_cast<std::uint64_t>(flag) | 17U}), Refused(EPERM)) << flag;
 }
 
+TEST(SeccompTest, CloneMakesNoChildrenOfItsParent) {
+  EXPECT_EQ(Decide(SYS_clone, {17U}), kAllowed);
+  EXPECT_EQ(Decide(SYS_clone, {CLONE_PARENT | 17U}), Refused(EPERM));
+}
+
 TEST(SeccompTest, SocketsAreOfPlainFamiliesAndTypes) {
   EXPECT_EQ(Decide(SYS_socket, {AF_UNIX, SOCK_STREAM, 0}), kAllowed);
   EXPECT_EQ(Decide(SYS_socket, {AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0}), kAllowed);
@@ -194,6 +199,15 @@ TEST(SeccompTest, SocketOptionsBringNoBuffersAndNoPrograms) {
     EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, static_cast<std::uint64_t>(option)}), Refused(EPERM)) << option;
   for (const auto option : {19 /* TCP_REPAIR */, 31 /* TCP_ULP */})
     EXPECT_EQ(Decide(SYS_setsockopt, {3, IPPROTO_TCP, static_cast<std::uint64_t>(option)}), Refused(EPERM)) << option;
+}
+
+TEST(SeccompTest, SocketsGiveNoHandleOnTheirOtherEnd) {
+  EXPECT_EQ(Decide(SYS_getsockopt, {3, SOL_SOCKET, SO_PEERCRED}), kAllowed);
+  EXPECT_EQ(Decide(SYS_getsockopt, {3, SOL_SOCKET, SO_ERROR}), kAllowed);
+  EXPECT_EQ(Decide(SYS_getsockopt, {3, SOL_SOCKET, 77 /* SO_PEERPIDFD */}), Refused(ENOPROTOOPT));
+  EXPECT_EQ(Decide(SYS_getsockopt, {3, IPPROTO_TCP, 77}), kAllowed) << "another level, another meaning";
+  EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, SO_PASSCRED}), kAllowed);
+  EXPECT_EQ(Decide(SYS_setsockopt, {3, SOL_SOCKET, 76 /* SO_PASSPIDFD */}), Refused(EPERM));
 }
 
 TEST(SeccompTest, MessagesCarryNoOutOfBandDataAndPinNoPages) {

@@ -36,6 +36,10 @@ void CommandPump::Deliver(core::Stream stream, std::string_view bytes, base::Dea
   truncated_ = truncated_ || fitting.size() < bytes.size();
   room_ -= fitting.size();
   if (fitting.empty() || !wanted_) return;
+  if (!held_.bytes.empty() && held_.stream == stream) {
+    held_.bytes.append(fitting);
+    return;
+  }
   const core::SinkAnswer answer = sink_.Write(stream, fitting, deadline);
   wanted_ = answer.wants_more;
   if (wanted_ && answer.accepted < fitting.size()) held_ = {stream, std::string(fitting.substr(answer.accepted))};
@@ -75,7 +79,7 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
     }
     if (Ready(entries[kInputSource])) input.Read();
     if (Ready(entries[kInputSink])) input.Write();
-    if (!wanted_) return PumpEnd::kCancelled;
+    if (!wanted_ && !reads_on_) return PumpEnd::kCancelled;
     if (Ready(entries[kControl]) || Ready(entries[kOtherControl])) return PumpEnd::kControlReady;
   }
 }

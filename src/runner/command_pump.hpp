@@ -40,6 +40,9 @@ class CommandPump {
   // False when the sink had not taken everything by the deadline: then it may be called again.
   bool Drain(Sources& sources, base::Deadline deadline);
 
+  // From now on a sink that wants no more is no reason to return: what the program writes is read and dropped.
+  void ReadOn() { reads_on_ = true; }
+
   [[nodiscard]] bool truncated() const { return truncated_; }
   [[nodiscard]] std::uint64_t total_bytes() const { return total_; }
 
@@ -61,6 +64,7 @@ class CommandPump {
   std::uint64_t total_ = 0;
   bool truncated_ = false;
   bool wanted_ = true;
+  bool reads_on_ = false;
   Held held_;  // what the sink had no time for
 };
 

@@ -53,6 +53,10 @@ LaunchedContext::LaunchedContext(LaunchedSandbox& sandbox, core::Language langua
   sources_.controls = {worker_.channel_fd(), -1};
 }
 
+bool LaunchedContext::Alive() const {
+  return alive_ && sandbox_.handle_.has_value();
+}
+
 base::Status LaunchedContext::Interrupt() const {
   return worker_.forked_pid() ? sandbox_.handle_->SignalFork(*worker_.forked_pid(), SIGINT)
                               : sandbox_.handle_->SignalCommand(worker_.command_id(), SIGINT);
@@ -103,7 +107,7 @@ bool LaunchedContext::Heed(interpreters::WorkerWord word, Progress& progress) co
 base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, const core::Cell& cell,
                                                     core::OutputSink& sink, std::stop_token stop,
                                                     core::ContextState* state) {
-  if (!alive_) return base::Err(base::Code::kNotStarted, "the context has ended; restart it");
+  if (!Alive()) return base::Err(base::Code::kNotStarted, "the context has ended; restart it");
   Progress progress{.id = std::to_string(next_id_++), .room = cell.max_output_bytes, .result = {}, .state = state};
   CommandPump pump(sink, cell.max_output_bytes);
   InputFeed no_input(-1, {});
@@ -111,8 +115,10 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
   sources_.interrupt = interrupt.get();
   sources_.controls[1] = sandbox_.handle_->control_fd();
   auto deadline = base::Deadline::After(cell.timeout);
-  bool listening = sandbox_.handle_->AnnounceActivity({}).has_value() && worker_.Send(message).has_value();
+  const auto sent = worker_.Send(message, deadline);
+  bool listening = sent.has_value();
   std::optional<core::Outcome> ended_by;  // us
+  if (!sent && sent.error().code == base::Code::kTimeout) ended_by = TimedOut(cell.timeout);
   for (bool done = false; !done && listening;) {
     SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(sources_, no_input, deadline));
     if (end != PumpEnd::kControlReady) {
@@ -121,6 +127,7 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
                      ? TimedOut(cell.timeout)
                      : core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
       sources_.interrupt = -1;
+      pump.ReadOn();
       deadline = base::Deadline::After(kInterruptPatience);
       if (!Interrupt()) break;
       continue;
@@ -195,7 +202,8 @@ base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(core::
   }
   // A shell has what it needs from its start.
   if (language != core::Language::kShell)
-    SKERRY_RETURN_IF_ERROR(found->worker.Send(interpreters::CellsMessage(request.directory, request.environment)));
+    SKERRY_RETURN_IF_ERROR(found->worker.Send(interpreters::CellsMessage(request.directory, request.environment),
+                                              base::Deadline::After(kReadyPatience)));
   return std::make_unique<LaunchedContext>(*this, language, std::move(found->worker), found->start);
 }
 

@@ -18,7 +18,8 @@ class LaunchedContext : public core::Context {
   base::Result<core::CellResult> Run(const core::Cell& cell, core::OutputSink& sink, std::stop_token stop) override;
   base::Result<core::ContextState> Save(std::chrono::milliseconds timeout) override;
   base::Status Load(const core::ContextState& state, std::chrono::milliseconds timeout) override;
-  [[nodiscard]] bool Alive() const override { return alive_; }
+  // A command that was ended in the same sandbox takes the context with it.
+  [[nodiscard]] bool Alive() const override;
   [[nodiscard]] core::StartKind Started() const override { return start_; }
 
  private:

@@ -77,7 +77,8 @@ LaunchedSandbox::~LaunchedSandbox() {
 }
 
 base::Status LaunchedSandbox::Start() {
-  if (handle_) return {};
+  if (IsRunning()) return {};
+  (void)Kill();  // what is left of one that was lost while nobody used it
   base::UniqueFd workspace;
   if (!spec_.workspace.empty()) {
     workspace.Reset(spec_.workspace_fd >= 0 ? ::fcntl(spec_.workspace_fd, F_DUPFD_CLOEXEC, 0)
@@ -229,7 +230,9 @@ base::Result<std::optional<launcher::CommandEnded>> LaunchedSandbox::CommandEnd(
 }
 
 base::Result<core::Outcome> LaunchedSandbox::LostSandbox(const core::Command& command, base::Deadline deadline) {
-  SKERRY_RETURN_IF_ERROR(Kill());
+  // When the launcher is gone too nobody knows what was used.
+  if (const auto killed = Kill(); !killed && killed.error().code != base::Code::kExecutionFailed)
+    return std::unexpected(killed.error());
   if (usage_.out_of_memory_kills > seen_.out_of_memory_kills) return Judge(SIGKILL);
   if (deadline.Expired()) return TimedOut(command.timeout);  // we were held up, and the launcher kept the time
   return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
@@ -272,6 +275,13 @@ base::Status LaunchedSandbox::Kill() {
   usage_ = ended->usage;
   if (ended->processes_left != 0) return base::Err(base::Code::kInternal, "processes of the sandbox are left");
   return {};
+}
+
+// The launcher closes the socket of a sandbox that has ended, as its own end does.
+bool LaunchedSandbox::IsRunning() const {
+  if (!handle_) return false;
+  pollfd entry{handle_->launcher_fd(), 0, 0};
+  return ::poll(&entry, 1, 0) <= 0 || (entry.revents & (POLLHUP | POLLERR)) == 0;
 }
 
 bool LaunchedSandbox::InitHasSpoken(std::uint64_t id) {

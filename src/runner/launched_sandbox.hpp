@@ -41,7 +41,7 @@ class LaunchedSandbox : public core::Sandbox {
   base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language) override;
   void BeginStop() override;
   base::Status Stop() override;
-  [[nodiscard]] bool IsRunning() const override { return handle_.has_value(); }
+  [[nodiscard]] bool IsRunning() const override;
   [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
   [[nodiscard]] std::optional<core::WorkspaceView> View() const override;
   [[nodiscard]] std::vector<std::string> Degraded() const override { return degraded_; }
@@ -64,6 +64,7 @@ class LaunchedSandbox : public core::Sandbox {
     core::StartKind start;
   };
   void MakeSpare();
+  void DropSpare();
   [[nodiscard]] std::optional<std::string> ZygoteFor(core::Language language, std::string_view text) const;
   // The one that waits, or one that is forked now; nothing when the program is to be started anew.
   std::optional<Found> FindWorker(const core::Command& command);
@@ -75,8 +76,7 @@ class LaunchedSandbox : public core::Sandbox {
                                                 std::stop_token stop);
   base::Result<core::Outcome> AwaitWorker(const core::Command& command, WorkerProcess& worker, RunningCommand& running,
                                           CommandPump& pump, base::Deadline deadline, std::stop_token stop);
-  base::Result<core::Outcome> ReadWorkerEnd(const core::Command& command, const WorkerProcess& worker,
-                                            base::Deadline deadline);
+  base::Result<std::optional<int>> TakeWorkerEnd(const WorkerProcess& worker);
   base::Result<core::Outcome> LostSandbox(const core::Command& command, base::Deadline deadline);
   base::Result<core::CommandResult> Finish(const core::Command& command, const core::Outcome& outcome,
                                            core::StartKind start, RunningCommand& running, CommandPump& pump,

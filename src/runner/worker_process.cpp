@@ -79,12 +79,18 @@ base::Status WorkerProcess::AwaitReady(base::Deadline deadline) {
   }
 }
 
-base::Status WorkerProcess::Send(std::string_view message) const {
+base::Status WorkerProcess::Send(std::string_view message, base::Deadline deadline) const {
   while (!message.empty()) {
-    const ssize_t sent = ::send(channel_.get(), message.data(), message.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return os::ErrnoErr("tell the interpreter");
-    message.remove_prefix(static_cast<std::size_t>(sent));
+    const ssize_t sent = ::send(channel_.get(), message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      message.remove_prefix(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return os::ErrnoErr("tell the interpreter");
+    if (deadline.Expired()) return base::Err(base::Code::kTimeout, "the interpreter does not read");
+    pollfd entry{channel_.get(), POLLOUT, 0};
+    if (::poll(&entry, 1, deadline.PollTimeoutMs()) < 0 && errno != EINTR) return os::ErrnoErr("poll");
   }
   return {};
 }

@@ -27,7 +27,8 @@ class WorkerProcess {
   // Waits until it has done what can be done ahead.
   base::Status AwaitReady(base::Deadline deadline);
 
-  base::Status Send(std::string_view message) const;
+  // kTimeout when it has not taken all of it by then: a program can stop its own interpreter.
+  base::Status Send(std::string_view message, base::Deadline deadline) const;
 
   // Reads what has arrived on the channel. False when its other end is closed or it said what is no word.
   bool Listen();

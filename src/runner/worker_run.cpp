@@ -1,4 +1,5 @@
 // How a launched sandbox runs a program in an interpreter that waits for it.
+#include <poll.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -38,6 +39,18 @@ int ExitStatus(const std::string& text) {
   return static_cast<int>((code & 0xFFU) << 8U);
 }
 
+// What the process itself says of its end. One that has closed the channel, or says what is no word, may go on for as
+// long as any other (a program that became another one closes it): it is no longer listened to, and its output is.
+std::optional<int> HearExit(WorkerProcess& worker, RunningCommand& running) {
+  int& channel = running.sources.controls[0];
+  if (channel < 0) return std::nullopt;
+  const bool listening = worker.Listen();
+  while (const auto word = worker.NextWord())
+    if (word->kind == Kind::kExit) return ExitStatus(word->fields.front());
+  if (!listening) channel = -1;
+  return std::nullopt;
+}
+
 }  // namespace
 
 // A spare that cannot be had is no failure: programs are started anew then.
@@ -66,6 +79,12 @@ void LaunchedSandbox::MakeSpare() {
   if (worker && worker->AwaitReady(deadline)) spare_.emplace(std::move(*worker));
 }
 
+// It died while it waited. What the init says about that is not to be taken for the end of a command.
+void LaunchedSandbox::DropSpare() {
+  if (!spare_->forked_pid()) (void)CommandEnd(spare_->command_id(), base::Deadline::After(1s));
+  spare_.reset();
+}
+
 std::optional<std::string> LaunchedSandbox::ZygoteFor(core::Language language, std::string_view text) const {
   if (language != core::Language::kPython || spec_.root || !spec_.binds.empty()) return std::nullopt;
   std::string name(interpreters::UsesDataModules(text) ? interpreters::kDataZygote : interpreters::kBareZygote);
@@ -77,6 +96,7 @@ std::optional<LaunchedSandbox::Found> LaunchedSandbox::FindWorker(const core::Co
   const auto* code = std::get_if<core::Code>(&command.program);
   if (code == nullptr || command.terminal || ChoosesInterpreter(command.environment)) return std::nullopt;
   const auto zygote = ZygoteFor(code->language, code->text);
+  if (spare_ && !spare_->Listen()) DropSpare();
   const bool fits = spare_ && spare_language_ == code->language &&
                     (!zygote || spare_zygote_ == interpreters::kDataZygote || spare_zygote_ == *zygote);
   if (fits) {
@@ -118,7 +138,7 @@ base::Result<core::CommandResult> LaunchedSandbox::RunInWorker(const core::Comma
   SKERRY_ASSIGN_OR_RETURN(const launcher::CommandRequest request, RequestFor(command));
   const auto& code = std::get<core::Code>(command.program);
   const auto deadline = base::Deadline::After(command.timeout);
-  const auto sent = worker.Send(interpreters::RunMessage(request.directory, request.environment, code.text));
+  const auto sent = worker.Send(interpreters::RunMessage(request.directory, request.environment, code.text), deadline);
   const int other = worker.forked_pid() ? handle_->launcher_fd() : handle_->control_fd();
   RunningCommand running{{.standard_output = std::move(worker.output),
                           .standard_error = std::move(worker.error),
@@ -147,51 +167,31 @@ base::Result<core::Outcome> LaunchedSandbox::AwaitWorker(const core::Command& co
       SKERRY_RETURN_IF_ERROR(Kill());
       return core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
     }
-    const bool listening = worker.Listen();
-    while (const auto word = worker.NextWord()) {
-      if (word->kind != Kind::kExit) continue;
-      if (const auto usage = handle_->AskUsage()) usage_ = *usage;
-      return Judge(ExitStatus(word->fields.front()));
+    std::optional<int> status = HearExit(worker, running);
+    if (!status) {
+      const auto told = TakeWorkerEnd(worker);
+      if (!told) return LostSandbox(command, deadline);
+      status = *told;
     }
-    if (!listening) return ReadWorkerEnd(command, worker, deadline);
-    // Its end can be known before the end of the channel, which a process that it left behind may hold open.
-    if (worker.forked_pid()) {
-      const auto status = handle_->TakeForkEnd(*worker.forked_pid());
-      if (!status) return LostSandbox(command, deadline);
-      if (!*status) continue;
-      if (const auto usage = handle_->AskUsage()) usage_ = *usage;
-      return Judge(**status);
-    }
+    if (!status) continue;
+    if (const auto usage = handle_->AskUsage()) usage_ = *usage;
+    return Judge(*status);
   }
 }
 
-// The channel is closed: the process has ended, or its program has closed what it should not have.
-base::Result<core::Outcome> LaunchedSandbox::ReadWorkerEnd(const core::Command& command, const WorkerProcess& worker,
-                                                           base::Deadline deadline) {
-  std::optional<int> status;
-  if (worker.forked_pid()) {
-    while (!status) {
-      const auto taken = handle_->TakeForkEnd(*worker.forked_pid());
-      if (!taken) return LostSandbox(command, deadline);
-      status = *taken;
-      if (status) break;
-      SKERRY_ASSIGN_OR_RETURN(const bool told, handle_->AwaitLauncher(deadline));
-      if (told) continue;
-      SKERRY_RETURN_IF_ERROR(Kill());
-      return TimedOut(command.timeout);
-    }
-  } else {
-    const auto ended = CommandEnd(worker.command_id(), deadline);
-    if (!ended && ended.error().code == base::Code::kTimeout) {
-      SKERRY_RETURN_IF_ERROR(Kill());
-      return TimedOut(command.timeout);
-    }
-    if (!ended) return std::unexpected(ended.error());
-    if (!*ended) return LostSandbox(command, deadline);
-    status = static_cast<int>((*ended)->wait_status);
+// The end by the word of whoever started the process, which is also there when a process that was left behind holds the
+// channel open. Nothing while it lives; an error when the sandbox is lost.
+base::Result<std::optional<int>> LaunchedSandbox::TakeWorkerEnd(const WorkerProcess& worker) {
+  if (worker.forked_pid()) return handle_->TakeForkEnd(*worker.forked_pid());
+  pollfd entry{handle_->control_fd(), POLLIN, 0};
+  while (::poll(&entry, 1, 0) > 0) {
+    SKERRY_ASSIGN_OR_RETURN(const auto said, handle_->Receive(base::Deadline::After(0s)));
+    if (!said) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+    const auto* ended = std::get_if<launcher::CommandEnded>(&said->message);
+    if (ended != nullptr && ended->id == worker.command_id())
+      return std::optional<int>(static_cast<int>(ended->wait_status));
   }
-  if (const auto usage = handle_->AskUsage()) usage_ = *usage;
-  return Judge(*status);
+  return std::optional<int>();
 }
 
 }  // namespace skerry::runner

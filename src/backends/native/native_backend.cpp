@@ -30,7 +30,9 @@ NativeBackend::NativeBackend(launcher::ProgramPaths programs, base::FeatureSet p
           {{program.name, std::move(program.arguments), std::move(program.environment)}, std::move(program.text)});
     }
   }
-  launcher_ = std::make_shared<launcher::Launcher>(std::move(programs), std::move(offers));
+  launcher_ = std::make_shared<launcher::Launcher>(
+      std::move(programs), std::move(offers),
+      zygotes == Zygotes::kPython ? launcher::Launcher::Ahead::kSandboxes : launcher::Launcher::Ahead::kNothing);
 }
 
 core::Availability NativeBackend::Probe() const {

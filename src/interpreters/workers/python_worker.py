@@ -322,6 +322,8 @@ def fresh_main():
 
 def remember_source(filename, text):
     """Tracebacks then show the lines."""
+    if not text.endswith("\n"):
+        text += "\n"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
 
 
@@ -544,6 +546,7 @@ class Context:
 
     def answer(self, identity, function, *arguments):
         status = "ok"
+        self.last_words = ()
         try:
             self.armed = True
             function(*arguments)
@@ -554,7 +557,8 @@ class Context:
         self.armed = False
         self.leave_if_child(None)
         self.flush()
-        self.channel.send("done", identity, status)
+        # In one message: who waits for it is woken once.
+        self.channel.send(*self.last_words, "done", identity, status)
 
     def leave_if_child(self, error):
         """A child that the cell forked has come to the end of it."""
@@ -582,7 +586,7 @@ class Context:
             bundle = self.call(bundle_of, value) if value is not None else None
             if os.getpid() == self.channel.pid and bundle:
                 builtins._ = value
-                self.send_bundle("result", bundle)
+                self.last_words = self.words_of("result", bundle)
         finally:
             if "matplotlib.pyplot" in sys.modules and os.getpid() == self.channel.pid:
                 self.call(self.show_figures)
@@ -665,8 +669,10 @@ class Context:
         self.channel.send("error", type(error).__name__, message, text)
 
     def send_bundle(self, kind, bundle):
-        fields = [field for pair in bundle.items() for field in pair]
-        self.channel.send(kind, len(bundle), *fields)
+        self.channel.send(*self.words_of(kind, bundle))
+
+    def words_of(self, kind, bundle):
+        return kind, len(bundle), *[field for pair in bundle.items() for field in pair]
 
     def display(self, *values, raw=False, **_):
         """Shows each value in its richest form. With raw=True a value is a dictionary of MIME types and data."""
@@ -1059,7 +1065,7 @@ def dump_state(context, identity):
         "records": [[name, len(record)] for name, record in zip(kept, records)],
     }
     state = base64.b64encode(b"\0".join([json.dumps(header).encode(), b"".join(records)]))
-    context.channel.send("state", identity, state, json.dumps([name for name in names if name not in kept]))
+    context.channel.send("state", identity, state, json.dumps([name for name in names if name not in kept], ensure_ascii=False))
 
 
 def pickle_variables(scope, names):

@@ -24,6 +24,18 @@ class CollectingSink : public core::OutputSink {
   core::ExecutionResult& result_;
 };
 
+// Tells the time between two calls.
+class Stopwatch {
+ public:
+  std::chrono::nanoseconds Lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return now - std::exchange(last_, now);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // What a run takes longer than its timeout to be ended by the backend, at most; after that the launcher does it.
 constexpr std::chrono::seconds kGrace{2};
 
@@ -137,8 +149,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   const auto start = std::chrono::steady_clock::now();
   SKERRY_ASSIGN_OR_RETURN(const core::CommandResult ended,
                           sandbox.Execute(CommandFor(run.request, run.streams), sink, std::move(stop)));
-  result.execution_time =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  result.timings.run = std::chrono::steady_clock::now() - start;
+  result.execution_time = std::chrono::duration_cast<std::chrono::milliseconds>(result.timings.run);
   result.outcome = ended.outcome;
   result.start = ended.start;
   result.output_truncated = ended.output_truncated;
@@ -168,20 +180,29 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
     spec.root = image.root;
   }
   Run run{request, streams, workspace, backend->Name()};
+  Stopwatch watch;
   if (warm_ != nullptr && backend == warm_backend_ && warm_->Fits(spec)) {
     if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
+      const auto obtain = watch.Lap();
       SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
+      watch.Lap();
       SKERRY_RETURN_IF_ERROR(FinishWarm(**lease, workspace, result));
       lease->Discard();
+      result.timings.obtain = obtain;
+      result.timings.finish = watch.Lap();
       return result;
     }
   }
   SKERRY_ASSIGN_OR_RETURN(const Started started, Start(*backend, std::move(spec), options_.mode));
+  const auto obtain = watch.Lap();
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
+  watch.Lap();
   // What was left running ends here, so that what becomes of its files is the last word.
   SKERRY_RETURN_IF_ERROR(started.sandbox->Stop());
   result.degraded.insert(result.degraded.end(), started.degraded.begin(), started.degraded.end());
   SKERRY_RETURN_IF_ERROR(workspace.Finish(*started.sandbox, result));
+  result.timings.obtain = obtain;
+  result.timings.finish = watch.Lap();
   return result;
 }
 

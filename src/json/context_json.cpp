@@ -32,7 +32,7 @@ Json TextOrNull(const std::string& text) {
 
 // What ended it, else what nobody caught.
 std::string ErrorLine(const core::CellResult& result) {
-  const std::string explanation = result.outcome.Explanation();
+  std::string explanation = result.outcome.Explanation();
   if (!explanation.empty()) return explanation;
   if (!result.error) return {};
   return result.error->name + (result.error->message.empty() ? "" : ": " + result.error->message);

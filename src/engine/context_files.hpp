@@ -1,0 +1,30 @@
+// The files of one sandbox for another. Both sides are read and written by programs inside; here they are only bytes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "core/backend.hpp"
+
+namespace skerry::engine {
+
+struct FileCopyLimits {
+  std::chrono::milliseconds timeout;  // what takes longer costs the sandbox its processes
+  std::uint64_t max_bytes = 0;
+};
+
+// Workspace, home and temporary directory.
+struct PackedFiles {
+  base::UniqueFd archive;            // in memory, at its beginning
+  std::vector<std::string> remarks;  // what was left out, a line each; bounded
+};
+
+// kTooLarge beyond the limit.
+base::Result<PackedFiles> PackFiles(core::Sandbox& sandbox, const FileCopyLimits& limits);
+base::Status UnpackFiles(core::Sandbox& sandbox, const PackedFiles& files, const FileCopyLimits& limits);
+
+}  // namespace skerry::engine

@@ -1,0 +1,113 @@
+// ContextManager: contexts by name, each in a sandbox of its own.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/backend.hpp"
+#include "core/context.hpp"
+
+namespace skerry::engine {
+
+struct ContextOptions {
+  // A started sandbox that nobody else uses. Called by several threads at once.
+  std::function<base::Result<std::unique_ptr<core::Sandbox>>(core::Language)> make_sandbox;
+  std::size_t max_contexts = 16;
+  std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
+  std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each of its steps
+  std::uint64_t max_fork_bytes = 1U << 30U;                         // of all files together
+};
+
+enum class ContextCondition {
+  kIdle,
+  kBusy,
+  kDead,  // lost with its variables; Restart makes a new one under the name
+};
+std::string_view NameOf(ContextCondition condition);
+
+struct ContextSummary {
+  std::string name;
+  core::Language language = core::Language::kPython;
+  ContextCondition condition = ContextCondition::kIdle;
+  std::uint64_t cells = 0;  // that were run since it was made or restarted
+  std::chrono::system_clock::time_point created;
+  std::chrono::system_clock::time_point last_used;
+  core::StartKind start = core::StartKind::kExec;
+  std::vector<std::string> degraded;  // what this machine could not enforce
+};
+
+// What a branch could not take along.
+struct ForkReport {
+  std::vector<std::string> variables;
+  std::vector<std::string> files;  // in the words of tar
+};
+
+// Letters, digits and ._- of ASCII, 1 to 64.
+base::Status CheckContextName(std::string_view name);
+
+// Thread-safe. Contexts run beside each other, and one thing at a time happens in each: what comes meanwhile is
+// kConflict. The destructor ends them all; no call may be left then.
+class ContextManager {
+ public:
+  explicit ContextManager(ContextOptions options) : options_(std::move(options)) {}
+  ContextManager(const ContextManager&) = delete;
+  ContextManager& operator=(const ContextManager&) = delete;
+  ~ContextManager();
+
+  // Makes the context when there is none of that name. kConflict when it is busy or of another language, kNotStarted
+  // when it is dead: the result in which that showed has said so.
+  base::Result<core::CellResult> Run(const std::string& name, core::Language language, const core::Cell& cell,
+                                     core::OutputSink& sink, std::stop_token stop);
+
+  [[nodiscard]] std::vector<ContextSummary> List() const;  // by name
+  [[nodiscard]] base::Result<ContextSummary> Find(const std::string& name) const;
+
+  // What happens in the context is asked to end. False when nothing does.
+  base::Result<bool> Interrupt(const std::string& name);
+
+  // A new sandbox and a fresh interpreter under the same name. A cell that runs is interrupted first.
+  base::Status Restart(const std::string& name);
+  // A cell that runs is interrupted first.
+  base::Status Remove(const std::string& name);
+  void RemoveAll();
+
+  // A second context with the same variables and a copy of the files. kConflict when the first is busy or the second
+  // is there already, kUnavailable where the language cannot.
+  base::Result<ForkReport> Fork(const std::string& name, const std::string& new_name);
+
+  // Removes what nobody has used for the idle timeout. To be called now and then.
+  void Sweep();
+
+ private:
+  struct Entry;
+  using EntryPointer = std::shared_ptr<Entry>;
+  class Use;
+
+  base::Result<EntryPointer> Lookup(const std::string& name) const;
+  base::Result<Use> Add(const std::string& name, core::Language language);
+  base::Result<Use> Claim(const std::string& name, core::Language language);
+  base::Result<Use> ClaimAlive(const std::string& name);
+  // Interrupts until the entry is the caller's.
+  base::Result<Use> TakeOver(const std::string& name);
+  base::Status Open(Entry& entry) const;
+  void Forget(const Entry& entry);
+  void Release(Entry& entry);
+
+  ContextOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  std::map<std::string, EntryPointer> entries_;
+};
+
+}  // namespace skerry::engine

@@ -52,9 +52,12 @@ int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends)
       ->option_text("FILE");
   int exit_code = 0;
   AddRunCommand(app, context, exit_code);
+  AddContextCommand(app, context, exit_code);
+  AddContextKeeperCommand(app, context, exit_code);
   AddDoctorCommand(app, context, exit_code);
   AddBackendsCommand(app, context, exit_code);
   AddConfigCommand(app, context, exit_code);
+  AddBenchCommand(app, context, exit_code);
   AddImageCommand(app, exit_code);
   AddVersionCommand(app, exit_code);
   try {

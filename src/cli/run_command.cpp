@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/context_run.hpp"
 #include "cli/fd_sink.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/run_options.hpp"
@@ -60,6 +61,9 @@ void ReportEnd(const core::ExecutionResult& result, const FdSink& sink) {
 }
 
 base::Result<int> Execute(const RunOptions& options, const Context& context) {
+  if (options.context) return RunInContext(options, context);
+  if (options.save_outputs)
+    return base::Err(base::Code::kInvalidArgument, "--save-outputs is for cells; use it with --context");
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(options)));
   const config::Sandbox& sandbox = loaded.config.sandbox;
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest request, RequestOf(options, sandbox));
@@ -117,6 +121,12 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
       ->option_text("DIR");
   run->add_option("--image", options->image, "Programs of an imported root file system; see skerry image --help")
       ->option_text("NAME");
+  run->add_option("--context", options->context,
+                  "Run the code as a cell of the context NAME, which keeps its variables and files; see skerry context")
+      ->option_text("NAME");
+  run->add_option("--save-outputs", options->save_outputs,
+                  "With --context: write the pictures and HTML that a cell shows to files in DIR")
+      ->option_text("DIR");
   run->add_flag("--tty", options->terminal, "Give the program a terminal: shells with job control, editors, prompts");
   run->add_option("--cpu", options->cpu, "Share of the CPU in percent of one core (no limit)")->option_text("PERCENT");
   run->add_option("--disk", options->disk, "What may be written to the workspace, at most half of the memory (1024)")
@@ -140,7 +150,8 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
       "Examples:\n"
       "  skerry run 'print(6*7)'\n"
       "  echo 'console.log(1)' | skerry run -l javascript -\n"
-      "  skerry run -l shell --timeout 5 --workspace ./project 'make test'\n\n"
+      "  skerry run -l shell --timeout 5 --workspace ./project 'make test'\n"
+      "  skerry run --context analysis 'x = 6'; skerry run --context analysis 'x * 7'\n\n"
       "Exit codes: the program's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.");
   run->callback([=, &context, &exit_code] { exit_code = Run(*options, context); });
 }

@@ -28,6 +28,8 @@ struct RunOptions {
   std::vector<std::string> allow_write;
   std::vector<std::string> dangerously_allow;
   std::vector<std::string> allowed_domains;
+  std::optional<std::string> context;
+  std::optional<std::string> save_outputs;
   bool terminal = false;
   bool yes = false;
   bool json = false;

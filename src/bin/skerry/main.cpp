@@ -17,7 +17,7 @@ using namespace skerry;
 
 constexpr char kScratchBase[] = "/tmp";
 
-base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends() {
+base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends(cli::Warmth warmth) {
   SKERRY_ASSIGN_OR_RETURN(const launcher::ProgramPaths programs, launcher::ProgramPaths::BesideThisProgram());
   // Hides parts of the machine, to see what a weaker one gets. It never makes anything more permissive.
   const char* hidden = std::getenv("SKERRY_PRETEND_MISSING");
@@ -26,7 +26,9 @@ base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends() {
     return base::Err(base::Code::kInvalidArgument,
                      "SKERRY_PRETEND_MISSING: use userns, landlock, cgroups and overlay, separated by commas");
   auto registry = std::make_unique<core::BackendRegistry>();
-  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<backends::native::NativeBackend>(programs, *pretend_missing)));
+  using Native = backends::native::NativeBackend;
+  const auto zygotes = warmth == cli::Warmth::kWarm ? Native::Zygotes::kPython : Native::Zygotes::kNone;
+  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<Native>(programs, *pretend_missing, zygotes)));
   SKERRY_RETURN_IF_ERROR(
       registry->Add(std::make_unique<backends::subprocess::SubprocessBackend>(programs, kScratchBase)));
   return registry;

@@ -1,0 +1,196 @@
+// skerry bench: how long Skerry takes, beside others and in the same run.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "bench/baselines.hpp"
+#include "bench/command.hpp"
+#include "bench/compare.hpp"
+#include "bench/plot.hpp"
+#include "bench/report.hpp"
+#include "bench/workloads.hpp"
+#include "cli/bench_footprint.hpp"
+#include "cli/bench_soak.hpp"
+#include "cli/bench_subjects.hpp"
+#include "cli/command.hpp"
+#include "cli/signal_watch.hpp"
+#include "cli/terminal.hpp"
+#include "interpreters/interpreter.hpp"
+#include "os/errno_error.hpp"
+#include "os/files.hpp"
+
+namespace skerry::cli {
+namespace {
+
+struct BenchOptions {
+  bool json = false;
+  bool idle = false;
+  std::uint64_t soak = 0;
+  std::size_t rounds = 100;
+  std::vector<std::string> groups;
+  std::vector<std::string> compare;
+  std::string output;
+  std::string plot;
+};
+
+// On a terminal one line that is written over; else nothing.
+class ProgressLine {
+ public:
+  void Show(const std::string& text) const {
+    if (terminal_) (void)!::write(STDERR_FILENO, ("\r\x1b[K" + text).c_str(), text.size() + 4);
+  }
+  ~ProgressLine() {
+    if (terminal_) (void)!::write(STDERR_FILENO, "\r\x1b[K", 4);
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+};
+
+base::Status Write(const std::string& path, const std::string& text) {
+  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.valid()) return os::ErrnoErr("write " + path);
+  return os::WriteAll(file.get(), text);
+}
+
+// The command line itself beside the interface, as people use it without a daemon.
+void AddCommandLine(std::vector<bench::Subject>& subjects) {
+  const auto program = os::ReadLink(AT_FDCWD, "/proc/self/exe");
+  if (!program) return;
+  const auto add = [&](const std::string& group, const std::string& language, const std::string& code) {
+    const bench::Command command{{*program, "run", "-l", language, code}, bench::CallersEnvironment()};
+    const std::string output(bench::FindWorkload(group)->output);
+    subjects.push_back(
+        {.group = group,
+         .name = "skerry run",
+         .detail = bench::CommandLine(command),
+         .run = [command, output]() -> base::Result<bench::Sample> { return bench::TimeCommand(command, output); },
+         .settle = {},
+         .target = {}});
+  };
+  for (const auto& [group, language] : {std::pair("python", "python"),
+                                        {"pandas", "python"},
+                                        {"node", "javascript"},
+                                        {"shell", "shell"},
+                                        {"cold", "shell"}})
+    add(group, language, std::string(bench::FindWorkload(group)->code));
+}
+
+base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand& stand, const std::stop_token& stop) {
+  std::vector<bench::Subject> subjects = stand.Subjects();
+  AddCommandLine(subjects);
+  bench::Baselines baselines = bench::FindBaselines({.python = interpreters::FindInterpreter(core::Language::kPython),
+                                                     .node = interpreters::FindInterpreter(core::Language::kJavaScript),
+                                                     .shell = interpreters::FindInterpreter(core::Language::kShell)});
+  subjects.insert(subjects.end(), std::make_move_iterator(baselines.subjects.begin()),
+                  std::make_move_iterator(baselines.subjects.end()));
+  std::vector<bench::Group> groups = bench::Grouped(subjects, baselines.left_out);
+  if (!options.groups.empty())
+    std::erase_if(groups, [&](const bench::Group& group) {
+      return std::ranges::find(options.groups, group.name) == options.groups.end();
+    });
+  const ProgressLine line;
+  const auto results = bench::RunInterleaved(
+      groups, {.rounds = options.rounds},
+      [&](const bench::Progress& progress) {
+        line.Show(progress.group + " " + std::to_string(progress.round) + "/" + std::to_string(progress.rounds));
+      },
+      stop);
+  bench::Report report = bench::MakeReport(SKERRY_VERSION, bench::Surroundings::Look(), results);
+  report.date = bench::UtcNow();
+  return report;
+}
+
+base::Result<int> ShowComparison(const bench::Report& before, const bench::Report& after, const BenchOptions& options) {
+  const bench::Comparison comparison = bench::Compare(before, after);
+  Print(options.json ? bench::ToJson(comparison) + "\n" : bench::ToTable(comparison));
+  return comparison.AnyWorse() ? 1 : 0;
+}
+
+base::Result<int> RunIdle(BenchStand& stand) {
+  SKERRY_ASSIGN_OR_RETURN(const auto footprints, MeasureFootprints(stand));
+  Print(ToTable(footprints));
+  return 0;
+}
+
+base::Result<int> RunSoak(const BenchOptions& options, BenchStand& stand, const std::stop_token& stop) {
+  const ProgressLine line;
+  SKERRY_ASSIGN_OR_RETURN(
+      const SoakResult result,
+      Soak(
+          stand, options.soak,
+          [&](std::uint64_t run) { line.Show("run " + std::to_string(run) + "/" + std::to_string(options.soak)); },
+          stop));
+  Print(result.summary);
+  if (!options.plot.empty()) SKERRY_RETURN_IF_ERROR(Write(options.plot, bench::LinePlot(result.plot)));
+  return result.failures == 0 ? 0 : 1;
+}
+
+base::Result<int> Bench(const BenchOptions& options, const Context& context) {
+  if (options.compare.size() == 2) {
+    SKERRY_ASSIGN_OR_RETURN(const bench::Report before, bench::ReadReport(options.compare[0]));
+    SKERRY_ASSIGN_OR_RETURN(const bench::Report after, bench::ReadReport(options.compare[1]));
+    return ShowComparison(before, after, options);
+  }
+  std::optional<bench::Report> before;
+  if (!options.compare.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(before, bench::ReadReport(options.compare[0]));
+  }
+  for (const std::string& group : options.groups)
+    if (bench::FindWorkload(group) == nullptr)
+      return base::Err(base::Code::kInvalidArgument, "there is no group " + group + "; see skerry bench --help");
+  const SignalWatch signals;
+  SKERRY_ASSIGN_OR_RETURN(auto registry, context.WarmBackends());
+  SKERRY_ASSIGN_OR_RETURN(const auto stand, BenchStand::Make(std::move(registry), {}));
+  if (options.idle) return RunIdle(*stand);
+  if (options.soak != 0) return RunSoak(options, *stand, signals.token());
+  SKERRY_ASSIGN_OR_RETURN(const bench::Report report, Measure(options, *stand, signals.token()));
+  if (!options.output.empty()) SKERRY_RETURN_IF_ERROR(Write(options.output, bench::ToJson(report) + "\n"));
+  if (!options.plot.empty()) SKERRY_RETURN_IF_ERROR(Write(options.plot, bench::BarPlot(report)));
+  if (before) return ShowComparison(*before, report, options);
+  Print(options.json ? bench::ToJson(report) + "\n" : bench::ToTable(report));
+  return signals.signal() != 0 ? 128 + signals.signal() : 0;
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* bench = app.add_subcommand("bench", "Measure Skerry beside what else this machine has, in one run");
+  bench->add_flag("--json", options->json, "One object instead of a table");
+  bench->add_option("--rounds", options->rounds, "Runs of each subject (100); slow ones get fewer")
+      ->check(CLI::Range(1, 100'000))
+      ->option_text("N");
+  bench->add_option("--group", options->groups, "Only this one: python, pandas, node, shell, cold, hundred, cell")
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  bench->add_option("--output", options->output, "Keep the result as JSON in FILE")->option_text("FILE");
+  bench->add_option("--plot", options->plot, "Draw the result as SVG into FILE")->option_text("FILE");
+  bench
+      ->add_option("--compare", options->compare,
+                   "Compare a kept result with a new run, or two kept ones; fails when a target got worse by a quarter")
+      ->expected(1, 2)
+      ->option_text("OLD.json [NEW.json]");
+  bench->add_flag("--idle", options->idle, "Measure what waiting sandboxes cost instead: memory and CPU");
+  bench->add_option("--soak", options->soak, "Make N warm Python runs instead, and see whether anything grows")
+      ->option_text("N");
+  bench->footer(
+      "Examples:\n"
+      "  skerry bench\n"
+      "  skerry bench --group python --rounds 1000 --output new.json --compare old.json\n"
+      "  skerry bench --soak 10000 --plot soak.svg\n\n"
+      "What is not installed (bwrap, docker, srt, ipykernel) is left out and named. docs/benchmarks.md says how to "
+      "read it.");
+  bench->callback([=, &context, &exit_code] {
+    const auto result = Bench(*options, context);
+    exit_code = result ? *result : ReportError(result.error());
+  });
+}
+
+}  // namespace skerry::cli

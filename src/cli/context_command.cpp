@@ -1,0 +1,199 @@
+// skerry context: what becomes of the contexts that skerry run --context makes.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/context_client.hpp"
+#include "cli/terminal.hpp"
+#include "engine/context_manager.hpp"
+
+namespace skerry::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono_literals::operator""s;
+
+constexpr auto kAnswerPatience = 300s;
+constexpr auto kEndPatience = 60s;
+
+struct ContextCommandOptions {
+  std::string name;
+  std::string new_name;
+  bool json = false;
+};
+
+// 2024-05-01T12:00:00Z
+std::string Moment(std::int64_t milliseconds) {
+  const std::time_t time = milliseconds / 1000;
+  std::tm parts{};
+  std::string text(sizeof "2024-05-01T12:00:00Z", '\0');
+  if (::gmtime_r(&time, &parts) == nullptr) return "";
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+  return text;
+}
+
+bool PrintJson(const Json& json) {
+  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::unexpected<base::Error> NoContext(const std::string& name) {
+  return base::Err(base::Code::kNotFound,
+                   "there is no context '" + name + "'; skerry run --context " + name + " CODE makes it");
+}
+
+// One request about one context.
+base::Result<Json> Ask(const Context& context, const char* what, const ContextCommandOptions& options) {
+  SKERRY_RETURN_IF_ERROR(engine::CheckContextName(options.name));
+  auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
+  if (!client && client.error().code == base::Code::kNotFound) return NoContext(options.name);
+  if (!client) return std::unexpected(std::move(client).error());
+  SKERRY_RETURN_IF_ERROR(client->Ask({{"do", what}, {"context", options.name}, {"new_context", options.new_name}}));
+  return client->Hear(base::Deadline::After(kAnswerPatience));
+}
+
+// The rows of the keeper with times as people write them.
+base::Result<Json> Rows(const Context& context) {
+  auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
+  if (!client && client.error().code == base::Code::kNotFound) return Json::array();
+  if (!client) return std::unexpected(std::move(client).error());
+  SKERRY_RETURN_IF_ERROR(client->Ask({{"do", "list"}}));
+  SKERRY_ASSIGN_OR_RETURN(const Json answer, client->Hear(base::Deadline::After(kAnswerPatience)));
+  Json rows = Json::array();
+  for (const Json& each : answer.value("contexts", Json::array()))
+    rows.push_back({{"name", each.value("name", "")},
+                    {"language", each.value("language", "")},
+                    {"state", each.value("state", "")},
+                    {"cells", each.value("cells", std::uint64_t{0})},
+                    {"start", each.value("start", "")},
+                    {"created", Moment(each.value("created_ms", std::int64_t{0}))},
+                    {"last_used", Moment(each.value("last_used_ms", std::int64_t{0}))}});
+  return rows;
+}
+
+std::string AsText(const Json& rows) {
+  if (rows.empty()) return "no contexts; skerry run --context NAME CODE makes one\n";
+  std::vector<std::vector<std::string>> table = {
+      {"NAME", "LANGUAGE", "STATE", "CELLS", "START", "CREATED", "LAST USED"}};
+  for (const Json& row : rows) {
+    auto& cells = table.emplace_back();
+    for (const auto& [name, value] : row.items())
+      cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  std::vector<std::size_t> widths(table.front().size());
+  for (const auto& row : table)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : table)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += row[i] + (i + 1 < row.size() ? std::string(widths[i] - row[i].size() + 2, ' ') : "\n");
+  return text;
+}
+
+base::Result<int> List(const Context& context, const ContextCommandOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const Json rows, Rows(context));
+  options.json ? PrintJson(rows) : Print(AsText(rows));
+  return 0;
+}
+
+base::Result<int> Interrupt(const Context& context, const ContextCommandOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const Json answer, Ask(context, "interrupt", options));
+  Print(answer.value("busy", false) ? "interrupted " + options.name + "\n"
+                                    : "nothing is running in " + options.name + "\n");
+  return 0;
+}
+
+base::Result<int> Restart(const Context& context, const ContextCommandOptions& options) {
+  SKERRY_RETURN_IF_ERROR(Ask(context, "restart", options));
+  Print("restarted " + options.name + "\n");
+  return 0;
+}
+
+base::Result<int> Delete(const Context& context, const ContextCommandOptions& options) {
+  SKERRY_RETURN_IF_ERROR(Ask(context, "delete", options));
+  Print("deleted " + options.name + "\n");
+  return 0;
+}
+
+base::Result<int> Fork(const Context& context, const ContextCommandOptions& options) {
+  SKERRY_RETURN_IF_ERROR(engine::CheckContextName(options.new_name));
+  SKERRY_ASSIGN_OR_RETURN(Json answer, Ask(context, "fork", options));
+  if (options.json) {
+    answer.erase("done");
+    Json object = {{"context", options.name}, {"new_context", options.new_name}};
+    object.update(answer);
+    PrintJson(object);
+    return 0;
+  }
+  Print("forked " + options.name + " into " + options.new_name + "\n");
+  for (const Json& name : answer.value("variables_left_out", Json::array()))
+    Note("not carried over: variable " + name.get<std::string>());
+  for (const Json& line : answer.value("files_left_out", Json::array()))
+    Note("not carried over: " + line.get<std::string>());
+  return 0;
+}
+
+base::Result<int> Stop(const Context& context, const ContextCommandOptions&) {
+  auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
+  if (!client && client.error().code == base::Code::kNotFound) {
+    Print("there are no contexts\n");
+    return 0;
+  }
+  if (!client) return std::unexpected(std::move(client).error());
+  SKERRY_RETURN_IF_ERROR(client->Ask({{"do", "stop"}}));
+  SKERRY_RETURN_IF_ERROR(client->AwaitEnd(base::Deadline::After(kEndPatience)));
+  Print("stopped; all contexts have ended\n");
+  return 0;
+}
+
+using Action = base::Result<int> (*)(const Context&, const ContextCommandOptions&);
+
+}  // namespace
+
+void AddContextCommand(CLI::App& app, const Context& context, int& exit_code) {
+  auto options = std::make_shared<ContextCommandOptions>();
+  CLI::App* group = app.add_subcommand("context", "List, interrupt, restart, fork and delete what run --context makes");
+  group->require_subcommand(1);
+  const auto add = [&, options](const char* name, const char* description, Action action) {
+    CLI::App* command = group->add_subcommand(name, description);
+    command->callback([options, action, &context, &exit_code] {
+      const auto result = action(context, *options);
+      exit_code = result ? *result : ReportError(result.error());
+    });
+    return command;
+  };
+  const auto add_for_one = [&](const char* name, const char* description, Action action) {
+    CLI::App* command = add(name, description, action);
+    command->add_option("name", options->name, "The context")->required()->option_text("NAME");
+    command->footer("Example:\n  skerry context " + std::string(name) + " analysis");
+    return command;
+  };
+  CLI::App* list = add("list", "List the contexts of this user", List);
+  list->add_flag("--json", options->json, "As an array of objects");
+  list->footer("Example:\n  skerry context list --json");
+  add_for_one("interrupt", "End the cell that runs, as Ctrl-C does; the variables stay", Interrupt);
+  add_for_one("restart", "Begin anew under the same name: no variables, no files; also when it has died", Restart);
+  CLI::App* fork =
+      add_for_one("fork", "Make a second Python context with the same variables and files of its own", Fork);
+  fork->add_option("new", options->new_name, "What to call it")->required()->option_text("NEW");
+  fork->add_flag("--json", options->json, "Print what could not be carried over as an object");
+  fork->footer("Example:\n  skerry context fork analysis what-if");
+  add_for_one("delete", "End a context and burn its files", Delete);
+  add("stop", "End all contexts and the process in the background that keeps them", Stop)
+      ->footer("Example:\n  skerry context stop");
+  group->footer(
+      "A process in the background keeps the contexts. It starts with the first, and ends 30 minutes after the last "
+      "use.\n\n"
+      "Examples:\n"
+      "  skerry run --context analysis 'x = 6'\n"
+      "  skerry run --context analysis 'x * 7'\n"
+      "  skerry context list");
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,20 @@
+// What a cell showed, for people: text on the terminal, pictures in files.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.hpp"
+
+namespace skerry::cli {
+
+// `result` is that of json::ToJson(CellReport). Plain text to stdout, a traceback to stderr, as an interpreter does it
+// at a prompt. False when nobody reads.
+bool PrintOutputs(const nlohmann::ordered_json& result);
+
+// Pictures and HTML as files named CONTEXT-CELL-NUMBER.png and so on. The directory is made when it is missing; a file
+// that has the name is replaced, a link is not followed.
+base::Status SaveOutputs(const nlohmann::ordered_json& result, const std::string& directory);
+
+}  // namespace skerry::cli

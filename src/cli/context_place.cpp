@@ -1,0 +1,135 @@
+#include "cli/context_place.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/sha256.hpp"
+#include "cli/command.hpp"
+#include "image/file_lock.hpp"
+#include "os/errno_error.hpp"
+#include "os/files.hpp"
+
+namespace skerry::cli {
+namespace {
+
+constexpr int kBacklog = 64;
+
+bool IsPrivateTo(const struct stat& facts, uid_t user) {
+  return S_ISDIR(facts.st_mode) && facts.st_uid == user && (facts.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+// The runtime directory of this user, or "" when there is none: su and sudo may leave another user's.
+std::string RuntimeDirectory() {
+  const char* path = std::getenv("XDG_RUNTIME_DIR");
+  struct stat facts{};
+  const bool usable = path != nullptr && path[0] == '/' && ::stat(path, &facts) == 0 && IsPrivateTo(facts, ::geteuid());
+  return usable ? path : "";
+}
+
+base::Result<std::string> DirectoryPath() {
+  if (const std::string runtime = RuntimeDirectory(); !runtime.empty()) return runtime + "/skerry";
+  const std::string home = Context::Home();
+  if (home.empty())
+    return base::Err(base::Code::kUnavailable, "there is no home directory to keep contexts in; set HOME");
+  const std::string parent = home + "/.skerry";
+  if (::mkdir(parent.c_str(), S_IRWXU) < 0 && errno != EEXIST) return os::ErrnoErr("make directory " + parent);
+  return parent + "/run";
+}
+
+// Sockets have short names only: through the open directory it is always one, and in the directory that was checked.
+sockaddr_un AddressOf(int directory, const std::string& name) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + name;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+const sockaddr* Generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+}
+
+base::Result<base::UniqueFd> MakeSocket() {
+  base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return os::ErrnoErr("socket");
+  return socket;
+}
+
+}  // namespace
+
+base::Result<KeeperPlace> KeeperPlace::Open() {
+  KeeperPlace place;
+  SKERRY_ASSIGN_OR_RETURN(place.path_, DirectoryPath());
+  if (::mkdir(place.path_.c_str(), S_IRWXU) < 0 && errno != EEXIST)
+    return os::ErrnoErr("make directory " + place.path_);
+  place.directory_ = base::UniqueFd(::open(place.path_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!place.directory_.valid()) return os::ErrnoErr("directory " + place.path_);
+  struct stat facts{};
+  if (::fstat(place.directory_.get(), &facts) < 0) return os::ErrnoErr("directory " + place.path_);
+  if (!IsPrivateTo(facts, ::geteuid()))
+    return base::Err(base::Code::kPermissionDenied,
+                     place.path_ + ": must be yours and closed to all others; chmod 700 it, or remove it");
+  SKERRY_ASSIGN_OR_RETURN(const std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
+  constexpr std::size_t kDigits = 16;
+  place.name_ = "contexts-" + base::Sha256Hex(std::filesystem::path(program).parent_path().string()).substr(0, kDigits);
+  return place;
+}
+
+base::Result<base::UniqueFd> KeeperPlace::Connect() const {
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, MakeSocket());
+  const sockaddr_un address = AddressOf(directory_.get(), name_ + ".sock");
+  while (::connect(socket.get(), Generic(address), sizeof address) < 0) {
+    if (errno == EINTR) continue;
+    if (errno == ENOENT || errno == ECONNREFUSED) return base::Err(base::Code::kNotFound, "there are no contexts");
+    return os::ErrnoErr("connect to the keeper of contexts");
+  }
+  if (!PeerIsThisUser(socket.get()))
+    return base::Err(base::Code::kPermissionDenied, "the keeper of contexts is another user's");
+  return socket;
+}
+
+base::Result<base::UniqueFd> KeeperPlace::Lock(base::Deadline deadline) const {
+  return image::LockFile(directory_.get(), (name_ + ".lock").c_str(), image::LockMode::kExclusive, deadline);
+}
+
+base::Result<base::UniqueFd> KeeperPlace::Listen() const {
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, MakeSocket());
+  Remove();
+  // The mode of the socket is that of the descriptor before it is bound: there is no moment with another one.
+  if (::fchmod(socket.get(), S_IRUSR | S_IWUSR) < 0) return os::ErrnoErr("chmod the socket");
+  const sockaddr_un address = AddressOf(directory_.get(), name_ + ".sock");
+  if (::bind(socket.get(), Generic(address), sizeof address) < 0) return os::ErrnoErr("bind in " + path_);
+  if (::listen(socket.get(), kBacklog) < 0) return os::ErrnoErr("listen");
+  return socket;
+}
+
+void KeeperPlace::Remove() const {
+  (void)::unlinkat(directory_.get(), (name_ + ".sock").c_str(), 0);
+}
+
+unsigned long KeeperPlace::Socket() const {
+  struct stat facts{};
+  const bool there = ::fstatat(directory_.get(), (name_ + ".sock").c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  return there && S_ISSOCK(facts.st_mode) ? facts.st_ino : 0;
+}
+
+bool PeerIsThisUser(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+}
+
+std::string ProgramIdentity() {
+  struct stat facts{};
+  if (::stat("/proc/self/exe", &facts) < 0) return "";
+  return std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino) + ":" +
+         std::to_string(facts.st_mtim.tv_sec) + "." + std::to_string(facts.st_mtim.tv_nsec);
+}
+
+}  // namespace skerry::cli

@@ -77,7 +77,7 @@ ZygoteProgram PythonZygote(const std::string& program, std::string_view name, st
   return {.name = std::string(name),
           .arguments = {program, "-I", "-c", std::string(kLoad)},
           // One thread: more would be missing in the children.
-          .environment = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1",
+          .environment = {"LANG=C.UTF-8", "HOME=/", "PATH=/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1",
                           "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1"},
           .text = std::string(kPythonWorker) + std::string(kPythonZygote) + "\nbecome_zygote('" + std::string(warm) +
                   "')\n"};
@@ -146,48 +146,50 @@ void WorkerHearing::Hear(std::string_view bytes) {
   if (!broken_) bytes_.append(bytes);
 }
 
-std::optional<std::string_view> WorkerHearing::Field(std::size_t& at) {
-  const std::size_t end = bytes_.find('\0', std::max(at, searched_));
+// Taken out of what has arrived. A sender of single bytes must not make us look at the others again.
+std::optional<std::string> WorkerHearing::Field() {
+  const std::size_t end = bytes_.find('\0', searched_);
   if (end == std::string::npos) {
+    bytes_.erase(0, taken_);
+    taken_ = 0;
     searched_ = bytes_.size();
-    broken_ = bytes_.size() > limit_;
+    broken_ = held_ + bytes_.size() > limit_;
     return std::nullopt;
   }
-  const std::string_view field = std::string_view(bytes_).substr(at, end - at);
-  at = end + 1;
+  std::string field = bytes_.substr(taken_, end - taken_);
+  taken_ = searched_ = end + 1;
+  held_ += field.size();
+  broken_ = held_ > limit_;
   return field;
 }
 
+// How many the word has as far as is known: first its name, then perhaps the number of pairs.
+std::size_t WorkerHearing::FieldsWanted() {
+  if (fields_.empty()) return 1;
+  const auto form = std::ranges::find(kForms, fields_.front(), &Form::name);
+  broken_ = broken_ || form == kForms.end();
+  if (broken_) return 0;
+  if (form->fields != kVaries) return 1 + form->fields;
+  if (fields_.size() == 1) return 2;
+  const std::string& pairs = fields_[1];
+  std::size_t number = kMostPairs + 1;
+  const auto [end, error] = std::from_chars(pairs.data(), pairs.data() + pairs.size(), number);
+  broken_ = error != std::errc() || end != pairs.data() + pairs.size() || number > kMostPairs;
+  return 2 + 2 * number;
+}
+
 std::optional<WorkerWord> WorkerHearing::Next() {
-  if (broken_) return std::nullopt;
-  // Each time from the start of the word: only its missing part is searched for ends.
-  const std::size_t known = std::exchange(searched_, 0);
-  std::size_t at = 0;
-  const auto name = Field(at);
-  if (!name) return std::nullopt;
-  const auto form = std::ranges::find_if(kForms, [&](const Form& one) { return one.name == *name; });
-  broken_ = form == kForms.end();
-  if (broken_) return std::nullopt;
-  std::size_t count = form->fields;
-  if (count == kVaries) {
-    const auto pairs = Field(at);
-    if (!pairs) return std::nullopt;
-    std::size_t number = kMostPairs + 1;
-    const auto [end, error] = std::from_chars(pairs->data(), pairs->data() + pairs->size(), number);
-    broken_ = error != std::errc() || end != pairs->data() + pairs->size() || number > kMostPairs;
-    if (broken_) return std::nullopt;
-    count = 2 * number;
-  }
-  WorkerWord word{form->kind, {}};
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + 1 == count) searched_ = std::max(known, at);
-    const auto field = Field(at);
+  std::size_t wanted = FieldsWanted();
+  for (; !broken_ && fields_.size() < wanted; wanted = FieldsWanted()) {
+    auto field = Field();
     if (!field) return std::nullopt;
-    word.fields.emplace_back(*field);
+    fields_.push_back(std::move(*field));
   }
-  bytes_.erase(0, at);
-  searched_ = 0;
-  return word;
+  if (broken_) return std::nullopt;
+  const auto form = std::ranges::find(kForms, fields_.front(), &Form::name);
+  fields_.erase(fields_.begin(), fields_.begin() + (form->fields == kVaries ? 2 : 1));
+  held_ = 0;
+  return WorkerWord{form->kind, std::exchange(fields_, {})};
 }
 
 }  // namespace skerry::interpreters

@@ -59,11 +59,15 @@ class WorkerHearing {
   [[nodiscard]] bool Broken() const { return broken_; }
 
  private:
-  std::optional<std::string_view> Field(std::size_t& at);
+  std::optional<std::string> Field();
+  std::size_t FieldsWanted();
 
   std::size_t limit_;
   std::string bytes_;
-  std::size_t searched_ = 0;  // no NUL for the field that is missing before this
+  std::size_t taken_ = 0;            // of bytes_
+  std::size_t searched_ = 0;         // no NUL between taken_ and this: nothing is looked at twice
+  std::vector<std::string> fields_;  // of the word that is not whole yet, its name first
+  std::size_t held_ = 0;             // bytes in them
   bool broken_ = false;
 };
 

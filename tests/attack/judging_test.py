@@ -77,6 +77,17 @@ class VerdictTest(unittest.TestCase):
         )
 
 
+class WarmTest(unittest.TestCase):
+    def word(self, code):
+        found = evidence(ran=True, finished=True, value="nothing", code=code)
+        found.broken = targets.WarmNative("test", 0, None).elsewhere(found)
+        return judge.verdict(found).word
+
+    def test_a_payload_that_did_not_run_in_a_warm_sandbox_is_an_error(self):
+        self.assertEqual(self.word(targets.WarmNative.failed), model.ERROR)
+        self.assertEqual(self.word(0), model.BLOCKED)
+
+
 class SurfaceTest(unittest.TestCase):
     def surface(self, *refusals, **facts):
         return word(row("Surface", judge.reached(*refusals)), ran=True, finished=True, **facts)

@@ -85,6 +85,8 @@ class Suite:
             missing = [row for row in unit if not found[row.id].ran]
             if missing and len(missing) < len(unit):
                 found.update(self.run_rows(missing, extra))
+            for evidence in found.values():
+                evidence.broken = evidence.broken or self.target.elsewhere(evidence)
         except (OSError, subprocess.SubprocessError) as error:
             for row in unit:
                 self.note(model.Verdict(row, model.ERROR, f"{type(error).__name__}: {error}"))

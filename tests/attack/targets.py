@@ -82,6 +82,11 @@ class Target:
     def command(self, job):
         return self.as_caller(argument_form(job))
 
+    def elsewhere(self, evidence):
+        """Why a payload did not run where it was to run, or nothing."""
+        del evidence
+        return ""
+
     def clean(self, job):
         """Ends what a killed client left running."""
 
@@ -91,6 +96,8 @@ class Native(Target):
     limits_time = True
     has_scratch = True
     describe = "`skerry run`"
+    program = "skerry"
+    options_of_run = ()
 
     def binary(self):
         return self.options.binary or os.environ.get("SKERRY_BIN", "")
@@ -106,9 +113,9 @@ class Native(Target):
         directory = stage.directory("bin")
         source = os.path.dirname(os.path.realpath(self.binary()))
         for name in os.listdir(source):
-            if name.startswith("skerry") and os.path.isfile(os.path.join(source, name)):
+            if name.startswith(("skerry", "libskerry")) and os.path.isfile(os.path.join(source, name)):
                 shutil.copy(os.path.join(source, name), os.path.join(directory, name))
-        self.copy = os.path.join(directory, "skerry")
+        self.copy = os.path.join(directory, self.program)
 
     def version(self):
         return output_of(self.binary(), "version").splitlines()[0] if self.binary() else ""
@@ -117,12 +124,28 @@ class Native(Target):
         path = os.path.join(self.stage.base, "code", job.nonce + (".sh" if job.language == "shell" else ".py"))
         with open(path, "w", encoding="utf-8") as file:
             file.write(job.code)
-        command = [self.copy, "run", "--timeout", str(job.timeout)]
+        command = [self.copy, "run", "--timeout", str(job.timeout), *self.options_of_run]
         if job.is_persons:
             command += ["--workspace", job.directory]
         if job.json:
             command += ["--json"]
         return self.as_caller([*command, "-f", path])
+
+
+class WarmNative(Native):
+    """Every payload is a Python that a zygote forked into a sandbox, or a descendant of one."""
+
+    describe = "sandboxes that wait in a pool, Python forked into them (with a person's directory: into a new one)"
+    program = "skerry-warm-run"
+    options_of_run = ("--via-python",)
+    failed = 125  # what it ends with when the sandbox was not a warm one
+
+    def missing(self):
+        warm = os.path.join(os.path.dirname(os.path.realpath(self.binary())), self.program)
+        return super().missing() or ("" if os.access(warm, os.X_OK) else f"no {self.program} beside the skerry binary")
+
+    def elsewhere(self, evidence):
+        return "not in a warm sandbox: " + evidence.text[-200:].strip() if evidence.code == self.failed else ""
 
 
 class Bubblewrap(Target):
@@ -275,6 +298,8 @@ def make(name, options):
         "host": (Target, me),
         "native": (Native, me),
         "native-user": (Native, PLAIN_ID),
+        "native-warm": (WarmNative, me),
+        "native-warm-user": (WarmNative, PLAIN_ID),
         "bwrap": (Bubblewrap, me),
         "bwrap-user": (Bubblewrap, PLAIN_ID),
         "docker": (Docker, me),
@@ -288,4 +313,16 @@ def make(name, options):
     return kind(name, user, options)
 
 
-NAMES = ("host", "native", "native-user", "bwrap", "bwrap-user", "docker", "docker-hardened", "srt", "srt-user")
+NAMES = (
+    "host",
+    "native",
+    "native-user",
+    "native-warm",
+    "native-warm-user",
+    "bwrap",
+    "bwrap-user",
+    "docker",
+    "docker-hardened",
+    "srt",
+    "srt-user",
+)

@@ -118,9 +118,10 @@ void ClientSession::HandOver() {
   const std::vector<base::UniqueFd> owned = sandbox_->TakeClientDescriptors();
   std::vector<int> fds;
   for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
-  const os::CgroupCounters counters = sandbox_->OpenCounters();
   Started started{static_cast<std::uint64_t>(sandbox_->init_pid()), {}, sandbox_->degraded()};
-  for (const auto& counter : counters.all()) {
+  const bool counters = sandbox_->CountersSuffice();
+  for (const auto& counter : sandbox_->Counters().all()) {
+    if (!counters) break;
     started.counters.push_back(static_cast<std::uint64_t>(counter.kind));
     fds.push_back(counter.fd.get());
   }

@@ -33,13 +33,11 @@ void AwaitFurnishing(ChildPlan& plan) {
   if (!message || message->EndOfStream()) ::_exit(0);  // nobody wants it
   const auto furnishing = DecodeFurnishing(message->bytes);
   if (!furnishing) Fail(plan, EBADMSG, "read what was asked for");
-  auto root = PlanRoot(furnishing->request, {});
-  if (!root) Fail(plan, EIO, "plan the root");
   // Never given back: they are needed until the end.
   static std::vector<MountStep> mounts;
   static std::vector<HostTree> trees;
   static std::vector<os::LandlockRule> rules;
-  mounts = std::move(root->own);
+  mounts = PlanFurnishing(furnishing->request);
   for (base::UniqueFd& fd : message->fds) trees.push_back({.tree = fd.Release()});
   rules.assign(NamespaceRules().begin(), NamespaceRules().end());
   rules.push_back({.fd = plan.init, .grant = os::LandlockGrant::kReadAndExecute});

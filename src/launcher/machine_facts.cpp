@@ -2,10 +2,19 @@
 
 #include <unistd.h>
 
+#include <chrono>
+
 #include "os/cgroup.hpp"
 #include "os/landlock.hpp"
 
 namespace skerry::launcher {
+
+namespace {
+
+// How old the knowledge may be that the template still shows the host's files.
+constexpr std::chrono::milliseconds kTemplateInterval{200};
+
+}  // namespace
 
 MachineFacts::MachineFacts() : landlock_abi_(os::LandlockAbi()) {}
 
@@ -19,7 +28,9 @@ const os::CgroupHierarchy& MachineFacts::Cgroups() {
 
 int MachineFacts::RootTemplateFor() {
   if (::geteuid() != 0 || template_failed_) return -1;
-  if (!template_ || !template_->Current()) {
+  const bool look = next_template_look_.Expired();
+  if (look) next_template_look_ = base::Deadline::After(kTemplateInterval);
+  if (!template_ || (look && !template_->Current())) {
     auto built = RootTemplate::Build();
     // Then every sandbox builds its root itself, and says what does not work there.
     template_failed_ = !built;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/deadline.hpp"
 #include "launcher/root_template.hpp"
 #include "os/cgroup_hierarchy.hpp"
 #include "os/seccomp.hpp"
@@ -27,7 +28,7 @@ class MachineFacts {
   const os::CgroupHierarchy& Cgroups();
 
   // The mount namespace of the template for sandboxes that fit it, or -1 where there is none: a plain user cannot have
-  // one. Built at the first call, and again when the host's files that it shows were replaced.
+  // one. Built at the first call, and again when the host's files that it shows were replaced (a moment later).
   int RootTemplateFor();
   // Another one each time it was built.
   [[nodiscard]] unsigned template_number() const { return template_number_; }
@@ -45,6 +46,7 @@ class MachineFacts {
   std::optional<os::CgroupHierarchy> cgroups_;
   std::list<Compiled> filters_;
   std::optional<RootTemplate> template_;
+  base::Deadline next_template_look_ = base::Deadline::After({});
   unsigned template_number_ = 0;
   bool template_failed_ = false;
 };

@@ -13,6 +13,7 @@ namespace skerry::launcher {
 namespace {
 
 using Steps = std::vector<MountStep>;
+constexpr std::uint64_t kUsualTmpBytes = 64U << 20U;
 constexpr os::BindOptions kPrograms = {.access = os::Access::kReadOnly, .execute = os::Execute::kAllowed};
 constexpr os::BindOptions kSettings = {.access = os::Access::kReadOnly, .execute = os::Execute::kForbidden};
 constexpr os::BindOptions kDevice = {
@@ -246,6 +247,24 @@ base::Result<std::vector<MountStep>> PlanTemplate() {
   plan.shared.push_back({.kind = StepKind::kSeal, .target = "dev"});
   plan.shared.push_back({.kind = StepKind::kProcess, .target = "proc"});
   return std::move(plan.shared);
+}
+
+std::vector<MountStep> PlanVacancy() {
+  Steps steps;
+  Processes(steps);
+  steps.push_back({.kind = StepKind::kTerminals, .target = "dev/pts"});
+  Writable(steps, kUsualTmpBytes);
+  return steps;
+}
+
+std::vector<MountStep> PlanFurnishing(const StartRequest& request) {
+  Steps steps;
+  if (request.tmp_bytes != kUsualTmpBytes) {
+    Writable(steps, request.tmp_bytes);
+    for (MountStep& step : steps) step.kind = StepKind::kResize;
+  }
+  Workspace(steps, request);
+  return steps;
 }
 
 bool FitsTemplate(const StartRequest& request) {

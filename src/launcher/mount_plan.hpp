@@ -25,6 +25,7 @@ enum class StepKind {
   kSetting,           // data written to target, a file of /proc/sys
   kReadOnly,          // target read-only where it is
   kSeal,              // the file system mounted at target read-only
+  kResize,            // the empty file system at target gets the options of data
   kCover,             // a file with the bytes of data over target, if that is there
   kUnmount,           // target no longer a mount
   kEmptyWorkspace,    // an empty file system with the options of data
@@ -69,6 +70,11 @@ base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<R
 // The shared part with the programs of the host, closed for good, for sandboxes to have copies of. An empty /proc
 // besides: the kernel lets a sandbox mount its own only where it sees one already.
 base::Result<std::vector<MountStep>> PlanTemplate();
+
+// Of a sandbox that is made ahead: what it has before somebody asks for it, after the shared part; and what follows
+// then.
+std::vector<MountStep> PlanVacancy();
+std::vector<MountStep> PlanFurnishing(const StartRequest& request);
 
 // Whether a sandbox can start from a copy of the template: it needs nothing made in the root.
 bool FitsTemplate(const StartRequest& request);

@@ -214,6 +214,11 @@ std::optional<ForkOrder> Preparation::OrderForForks() const {
   return ForkOrder{.limits = limits_, .filter = filter_options_, .landlock_abi = landlock_abi_};
 }
 
+void Preparation::PlanVacancy() {
+  root_.fixed = launcher::PlanVacancy();
+  root_.own.clear();
+}
+
 ChildPlan Preparation::PlanFor(int report, int control, int init_program) {
   // The init lies outside the sandbox's root and is reached through its descriptor alone.
   landlock_rules_.push_back({.fd = init_program, .grant = os::LandlockGrant::kReadAndExecute});

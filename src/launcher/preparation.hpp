@@ -39,6 +39,8 @@ class Preparation {
   [[nodiscard]] int root_template() const { return root_template_; }
   // How a zygote's child is to be fenced in when it enters this sandbox; nothing for those it cannot enter.
   [[nodiscard]] std::optional<ForkOrder> OrderForForks() const;
+  // For a sandbox that nobody has asked for yet.
+  void PlanVacancy();
   [[nodiscard]] ChildPlan PlanFor(int report, int control, int init_program);
 
  private:

@@ -136,6 +136,8 @@ int CarryOut(const ChildPlan& plan, const MountStep& step, Site& site) {
     case StepKind::kMaskFile:
     case StepKind::kMaskDirectory:
       return MaskStep(step, site);
+    case StepKind::kResize:
+      return os::ResizeTmpfs(target, step.data.c_str(), step.options.execute);
     case StepKind::kSeal:
       return os::SealMount(target);
     case StepKind::kReadOnly:

@@ -110,21 +110,27 @@ base::Result<SandboxProcess> SandboxProcess::Begin(const StartRequest& request, 
   return sandbox;
 }
 
-base::Result<SandboxProcess> SandboxProcess::BeginVacant(int init_program, MachineFacts& machine) {
+base::Result<SandboxProcess> SandboxProcess::BeginVacant(int init_program, MachineFacts& machine,
+                                                         os::CgroupLimits likely) {
   if (machine.RootTemplateFor() < 0) return base::Err(base::Code::kUnavailable, "no template of the root");
   const StartRequest nothing;
   SKERRY_ASSIGN_OR_RETURN(os::Cgroup cgroup, MakeCgroup(nothing, machine));
+  SKERRY_RETURN_IF_ERROR(cgroup.Limit(likely));
   SandboxProcess sandbox(std::move(cgroup), nothing);
   std::vector<std::string> later;
   SKERRY_ASSIGN_OR_RETURN(Preparation prepared, Preparation::Make(nothing, {}, sandbox.cgroup_, machine, later));
+  prepared.PlanVacancy();
   SKERRY_RETURN_IF_ERROR(sandbox.MakeChild(nothing, prepared, init_program, &machine));
   sandbox.identity_ = prepared.identity();
+  sandbox.vacant_limits_ = likely;
+  (void)sandbox.Counters();
   return sandbox;
 }
 
 base::Status SandboxProcess::Furnish(const StartRequest& request, std::span<const base::UniqueFd> fds,
                                      MachineFacts& machine) {
-  SKERRY_RETURN_IF_ERROR(cgroup_.Limit(LimitsOf(request)));
+  const os::CgroupLimits limits = LimitsOf(request);
+  if (limits != vacant_limits_) SKERRY_RETURN_IF_ERROR(cgroup_.Limit(limits));
   SKERRY_ASSIGN_OR_RETURN(const Preparation prepared,
                           Preparation::Make(request, fds, cgroup_, machine, degraded_, identity_));
   fork_order_ = prepared.OrderForForks();
@@ -184,13 +190,15 @@ base::Result<bool> SandboxProcess::ReadReport() {
 base::Status SandboxProcess::ReadFirstWord() {
   auto word = os::ReceiveMessage(control_.get(), base::Deadline::Never());
   if (!word) return std::unexpected(AtStep("make the sandbox", std::move(word).error()));
+  report_.Reset();
   if (word->bytes == kInitReady) return {};
   return base::Err(base::Code::kUnavailable,
                    "set-up step failed: make the sandbox: the sandbox was killed while it was being set up");
 }
 
-os::CgroupCounters SandboxProcess::OpenCounters() const {
-  return cgroup_.LimitsMemory() && cgroup_.LimitsPids() ? cgroup_.OpenCounters() : os::CgroupCounters();
+const os::CgroupCounters& SandboxProcess::Counters() {
+  if (counters_.all().empty()) counters_ = cgroup_.OpenCounters();
+  return counters_;
 }
 
 std::vector<base::UniqueFd> SandboxProcess::TakeClientDescriptors() {
@@ -269,7 +277,8 @@ int SandboxProcess::SignalAdopted(pid_t pid, int signal) const {
 }
 
 void SandboxProcess::BeginKill() {
-  cgroup_.Kill();
+  // With its first process the kernel kills all others of a pid namespace.
+  if (isolation_ == Isolation::kNone) cgroup_.Kill();
   // Not reaped yet, so its pid is nobody else's.
   if (init_.valid() && !init_.Signal(SIGKILL)) ::kill(init_.pid(), SIGKILL);
   for (const os::PidFd& process : adopted_) (void)process.Signal(SIGKILL);
@@ -279,7 +288,11 @@ void SandboxProcess::BeginKill() {
 bool SandboxProcess::Empty() {
   if (!init_.valid()) return true;
   const auto exited = init_.WaitForExit(base::Deadline::After(0s));
-  if (!exited || !*exited || !cgroup_.WaitEmpty(base::Deadline::After(0s))) return false;
+  if (!exited || !*exited) return false;
+  if (!cgroup_.WaitEmpty(base::Deadline::After(0s))) {
+    cgroup_.Kill();
+    return false;
+  }
   // Without a pid namespace its descendants are ours now, and it is reaped with them.
   if (isolation_ == Isolation::kNone && !os::KillAllDescendants(base::Deadline::After(kKillPatience))) return false;
   if (isolation_ == Isolation::kNamespaces) (void)init_.Reap();
@@ -288,7 +301,7 @@ bool SandboxProcess::Empty() {
 }
 
 Usage SandboxProcess::CurrentUsage() const {
-  const os::CgroupUsage usage = cgroup_.Usage();
+  const os::CgroupUsage usage = counters_.all().empty() ? cgroup_.Usage() : counters_.Read();
   return {.out_of_memory_kills = usage.out_of_memory_kills + (over_memory_limit_ ? 1U : 0U),
           .memory_peak_bytes = std::max(usage.memory_peak_bytes, memory_peak_),
           .forks_refused = usage.forks_refused + (at_process_limit_ ? 1U : 0U),

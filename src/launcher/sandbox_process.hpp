@@ -33,8 +33,13 @@ class SandboxProcess {
   // The same, made ahead: with the namespaces, the root, the network and the cgroup that every sandbox has. It waits
   // for Furnish, which may be called at once. Only for requests that fit the template of the root; kUnavailable without
   // one.
-  static base::Result<SandboxProcess> BeginVacant(int init_program, MachineFacts& machine);
+  // `likely`: the limits that will probably be asked for.
+  static base::Result<SandboxProcess> BeginVacant(int init_program, MachineFacts& machine, os::CgroupLimits likely);
   base::Status Furnish(const StartRequest& request, std::span<const base::UniqueFd> fds, MachineFacts& machine);
+  [[nodiscard]] bool CanBeLimitedTo(const StartRequest& request) const {
+    return (request.memory_bytes != 0 || vacant_limits_.memory_bytes == 0) &&
+           (request.pids != 0 || vacant_limits_.pids == 0);
+  }
   // Whether a vacant one still waits.
   [[nodiscard]] bool Waits() const;
 
@@ -57,8 +62,10 @@ class SandboxProcess {
   [[nodiscard]] const std::vector<std::string>& degraded() const { return degraded_; }
   // For the client, and only for it: the socket to the init and the views of the workspace. To be called once.
   std::vector<base::UniqueFd> TakeClientDescriptors();
-  // The counters of its cgroup, when they tell everything that CurrentUsage does.
-  [[nodiscard]] os::CgroupCounters OpenCounters() const;
+  // The counters of its cgroup, open.
+  const os::CgroupCounters& Counters();
+  // Whether they tell everything that CurrentUsage does.
+  [[nodiscard]] bool CountersSuffice() const { return cgroup_.LimitsMemory() && cgroup_.LimitsPids(); }
 
   // How often the launcher has to look itself at what the machine does not limit; nothing for never.
   [[nodiscard]] std::optional<std::chrono::milliseconds> WatchInterval() const;
@@ -103,8 +110,10 @@ class SandboxProcess {
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;
   base::UniqueFd mount_namespace_;
+  os::CgroupCounters counters_;
   std::optional<ForkOrder> fork_order_;
   HostIdentity identity_;
+  os::CgroupLimits vacant_limits_;
   std::vector<os::PidFd> adopted_;
   Isolation isolation_;
   std::uint64_t memory_bytes_;

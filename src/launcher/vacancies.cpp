@@ -26,11 +26,14 @@ std::optional<SandboxProcess> Vacancies::Take(const StartRequest& request, Machi
   next_ = base::Deadline::After(kDelay);
   // Whoever pretends that something is missing wants to see what that does to the whole of the set-up.
   if (!FitsTemplate(request) || request.pretend_missing.bits() != 0) return std::nullopt;
+  // Each limit that a vacancy has can be replaced by another one, but not by none.
+  likely_ = {request.memory_bytes, request.pids, 0};
   (void)machine.RootTemplateFor();
   while (!stock_.empty()) {
     Vacancy vacancy = std::move(stock_.front());
     stock_.pop_front();
-    if (vacancy.template_number == machine.template_number() && vacancy.sandbox.Waits())
+    if (vacancy.template_number == machine.template_number() && vacancy.sandbox.Waits() &&
+        vacancy.sandbox.CanBeLimitedTo(request))
       return std::move(vacancy.sandbox);
   }
   return std::nullopt;
@@ -39,7 +42,7 @@ std::optional<SandboxProcess> Vacancies::Take(const StartRequest& request, Machi
 void Vacancies::Refill(int init_program, MachineFacts& machine) {
   next_ = base::Deadline::Never();
   if (!kept_ || stock_.size() >= kStock) return;
-  auto made = SandboxProcess::BeginVacant(init_program, machine);
+  auto made = SandboxProcess::BeginVacant(init_program, machine, likely_);
   if (!made) {
     next_ = base::Deadline::After(kAfterFailure);
     return;

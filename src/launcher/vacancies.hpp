@@ -31,6 +31,7 @@ class Vacancies {
   };
 
   std::deque<Vacancy> stock_;
+  os::CgroupLimits likely_;  // as the last request had them
   base::Deadline next_ = base::Deadline::Never();
   bool kept_ = false;
 };

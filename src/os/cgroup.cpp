@@ -171,8 +171,11 @@ void Cgroup::Kill() const {
   for (const Group& group : groups_) KillMembers(group.version, group.directory);
 }
 
+// Every member is in the group that limits processes, where there is one.
 bool Cgroup::Empty() const {
-  return std::ranges::all_of(groups_, [](const Group& group) {
+  const Group* counted = Directory("pids");
+  return std::ranges::all_of(groups_, [&](const Group& group) {
+    if (counted != nullptr && &group != counted) return true;
     const auto members = ReadFile(group.directory + "/cgroup.procs", kControlFileLimit);
     return !members || members->empty();
   });

@@ -19,6 +19,8 @@ struct CgroupLimits {
   std::uint64_t memory_bytes = 0;  // with swap; 0 for no limit
   std::uint64_t pids = 0;          // 0 for no limit
   std::uint32_t cpu_percent = 0;   // of one core; 0 for no limit
+
+  bool operator==(const CgroupLimits&) const = default;
 };
 
 struct CgroupUsage {

@@ -55,6 +55,12 @@ int MountTmpfs(const char* target, const char* options, Execute execute) {
   return Outcome(::mount("tmpfs", target, "tmpfs", flags, options));
 }
 
+int ResizeTmpfs(const char* target, const char* options, Execute execute) {
+  unsigned long flags = MS_REMOUNT | MS_NOSUID | MS_NODEV;
+  if (execute == Execute::kForbidden) flags |= MS_NOEXEC;
+  return Outcome(::mount(nullptr, target, nullptr, flags, options));
+}
+
 int MaskFile(const char* path) {
   const int error = Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
   return error == ENOENT ? 0 : error;

@@ -27,6 +27,9 @@ int SetMountOptions(int tree, const BindOptions& options);
 // An empty file system of a limited size. `options` as for mount(8): "mode=755,size=4m,nr_inodes=1k".
 int MountTmpfs(const char* target, const char* options, Execute execute);
 
+// Other options for one that is mounted.
+int ResizeTmpfs(const char* target, const char* options, Execute execute);
+
 // Hides what is at `path`: a file behind /dev/null, a directory behind an empty read-only one, which is a bind of
 // `blank` if that is one already. No such path is success; ENOTDIR when it is of the other kind.
 int MaskFile(const char* path);

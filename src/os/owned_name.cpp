@@ -73,9 +73,12 @@ std::optional<Owner> Parse(std::string_view name, std::string_view prefix) {
 }  // namespace
 
 std::string OwnedName(std::string_view prefix) {
+  // Looked up once by each process; a forked one is another.
+  thread_local Owner own;
   const auto pid = static_cast<std::uint64_t>(::getpid());
-  return std::string(prefix) + std::to_string(OwnPidNamespace()) + "-" + std::to_string(pid) + "-" +
-         std::to_string(FactsOf(pid).value_or(ProcessFacts{}).start) + "-" + base::RandomId("");
+  if (own.pid != pid || own.start == 0) own = {OwnPidNamespace(), pid, FactsOf(pid).value_or(ProcessFacts{}).start};
+  return std::string(prefix) + std::to_string(own.pid_namespace) + "-" + std::to_string(own.pid) + "-" +
+         std::to_string(own.start) + "-" + base::RandomId("");
 }
 
 OwnerState StateOfOwner(std::string_view name, std::string_view prefix) {

@@ -30,8 +30,11 @@ constexpr unsigned long kLastPossible = 63;
 
 // Asked rather than believed: on what these two promise everything else stands.
 bool BoundingSetIsEmpty() {
-  for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
-    if (::prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL) > 0) return false;
+  for (unsigned long capability = 0; capability <= kLastPossible; ++capability) {
+    const int there = ::prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL);
+    if (there > 0) return false;
+    if (there < 0) break;  // past the newest one that this kernel knows
+  }
   return true;
 }
 
@@ -56,10 +59,10 @@ int SetEffective(Choose choose) {
 }  // namespace
 
 int EmptyBoundingSet(Effort effort) {
-  // Numbers past the newest one that this kernel knows are refused; so is all without the privilege, and then the set
-  // cannot be used either.
+  // Numbers past the newest one that this kernel knows are refused as invalid; all are refused without the privilege, and
+  // then the set cannot be used either.
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
-    (void)::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL);
+    if (::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL) < 0 && errno == EINVAL) break;
   return effort == Effort::kMust && !BoundingSetIsEmpty() ? EPERM : 0;
 }
 

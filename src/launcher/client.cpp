@@ -125,6 +125,16 @@ base::Result<base::UniqueFd> Launcher::Connect() {
   return std::move(pair.first);
 }
 
+std::optional<base::Error> Launcher::LastWord() {
+  const std::lock_guard lock(mutex_);
+  if (!socket_.valid()) return std::nullopt;
+  const auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(1s));
+  const auto word = message ? DecodeFromLauncher(message->bytes) : std::nullopt;
+  const auto* failed = word ? std::get_if<Failed>(&*word) : nullptr;
+  if (failed == nullptr) return std::nullopt;
+  return base::Error{failed->code, failed->message};
+}
+
 void Launcher::End() {
   socket_.Reset();  // tells it to end what is left
   if (!process_.valid()) return;
@@ -145,6 +155,8 @@ base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launc
   const auto sent = os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds);
   // A launcher that could not even read the request has said why before it ended.
   auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(sent ? kStartPatience : 0s));
+  if (!message || message->EndOfStream())
+    if (auto word = handle.launcher_->LastWord()) return std::unexpected(std::move(*word));
   if (!sent && (!message || message->EndOfStream())) return std::unexpected(sent.error());
   if (!message) return std::unexpected(std::move(message).error());
   const auto answer = DecodeFromLauncher(message->bytes);

@@ -47,6 +47,9 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
   ~Launcher();
 
+  // Why the launcher ended, when it has said so.
+  std::optional<base::Error> LastWord();
+
   // A socket for one sandbox.
   base::Result<base::UniqueFd> Connect();
 

@@ -16,6 +16,7 @@ using std::chrono_literals::operator""ms;
 constexpr auto kSetupPatience = 20s;
 constexpr auto kKillPatience = 10s;
 constexpr auto kEmptyRetry = 1ms;
+constexpr auto kExitRetry = 50ms;  // the event should come first
 
 }  // namespace
 
@@ -37,9 +38,9 @@ void ClientSession::Watch(int fd, Source source) const {
   (void)workplace_.events.Add(fd, id_ * kSources + static_cast<std::uint64_t>(source));
 }
 
-void ClientSession::Answer(const FromLauncher& message) const {
-  // When nobody listens there is nobody to tell.
-  (void)os::SendMessage(client_.get(), Encode(message));
+// A client that cannot be told what it waits for is no client.
+void ClientSession::Answer(const FromLauncher& message) {
+  if (!os::SendMessage(client_.get(), Encode(message)) && phase_ == Phase::kRunning) End();
 }
 
 void ClientSession::OnReady(Source source) {
@@ -200,14 +201,15 @@ void ClientSession::End() {
     Watch(sandbox_->init_pidfd(), Source::kInit);
   }
   patience_ = base::Deadline::After(kKillPatience);
-  next_look_ = base::Deadline::Never();
+  next_look_ = base::Deadline::After(kExitRetry);
   sandbox_->BeginKill();
 }
 
 void ClientSession::FinishIfEmpty() {
   if (sandbox_) {
-    workplace_.events.Remove(sandbox_->init_pidfd());
-    next_look_ = base::Deadline::After(kEmptyRetry);
+    const bool exited = !sandbox_->Waits();
+    if (exited) workplace_.events.Remove(sandbox_->init_pidfd());
+    next_look_ = base::Deadline::After(exited ? kEmptyRetry : kExitRetry);
     if (!sandbox_->Empty() && !patience_.Expired()) return;
   }
   if (failure_)

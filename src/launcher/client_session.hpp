@@ -57,7 +57,7 @@ class ClientSession {
   enum class Phase : std::uint8_t { kIdle, kSettingUp, kRunning, kEnding, kOver };
 
   void Watch(int fd, Source source) const;
-  void Answer(const FromLauncher& message) const;
+  void Answer(const FromLauncher& message);
   void ServeClient();
   void Start(const StartRequest& request, std::span<const base::UniqueFd> fds);
   void ReadReport();

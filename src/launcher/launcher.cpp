@@ -15,6 +15,7 @@
 #include "launcher/client_session.hpp"
 #include "launcher/protocol.hpp"
 #include "launcher/zygote.hpp"
+#include "os/errno_error.hpp"
 #include "os/event_set.hpp"
 #include "os/process_tree.hpp"
 #include "os/socket.hpp"
@@ -34,6 +35,13 @@ constexpr std::chrono::milliseconds kTidyDelay{1};
 // Far above those of all sessions.
 constexpr std::uint64_t kFirstZygoteToken = 1ULL << 63U;
 
+// The last word of a launcher that cannot do its work, on its own socket.
+int GiveUp(int clients, const base::Error& error) {
+  const Failed failed{base::Code::kUnavailable, "set-up step failed: run the launcher: " + error.message};
+  (void)os::SendMessage(clients, Encode(FromLauncher{failed}));
+  return kExitFailed;
+}
+
 class Server {
  public:
   Server(int clients, base::UniqueFd signals, Workplace workplace)
@@ -46,14 +54,14 @@ class Server {
   }
 
   int Run() {
-    if (!workplace_.events.Add(clients_, kClientsToken) || !workplace_.events.Add(signals_.get(), kSignalsToken))
-      return kExitFailed;
+    for (const auto& [fd, token] : {std::pair(clients_, kClientsToken), std::pair(signals_.get(), kSignalsToken)})
+      if (const auto added = workplace_.events.Add(fd, token); !added) return GiveUp(clients_, added.error());
     constexpr int kMostFailures = 100;
     for (int failures = 0; !ending_ || !sessions_.empty();) {
       const auto ready = workplace_.events.Wait(NextTime());
       TidyUp(!ready || ready->empty());
       // Whatever it is, it must not end programs that run, nor keep us busy for ever.
-      if (!ready && ++failures == kMostFailures) return kExitFailed;
+      if (!ready && ++failures == kMostFailures) return GiveUp(clients_, ready.error());
       if (ready)
         for (const std::uint64_t token : *ready) Serve(token);
       for (auto& [id, session] : sessions_)
@@ -101,6 +109,7 @@ class Server {
         return zygotes_.Offer(std::move(*offer), std::move(message->fds[0]), std::move(message->fds[1]));
     }
     if (message && message->bytes == kKeepVacancies) return workplace_.vacancies.Keep();
+    if (!message) (void)GiveUp(clients_, message.error());
     if (!message || message->bytes != kConnect || message->fds.size() != 1) return EndAll();
     const std::uint64_t id = next_id_++;
     sessions_.try_emplace(id, id, std::move(message->fds.front()), workplace_);
@@ -163,11 +172,12 @@ void AllowManyDescriptors() {
 
 int Serve(int clients, int init_program) {
   base::UniqueFd signals = EndSignals();
+  if (!signals.valid()) return GiveUp(clients, {base::Code::kInternal, "signalfd: " + os::ErrnoText(errno)});
   AllowManyDescriptors();
   // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto events = os::EventSet::Create();
-  if (!events) return kExitFailed;
+  if (!events) return GiveUp(clients, events.error());
   return Server(clients, std::move(signals), {std::move(*events), {}, init_program, nullptr, {}}).Run();
 }
 

@@ -232,6 +232,7 @@ base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<R
     RootFileSystem(plan.shared, tree++, root);
   }
   Devices(plan.shared);
+  plan.shared.push_back({.kind = StepKind::kSeal, .target = "dev"});
   MountPoints(plan.shared);
   if (request.root_path.empty()) Link(plan.shared, "var/tmp", "/tmp");
   Processes(plan.fixed);
@@ -244,7 +245,6 @@ base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<R
 
 base::Result<std::vector<MountStep>> PlanTemplate() {
   SKERRY_ASSIGN_OR_RETURN(RootPlan plan, PlanRoot({}, {}));
-  plan.shared.push_back({.kind = StepKind::kSeal, .target = "dev"});
   plan.shared.push_back({.kind = StepKind::kProcess, .target = "proc"});
   return std::move(plan.shared);
 }

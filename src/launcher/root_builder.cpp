@@ -13,7 +13,8 @@
 namespace skerry::launcher {
 namespace {
 
-constexpr char kCover[] = ".cover";  // a file that is mounted over others; its name is gone before anybody looks
+constexpr char kNullDevice[] = "dev/null";  // the sandbox's own
+constexpr char kCover[] = ".cover";         // a file that is mounted over others; its name is gone before anybody looks
 
 int WriteFile(const char* path, const std::string& bytes, mode_t mode) {
   const int fd = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
@@ -102,9 +103,10 @@ int CoverStep(const char* target, const std::string& bytes) {
 // What a name of /proc stands for is the kernel's affair.
 int MaskStep(const MountStep& step, Site& site) {
   const char* target = step.target.c_str();
-  const int error = step.kind == StepKind::kMaskFile ? os::MaskFile(target) : os::MaskDirectory(target, site.blank);
+  const int error =
+      step.kind == StepKind::kMaskFile ? os::MaskFile(target, kNullDevice) : os::MaskDirectory(target, site.blank);
   if (error == ENOTDIR)
-    return step.kind == StepKind::kMaskFile ? os::MaskDirectory(target, site.blank) : os::MaskFile(target);
+    return step.kind == StepKind::kMaskFile ? os::MaskDirectory(target, site.blank) : os::MaskFile(target, kNullDevice);
   if (error == 0 && step.kind == StepKind::kMaskDirectory && site.blank == nullptr && ::access(target, F_OK) == 0)
     site.blank = target;
   return error;

@@ -40,7 +40,7 @@ class SandboxProcess {
     return (request.memory_bytes != 0 || vacant_limits_.memory_bytes == 0) &&
            (request.pids != 0 || vacant_limits_.pids == 0);
   }
-  // Whether a vacant one still waits.
+  // Whether its first process has not ended.
   [[nodiscard]] bool Waits() const;
 
   SandboxProcess(SandboxProcess&&) noexcept = default;

@@ -61,8 +61,8 @@ int ResizeTmpfs(const char* target, const char* options, Execute execute) {
   return Outcome(::mount(nullptr, target, nullptr, flags, options));
 }
 
-int MaskFile(const char* path) {
-  const int error = Outcome(::mount("/dev/null", path, nullptr, MS_BIND, nullptr));
+int MaskFile(const char* path, const char* null_device) {
+  const int error = Outcome(::mount(null_device, path, nullptr, MS_BIND, nullptr));
   return error == ENOENT ? 0 : error;
 }
 

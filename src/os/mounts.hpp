@@ -30,9 +30,9 @@ int MountTmpfs(const char* target, const char* options, Execute execute);
 // Other options for one that is mounted.
 int ResizeTmpfs(const char* target, const char* options, Execute execute);
 
-// Hides what is at `path`: a file behind /dev/null, a directory behind an empty read-only one, which is a bind of
+// Hides what is at `path`: a file behind the null device, a directory behind an empty read-only one, which is a bind of
 // `blank` if that is one already. No such path is success; ENOTDIR when it is of the other kind.
-int MaskFile(const char* path);
+int MaskFile(const char* path, const char* null_device);
 int MaskDirectory(const char* path, const char* blank);
 
 // Closes what is at `path` to everybody: a file behind `cover`, an empty file that nobody may open; a directory behind

@@ -65,7 +65,8 @@ TEST(MountsTest, AMaskedFileIsEmptyAndAMaskedDirectoryToo) {
     if (::mkdir("/tmp/secret", 0755) < 0 || ::mkdir("/tmp/secret/inner", 0755) < 0) return 1;
     const int fd = ::open("/tmp/file", O_CREAT | O_WRONLY, 0644);
     if (!WriteAll(fd, "token")) return 2;
-    if (MaskDirectory("/tmp/secret", nullptr) != 0 || MaskFile("/tmp/file") != 0 || MaskFile("/tmp/nothing") != 0)
+    if (MaskDirectory("/tmp/secret", nullptr) != 0 || MaskFile("/tmp/file", "/dev/null") != 0 ||
+        MaskFile("/tmp/nothing", "/dev/null") != 0)
       return 3;
     if (::access("/tmp/secret/inner", F_OK) == 0) return 4;
     return ReadFile("/tmp/file", 100).value_or("?").empty() ? 0 : 5;

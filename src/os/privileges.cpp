@@ -59,8 +59,8 @@ int SetEffective(Choose choose) {
 }  // namespace
 
 int EmptyBoundingSet(Effort effort) {
-  // Numbers past the newest one that this kernel knows are refused as invalid; all are refused without the privilege, and
-  // then the set cannot be used either.
+  // Numbers past the newest one that this kernel knows are refused as invalid; all are refused without the privilege,
+  // and then the set cannot be used either.
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
     if (::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL) < 0 && errno == EINVAL) break;
   return effort == Effort::kMust && !BoundingSetIsEmpty() ? EPERM : 0;

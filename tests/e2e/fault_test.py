@@ -217,6 +217,9 @@ class FaultTest(harness.SkerryTest):
         return wrong + ([f"worked, but said {run.err!r}"] if run.err else [])
 
     def wrong_failure(self, run, fault):
+        if run.code == 137 and not fault.call.in_setup and json.loads(run.out or "{}").get("outcome") == "lost":
+            self.messages["the program was lost with its sandbox"] += 1
+            return []
         wrong = [] if run.code == 125 else [f"exit code {run.code}"]
         if run.ran and fault.call.in_setup:
             wrong.append("the program ran")

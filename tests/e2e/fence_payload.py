@@ -47,6 +47,14 @@ def capabilities():
 
 
 def mounts():
+    """What can be reached: a mount that another one covers cannot (the template's empty /proc)."""
+    reached = {}
+    for mount in all_mounts():
+        reached[mount[0]] = mount
+    return reached.values()
+
+
+def all_mounts():
     told = ("size", "nr_inodes", "mode", "hidepid", "ro")
     for line in read("/proc/self/mountinfo").splitlines():
         front, back = line.split(" - ")

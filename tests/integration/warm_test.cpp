@@ -317,6 +317,7 @@ TEST_F(WarmLossTest, ANodeThatDiesWhileItWaitsCostsNoProgram) {
   ASSERT_EQ(nodes.size(), 1U);
   ASSERT_TRUE(SignalProcess(nodes.front(), SIGKILL));
   ASSERT_TRUE(Eventually([&] { return !Runs(nodes.front()); }));
+  std::this_thread::sleep_for(200ms);  // its threads hold the channel for a moment longer than the first of them
   core::Command command;
   command.program = core::Code{Language::kJavaScript, "setTimeout(() => console.log('late'), 6000)"};
   const Ran ran = Execute(*sandbox, command);

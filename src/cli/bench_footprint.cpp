@@ -116,7 +116,8 @@ ProcessFacts ProcessFacts::Look() {
   const pid_t self = ::getpid();
   const ino_t own_namespace = PidNamespaceOf(self);
   for (const pid_t pid : os::ProcessTree(self)) {
-    facts.cpu_ticks += TicksOf(pid);
+    // Looking costs this process something, which is no cost of waiting.
+    if (pid != self) facts.cpu_ticks += TicksOf(pid);
     const std::uint64_t memory = MemoryOf(pid);
     if (pid == self) {
       facts.own_bytes = memory;

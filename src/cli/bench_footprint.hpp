@@ -18,8 +18,8 @@ struct ProcessFacts {
   std::uint64_t inside_bytes = 0;    // everything in sandboxes
   std::uint64_t own_descriptors = 0;
   std::uint64_t launcher_descriptors = 0;
-  std::uint64_t cgroups = 0;  // of Skerry, on the whole machine
-  std::uint64_t cpu_ticks = 0;
+  std::uint64_t cgroups = 0;    // of Skerry, on the whole machine
+  std::uint64_t cpu_ticks = 0;  // of all but this process
 
   static ProcessFacts Look();
 };

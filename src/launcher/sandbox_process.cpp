@@ -227,11 +227,14 @@ os::TreeUse SandboxProcess::UseOfTrees(std::uint64_t threshold) const {
 
 // Of what no cgroup limits.
 std::uint64_t SandboxProcess::WatchedMemory() {
-  // Asking takes longer the more sockets there are: not at every look where looks are frequent.
-  const unsigned looks_between = cgroup_.LimitsMemory() ? 1 : 5;
-  if (diagnosis_.valid() && look_++ % looks_between == 0) {
-    const bool some = os::SocketsInUse(socket_count_.get()) > sockets_of_ours_;
-    socket_bytes_ = some ? os::SocketMemory(diagnosis_.get()) : 0;
+  // Asking goes through all tables of the machine: not at every look where looks are frequent, unless there are so many
+  // sockets that they can fill memory between two.
+  if (diagnosis_.valid()) {
+    constexpr std::uint64_t kMany = 256;
+    const std::uint64_t all = os::SocketsInUse(socket_count_.get());
+    const std::uint64_t theirs = all > sockets_of_ours_ ? all - sockets_of_ours_ : 0;
+    const unsigned looks_between = cgroup_.LimitsMemory() || theirs > kMany ? 1 : 5;
+    if (look_++ % looks_between == 0) socket_bytes_ = theirs != 0 ? os::SocketMemory(diagnosis_.get()) : 0;
   }
   if (cgroup_.LimitsMemory()) return socket_bytes_;
   os::TreeUse use = UseOfTrees(memory_bytes_);

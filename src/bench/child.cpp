@@ -1,8 +1,6 @@
 #include "bench/child.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,61 +14,12 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "os/pipe.hpp"
+#include "os/spawn.hpp"
 
 namespace skerry::bench {
 namespace {
 
 constexpr std::size_t kMaxOutput = 1U << 20U;
-
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// posix_spawn(3) with the three standard descriptors replaced and no signal blocked or ignored.
-class SpawnPlan {
- public:
-  SpawnPlan(int input, int output, int errors) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-    if (input < 0)
-      ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    else
-      ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-    sigset_t none;
-    sigset_t all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  [[nodiscard]] base::Result<pid_t> Run(const Command& command) const {
-    const std::vector<char*> arguments = Pointers(command.arguments);
-    const std::vector<char*> environment = Pointers(command.environment);
-    pid_t pid = -1;
-    const int error = ::posix_spawn(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environment.data());
-    if (error != 0) return os::ErrnoErr("start " + command.arguments[0], error);
-    return pid;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
 
 }  // namespace
 
@@ -84,8 +33,15 @@ base::Result<Child> Child::Spawn(const Command& command, Input input) {
   SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
   base::UniqueFd errors(::memfd_create("stderr", MFD_CLOEXEC));
   if (!errors.valid()) return os::ErrnoErr("memfd_create");
-  const SpawnPlan plan(its_input.get(), out.write_end.get(), errors.get());
-  SKERRY_ASSIGN_OR_RETURN(const pid_t pid, plan.Run(command));
+  os::SpawnPlan plan(os::Lead::kGroup);
+  if (its_input.valid())
+    plan.Place(its_input.get(), STDIN_FILENO);
+  else
+    plan.PlaceNull(STDIN_FILENO);
+  plan.Place(out.write_end.get(), STDOUT_FILENO);
+  plan.Place(errors.get(), STDERR_FILENO);
+  SKERRY_ASSIGN_OR_RETURN(const pid_t pid,
+                          plan.Spawn(command.arguments.front(), command.arguments, command.environment));
   auto process = os::PidFd::Open(pid);
   if (!process) {
     ::kill(-pid, SIGKILL);

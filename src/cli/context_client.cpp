@@ -1,8 +1,6 @@
 #include "cli/context_client.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
+#include "os/spawn.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -42,45 +41,14 @@ std::vector<std::string> KeeperArguments(const Context& context) {
   return arguments;
 }
 
-// How a process of the background begins: no terminal, no signal blocked or ignored, nothing open but the socket.
-class Background {
- public:
-  explicit Background(int listener) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-      ::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, listener, kListenerFd);
-    sigset_t none;
-    sigset_t all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-  ~Background() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-
-  base::Status Spawn(const std::string& program, std::vector<std::string> arguments) const {
-    std::vector<char*> pointers;
-    pointers.reserve(arguments.size() + 1);
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    pid_t pid = -1;
-    const int error = ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, pointers.data(), environ);
-    if (error != 0) return os::ErrnoErr("start the keeper of contexts", error);
-    return {};
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
+// A process of the background: no terminal, nothing open but the socket.
+base::Status SpawnKeeper(const std::string& program, const std::vector<std::string>& arguments, int listener) {
+  os::SpawnPlan plan(os::Lead::kSession);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) plan.PlaceNull(fd);
+  plan.Place(listener, kListenerFd);
+  SKERRY_RETURN_IF_ERROR(plan.Spawn(program, arguments));
+  return {};
+}
 
 base::Result<base::UniqueFd> StartKeeper(const KeeperPlace& place, const Context& context) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, place.Lock(base::Deadline::After(kLockPatience)));
@@ -90,7 +58,7 @@ base::Result<base::UniqueFd> StartKeeper(const KeeperPlace& place, const Context
   // By its own name, so that people see what it is; a program that was replaced has only the link.
   SKERRY_ASSIGN_OR_RETURN(std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
   if (!std::filesystem::exists(program)) program = "/proc/self/exe";
-  if (auto spawned = Background(listener.get()).Spawn(program, KeeperArguments(context)); !spawned) {
+  if (auto spawned = SpawnKeeper(program, KeeperArguments(context), listener.get()); !spawned) {
     place.Remove();
     return std::unexpected(std::move(spawned).error());
   }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "os/socket.hpp"
+#include "os/spawn.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -21,60 +21,22 @@ constexpr auto kStartPatience = 30s;
 constexpr auto kStopPatience = 20s;
 constexpr std::size_t kMaxLibraryBytes = std::size_t{64} << 20U;
 
-// posix_spawn's attributes with their clean-up.
-class SpawnPlan {
- public:
-  SpawnPlan() {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    ::sigemptyset(&none);
-    sigset_t all;
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    // A session of its own: Ctrl-C at the terminal is for us, who then end the sandbox in order.
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | static_cast<short>(POSIX_SPAWN_SETSID));
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-
-  void Place(int fd, int at) { ::posix_spawn_file_actions_adddup2(&actions_, fd, at); }
-
-  base::Result<os::PidFd> Spawn(const std::string& path) {
-    std::string name = "skerry-launcher";
-    const std::array<char*, 2> arguments = {name.data(), nullptr};
-    const std::array<char*, 1> environment = {nullptr};  // nothing of ours goes near a sandbox (B02)
-    pid_t pid = -1;
-    const int error = ::posix_spawn(&pid, path.c_str(), &actions_, &attributes_, arguments.data(), environment.data());
-    if (error != 0) return os::ErrnoErr("start " + path, error);
-    return os::PidFd::Open(pid);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
 // The launcher finds its client at 3 and the init at 4; the standard descriptors are /dev/null.
 base::Result<os::PidFd> SpawnLauncher(const ProgramPaths& programs, int socket) {
-  const base::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const base::UniqueFd init(::open(programs.init.c_str(), O_PATH | O_CLOEXEC));
   if (!init.valid()) return os::ErrnoErr(programs.init);
   // Clear of the places below, so that no dup2 closes the source of the next.
   const base::UniqueFd high_socket(::fcntl(socket, F_DUPFD_CLOEXEC, 10));
   const base::UniqueFd high_init(::fcntl(init.get(), F_DUPFD_CLOEXEC, 10));
-  if (!null.valid() || !high_socket.valid() || !high_init.valid()) return os::ErrnoErr("prepare the launcher");
-  SpawnPlan plan;
-  for (int fd = 0; fd < 3; ++fd) plan.Place(null.get(), fd);
+  if (!high_socket.valid() || !high_init.valid()) return os::ErrnoErr("prepare the launcher");
+  // A session of its own: Ctrl-C at the terminal is for us, who then end the sandboxes in order.
+  os::SpawnPlan plan(os::Lead::kSession);
+  for (int fd = 0; fd < 3; ++fd) plan.PlaceNull(fd);
   plan.Place(high_socket.get(), 3);
   plan.Place(high_init.get(), 4);
-  return plan.Spawn(programs.launcher);
+  // No environment: nothing of ours goes near a sandbox (B02).
+  SKERRY_ASSIGN_OR_RETURN(const pid_t pid, plan.Spawn(programs.launcher, {"skerry-launcher"}, {}));
+  return os::PidFd::Open(pid);
 }
 
 }  // namespace

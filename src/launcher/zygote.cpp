@@ -17,6 +17,7 @@
 #include "os/namespace.hpp"
 #include "os/privileges.hpp"
 #include "os/socket.hpp"
+#include "os/spawn.hpp"
 
 namespace skerry::launcher {
 namespace {
@@ -28,13 +29,6 @@ constexpr std::uint64_t kMostForks = 1000;
 constexpr auto kLongestLife = 10min;
 constexpr int kMostFailures = 3;
 constexpr auto kRetirePatience = 2s;
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // What the child between clone and exec reads.
 struct ZygotePlan {
@@ -95,8 +89,8 @@ void Zygotes::Offer(ZygoteOffer offer, base::UniqueFd library, base::UniqueFd te
 
 base::Result<std::unique_ptr<Zygotes::Process>> Zygotes::Start(Kind& kind) {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
-  const std::vector<char*> arguments = Pointers(kind.offer.arguments);
-  const std::vector<char*> environment = Pointers(kind.offer.environment);
+  const std::vector<char*> arguments = os::Pointers(kind.offer.arguments);
+  const std::vector<char*> environment = os::Pointers(kind.offer.environment);
   ZygotePlan plan{.program = arguments.front(), .arguments = arguments.data(), .environment = environment.data()};
   plan.fds = {pair.second.get(), kind.library.get(), kind.text.get()};
   plan.identity = ChooseIdentity();

@@ -21,6 +21,7 @@
 #include "launcher/protocol.hpp"
 #include "os/process_tree.hpp"
 #include "os/socket.hpp"
+#include "os/spawn.hpp"
 
 namespace {
 
@@ -35,14 +36,6 @@ constexpr int kLauncherDied = SIGTERM;
 // With one the kernel ends everything when this process ends. Without, that is for this process to do.
 bool HasPidNamespace() {
   return ::getpid() == 1;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // Between vfork and exec: the parent's memory is ours for the moment, so only system calls, and the error is simply
@@ -156,8 +149,8 @@ class Init {
       if (!high.valid()) return errno;
       fd = std::move(high);
     }
-    const std::vector<char*> arguments = Pointers(command.arguments);
-    const std::vector<char*> environment = Pointers(command.environment);
+    const std::vector<char*> arguments = skerry::os::Pointers(command.arguments);
+    const std::vector<char*> environment = skerry::os::Pointers(command.environment);
     // execvpe looks the program up in PATH of this process's environment.
     for (const std::string& entry : command.environment)
       if (entry.starts_with("PATH=")) ::setenv("PATH", entry.c_str() + 5, 1);

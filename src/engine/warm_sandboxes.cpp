@@ -27,13 +27,7 @@ Pool<core::Sandbox>& WarmSandboxes::PoolOf(core::Preload kind) {
 }
 
 std::optional<WarmSandboxes::Lease> WarmSandboxes::Take(core::Preload kind) {
-  Pool<core::Sandbox>& pool = PoolOf(kind);
-  std::uint64_t use = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    use = next_use_++;
-  }
-  return pool.TryAcquireWarm(std::to_string(use));
+  return PoolOf(kind).TryAcquireWarm(std::to_string(next_use_++));
 }
 
 void WarmSandboxes::AwaitWarm(core::Preload kind, base::Deadline deadline) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -54,7 +55,7 @@ class WarmSandboxes {
   PoolOptions options_;
   mutable std::mutex mutex_;
   std::array<std::unique_ptr<Pool<core::Sandbox>>, kKinds> pools_;
-  std::uint64_t next_use_ = 1;
+  std::atomic<std::uint64_t> next_use_ = 1;
 };
 
 // The kind that a program profits from most.

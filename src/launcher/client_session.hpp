@@ -50,6 +50,7 @@ class ClientSession {
 
   // The sandbox's end, whatever it is doing; the last word is said when nothing of it is left.
   void End();
+  [[nodiscard]] bool Ending() const { return phase_ == Phase::kEnding; }
   // Nothing is left of it: the session can go.
   [[nodiscard]] bool Over() const { return phase_ == Phase::kOver; }
 

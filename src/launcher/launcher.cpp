@@ -66,7 +66,8 @@ class Server {
         for (const std::uint64_t token : *ready) Serve(token);
       for (auto& [id, session] : sessions_)
         if (session.NextTime().Expired()) session.OnTime();
-      if (strangers_) ReapStrangers();
+      if (strangers_ && std::ranges::any_of(sessions_, [](const auto& entry) { return entry.second.Ending(); }))
+        ReapStrangers();
       if (!ending_ && workplace_.vacancies.NextTime().Expired())
         workplace_.vacancies.Refill(workplace_.init_program, workplace_.machine);
       std::erase_if(sessions_, [](const auto& entry) { return entry.second.Over(); });

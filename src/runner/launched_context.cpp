@@ -146,8 +146,8 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
       return std::move(progress.result);
     }
     // The init speaks only at the end of something, and its socket closes with the sandbox.
-    if (listening && !worker_.forked_pid() && sandbox_.InitHasSpoken(worker_.command_id())) listening = false;
-    if (listening && worker_.forked_pid() && !sandbox_.StillThere()) listening = false;
+    const auto gone = sandbox_.TakeCommandEnd(worker_.command_id());
+    if (!gone || *gone) listening = false;
   }
   (void)pump.Drain(sources_, base::Deadline::After(0s));
   SKERRY_ASSIGN_OR_RETURN(progress.result.outcome, Die());

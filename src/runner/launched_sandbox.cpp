@@ -229,6 +229,17 @@ base::Result<std::optional<launcher::CommandEnded>> LaunchedSandbox::CommandEnd(
   }
 }
 
+base::Result<std::optional<launcher::CommandEnded>> LaunchedSandbox::TakeCommandEnd(std::uint64_t id) {
+  pollfd entry{handle_->control_fd(), POLLIN, 0};
+  while (::poll(&entry, 1, 0) > 0) {
+    SKERRY_ASSIGN_OR_RETURN(const auto said, handle_->Receive(base::Deadline::After(std::chrono::seconds(0))));
+    if (!said) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+    const auto* ended = std::get_if<launcher::CommandEnded>(&said->message);
+    if (ended != nullptr && ended->id == id) return std::optional(*ended);
+  }
+  return std::optional<launcher::CommandEnded>();
+}
+
 base::Result<core::Outcome> LaunchedSandbox::LostSandbox(const core::Command& command, base::Deadline deadline) {
   // When the launcher is gone too nobody knows what was used.
   if (const auto killed = Kill(); !killed && killed.error().code != base::Code::kExecutionFailed)
@@ -282,22 +293,6 @@ bool LaunchedSandbox::IsRunning() const {
   if (!handle_) return false;
   pollfd entry{handle_->launcher_fd(), 0, 0};
   return ::poll(&entry, 1, 0) <= 0 || (entry.revents & (POLLHUP | POLLERR)) == 0;
-}
-
-bool LaunchedSandbox::InitHasSpoken(std::uint64_t id) {
-  pollfd entry{handle_->control_fd(), POLLIN, 0};
-  if (::poll(&entry, 1, 0) <= 0) return false;
-  const auto ended = handle_->Receive(base::Deadline::After(std::chrono::seconds(0)));
-  if (!ended || !*ended) return true;
-  const auto* command = std::get_if<launcher::CommandEnded>(&(*ended)->message);
-  return command != nullptr && command->id == id;
-}
-
-bool LaunchedSandbox::StillThere() {
-  pollfd entry{handle_->control_fd(), POLLIN, 0};
-  if (::poll(&entry, 1, 0) <= 0) return true;
-  const auto word = handle_->Receive(base::Deadline::After(std::chrono::seconds(0)));
-  return word && *word;
 }
 
 void LaunchedSandbox::BeginStop() {

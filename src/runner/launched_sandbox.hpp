@@ -83,6 +83,8 @@ class LaunchedSandbox : public core::Sandbox {
                                            base::Deadline deadline);
   // The init's next word about this command; those about others are passed over.
   base::Result<std::optional<launcher::CommandEnded>> CommandEnd(std::uint64_t id, base::Deadline deadline);
+  // The same without waiting: nothing when that has not ended yet. An error when the sandbox has.
+  base::Result<std::optional<launcher::CommandEnded>> TakeCommandEnd(std::uint64_t id);
   // Ends the sandbox; what was used becomes known.
   base::Status Kill();
 
@@ -99,10 +101,6 @@ class LaunchedSandbox : public core::Sandbox {
   core::Language spare_language_ = core::Language::kPython;
   std::string spare_zygote_;
   std::uint64_t next_command_ = 1;
-
-  // For contexts: whether the init has told the end of that command, or is itself at its end.
-  bool InitHasSpoken(std::uint64_t id);
-  bool StillThere();
 
   friend class LaunchedContext;
 };

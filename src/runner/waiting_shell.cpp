@@ -1,6 +1,8 @@
 #include "runner/waiting_shell.hpp"
 
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,22 +19,31 @@ base::Result<WaitingShell> WaitingShell::Start(const launcher::SandboxHandle& ha
   SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe err, os::Pipe::Create());
-  SKERRY_ASSIGN_OR_RETURN(os::Pipe go, os::Pipe::Create());
+  // A socket, not a pipe: a shell that is gone must not end this process by SIGPIPE.
+  std::array<int, 2> go{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go.data()) < 0) return os::ErrnoErr("socketpair");
+  base::UniqueFd our_go(go[0]);
+  const base::UniqueFd its_go(go[1]);
   base::UniqueFd text(::memfd_create("skerry-code", MFD_CLOEXEC));
   if (!text.valid()) return os::ErrnoErr("memfd_create");
   for (const int fd : {in.write_end.get(), out.read_end.get(), err.read_end.get()})
     SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
   request.arguments = interpreters::WaitingShell();
-  const std::array fds = {in.read_end.get(), out.write_end.get(), err.write_end.get(), text.get(), go.read_end.get()};
+  const std::array fds = {in.read_end.get(), out.write_end.get(), err.write_end.get(), text.get(), its_go.get()};
   SKERRY_RETURN_IF_ERROR(handle.SendCommand(request, fds));
   return WaitingShell{request.id,      std::move(in.write_end), std::move(out.read_end), std::move(err.read_end),
-                      std::move(text), std::move(go.write_end)};
+                      std::move(text), std::move(our_go)};
+}
+
+bool WaitingShell::Waits() const {
+  pollfd entry{go.get(), POLLIN, 0};
+  return ::poll(&entry, 1, 0) == 0;  // it says nothing, so that only its end can be heard
 }
 
 base::Status WaitingShell::Run(std::string_view program) {
   SKERRY_RETURN_IF_ERROR(os::WriteAll(text.get(), interpreters::TextForWaitingShell(program)));
   text.Reset();
-  SKERRY_RETURN_IF_ERROR(os::WriteAll(go.get(), "\n"));
+  if (::send(go.get(), "\n", 1, MSG_NOSIGNAL) != 1) return os::ErrnoErr("tell the shell");
   go.Reset();
   return {};
 }

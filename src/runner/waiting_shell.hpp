@@ -21,6 +21,8 @@ struct WaitingShell {
 
   static base::Result<WaitingShell> Start(const launcher::SandboxHandle& handle, launcher::CommandRequest request);
 
+  [[nodiscard]] bool Waits() const;
+
   // From here on it is a command like any other.
   base::Status Run(std::string_view program);
 };

@@ -1,5 +1,4 @@
 // How a launched sandbox runs a program in an interpreter that waits for it.
-#include <poll.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -112,8 +111,8 @@ std::optional<LaunchedSandbox::Found> LaunchedSandbox::FindWorker(const core::Co
 
 bool LaunchedSandbox::ShellFits(const core::Command& command) const {
   const auto* code = std::get_if<core::Code>(&command.program);
-  return shell_ && code != nullptr && code->language == core::Language::kShell && !command.terminal &&
-         command.environment.empty();
+  return shell_ && shell_->Waits() && code != nullptr && code->language == core::Language::kShell &&
+         !command.terminal && command.environment.empty();
 }
 
 base::Result<core::CommandResult> LaunchedSandbox::RunInShell(const core::Command& command, core::OutputSink& sink,
@@ -183,15 +182,8 @@ base::Result<core::Outcome> LaunchedSandbox::AwaitWorker(const core::Command& co
 // channel open. Nothing while it lives; an error when the sandbox is lost.
 base::Result<std::optional<int>> LaunchedSandbox::TakeWorkerEnd(const WorkerProcess& worker) {
   if (worker.forked_pid()) return handle_->TakeForkEnd(*worker.forked_pid());
-  pollfd entry{handle_->control_fd(), POLLIN, 0};
-  while (::poll(&entry, 1, 0) > 0) {
-    SKERRY_ASSIGN_OR_RETURN(const auto said, handle_->Receive(base::Deadline::After(0s)));
-    if (!said) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
-    const auto* ended = std::get_if<launcher::CommandEnded>(&said->message);
-    if (ended != nullptr && ended->id == worker.command_id())
-      return std::optional<int>(static_cast<int>(ended->wait_status));
-  }
-  return std::optional<int>();
+  SKERRY_ASSIGN_OR_RETURN(const auto ended, TakeCommandEnd(worker.command_id()));
+  return ended ? std::optional(static_cast<int>(ended->wait_status)) : std::nullopt;
 }
 
 }  // namespace skerry::runner

@@ -325,5 +325,19 @@ TEST_F(WarmLossTest, ANodeThatDiesWhileItWaitsCostsNoProgram) {
   EXPECT_EQ(ran.Start(), StartKind::kExec);
 }
 
+TEST_F(WarmLossTest, AShellThatDiesWhileItWaitsCostsNoProgram) {
+  NativeBackend backend(Programs());
+  const auto sandbox = Started(backend, Spec(Preload::kShell));
+  const auto inits = InitsOf(TheLauncher());
+  ASSERT_EQ(inits.size(), 1U);
+  ASSERT_TRUE(Eventually([&] { return ChildrenOf(inits.front()).size() == 1; }));
+  const pid_t shell = ChildrenOf(inits.front()).front();
+  ASSERT_TRUE(SignalProcess(shell, SIGKILL));
+  ASSERT_TRUE(Eventually([&] { return !Runs(shell); }));
+  const Ran ran = Execute(*sandbox, Shell("echo here"));
+  EXPECT_EQ(ran.out, "here\n") << ran;
+  EXPECT_EQ(ran.Start(), StartKind::kExec);
+}
+
 }  // namespace
 }  // namespace skerry

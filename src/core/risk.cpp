@@ -1,0 +1,55 @@
+#include "core/risk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace skerry::core {
+namespace {
+
+constexpr std::array<std::string_view, 5> kLevels = {"safe", "low", "medium", "high", "critical"};
+
+std::string UpperCase(std::string_view text) {
+  std::string upper(text);
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return upper;
+}
+
+}  // namespace
+
+std::string_view NameOf(RiskLevel level) {
+  return kLevels.at(static_cast<std::size_t>(level));
+}
+
+base::Result<RiskLevel> ParseRiskLevel(std::string_view name) {
+  const auto found = std::ranges::find(kLevels, name);
+  if (found == kLevels.end())
+    return base::Err(base::Code::kInvalidArgument,
+                     "unknown risk level '" + std::string(name) + "'; use safe, low, medium, high or critical");
+  return static_cast<RiskLevel>(found - kLevels.begin());
+}
+
+std::string_view NameOf(SuggestedSandbox sandbox) {
+  switch (sandbox) {
+    case SuggestedSandbox::kSubprocess:
+      return "subprocess";
+    case SuggestedSandbox::kIsolated:
+      return "isolated";
+    case SuggestedSandbox::kBrowser:
+      return "browser sandbox";
+    case SuggestedSandbox::kReject:
+      return "REJECT";
+  }
+  return "";
+}
+
+std::vector<std::string> RiskAssessment::DetectedPatterns() const {
+  std::vector<std::string> lines;
+  lines.reserve(findings.size());
+  for (const Finding& finding : findings)
+    lines.push_back("[" + UpperCase(NameOf(finding.level)) + "] " + finding.rule + ": " + finding.explanation +
+                    " (line " + std::to_string(finding.line) + ")");
+  return lines;
+}
+
+}  // namespace skerry::core

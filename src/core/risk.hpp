@@ -1,0 +1,50 @@
+// What the analysis of a piece of content says about it (S2.1). Advice: the isolation is the boundary.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace skerry::core {
+
+enum class RiskLevel { kSafe, kLow, kMedium, kHigh, kCritical };
+std::string_view NameOf(RiskLevel level);
+// "safe", "low", "medium", "high" or "critical".
+base::Result<RiskLevel> ParseRiskLevel(std::string_view name);
+
+enum class SuggestedSandbox {
+  kSubprocess,  // needs no isolation
+  kIsolated,
+  kBrowser,  // one with a browser in it
+  kReject,   // none: it should not run at all
+};
+std::string_view NameOf(SuggestedSandbox sandbox);
+
+// One thing that was found in the content.
+struct Finding {
+  std::string rule;  // the rule's name: "python.eval"
+  RiskLevel level = RiskLevel::kSafe;
+  bool reject = false;       // what has this should not run at all
+  std::uint32_t line = 1;    // where it begins in the content, from 1
+  std::uint32_t column = 1;  // in characters, from 1
+  std::string text;          // what was matched, the first 80 bytes; of what is in a string, that text
+  std::string explanation;   // one sentence
+};
+
+struct RiskAssessment {
+  RiskLevel level = RiskLevel::kSafe;
+  std::string reason;  // one line
+  bool requires_confirmation = false;
+  bool requires_isolation = false;
+  SuggestedSandbox suggested_sandbox = SuggestedSandbox::kSubprocess;
+  std::vector<Finding> findings;       // the gravest first, then as they stand in the content
+  std::vector<std::string> lowerings;  // what the organisation's rules made less grave, in words; to be logged
+
+  // A line for each finding: "[CRITICAL] python.eval: Runs text as code. (line 3)".
+  [[nodiscard]] std::vector<std::string> DetectedPatterns() const;
+};
+
+}  // namespace skerry::core

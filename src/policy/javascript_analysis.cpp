@@ -1,0 +1,237 @@
+// The analysis of JavaScript and TypeScript: names are followed to what they mean, then held against the table.
+#include <set>
+
+#include "policy/javascript_rules.hpp"
+#include "policy/javascript_syntax.hpp"
+#include "policy/javascript_values.hpp"
+#include "policy/report.hpp"
+#include "policy/shell_commands.hpp"
+#include "policy/texts.hpp"
+#include "policy/tokens.hpp"
+
+namespace skerry::policy {
+namespace javascript {
+namespace {
+
+class Analysis {
+ public:
+  Analysis(const SyntaxTree& tree, Report& report)
+      : tree_(tree), names_(JavaScriptNames()), evaluation_(tree, names_), report_(report) {}
+
+  void Run() {
+    evaluation_.Run();
+    for (NodeId id = 0; id < tree_.size(); ++id) {
+      if (tree_[id].error) ReportError(id);
+      ReportNode(id);
+    }
+  }
+
+ private:
+  void Add(const Rule& rule, NodeId id) { report_.Add(rule, tree_.text(), tree_[id].begin, tree_[id].end); }
+
+  void ReportError(NodeId id) {
+    const NodeId parent = tree_[id].parent;
+    if (parent != kNoNode && tree_[parent].error) return;
+    Add(kUnparsed, id);
+    ReportTokens(tree_.TextOf(id), tree_[id].begin, {names_, "globalThis"}, report_);
+  }
+
+  void ReportNode(NodeId id) {
+    switch (tree_[id].kind) {
+      case kIdentifier:
+      case kShorthandPropertyIdentifier:
+        if (IsBrowserName(tree_.TextOf(id))) report_.NeedBrowser();
+        if (!evaluation_.IsBinding(id)) ReportUse(id);
+        return;
+      case kSubscriptExpression:
+        return ReportUse(id);
+      case kMemberExpression:
+        ReportUse(id);
+        return ReportMember(id);
+      case kCallExpression:
+      case kNewExpression:
+        return ReportCall(id);
+      case kImportStatement:
+      case kExportStatement:
+        return ReportImport(id);
+      case kObjectPattern:
+        return ReportPattern(id);
+      default:
+        return;
+    }
+  }
+
+  void ReportUse(NodeId id) {
+    evaluation_.pool().ForEach(evaluation_.ValueOf(id), [&](Value value) {
+      if (value.kind != Value::Kind::kName) return;
+      if (const Rule* rule = names_.RuleFor(value.id, When::kUsed)) Add(*rule, id);
+    });
+  }
+
+  void ReportMember(NodeId id) {
+    const NodeId name = tree_.Child(id, kFieldProperty);
+    if (name == kNoNode) return;
+    if (IsBrowserName(tree_.TextOf(name))) report_.NeedBrowser();
+    if (const Rule* rule = names_.RuleForWord(evaluation_.Normal(tree_.TextOf(name)), When::kMember)) Add(*rule, id);
+  }
+
+  // `const {eval: e} = globalThis` names what it takes.
+  void ReportPattern(NodeId id) {
+    const NodeId parent = tree_[id].parent;
+    if (parent == kNoNode) return;
+    const NodeId source = tree_.Child(parent, tree_[parent].kind == kVariableDeclarator ? kFieldValue : kFieldRight);
+    if (source == kNoNode) return;
+    for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
+      const NodeId key = tree_[each].kind == kPairPattern ? tree_.Child(each, kFieldKey) : each;
+      if (key == kNoNode) continue;
+      evaluation_.pool().ForEach(evaluation_.ValueOf(source), [&](Value value) {
+        if (value.kind != Value::Kind::kName) return;
+        const NameId member = names_.Member(value.id, evaluation_.Normal(tree_.TextOf(key)));
+        if (const Rule* rule = names_.RuleFor(member, When::kUsed)) Add(*rule, each);
+      });
+    }
+  }
+
+  // --- modules ---
+
+  void ReportImport(NodeId id) {
+    NodeId source = tree_.Child(id, kFieldSource);
+    for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode && source == kNoNode;
+         each = tree_.NextNamedSibling(each))
+      if (tree_[each].kind == kImportRequireClause) source = tree_.Child(each, kFieldSource);
+    // `import type` is gone before anything runs.
+    const std::string_view statement = tree_.TextOf(id);
+    if (source == kNoNode || statement.starts_with("import type ") || statement.starts_with("export type ")) return;
+    ReportModule(source, id);
+  }
+
+  void ReportModule(NodeId source, NodeId id) {
+    const auto name = source == kNoNode ? std::nullopt : evaluation_.TextOf(evaluation_.ValueOf(source));
+    if (!name || name->find(kHole) != std::string::npos) return Add(kJavaScriptDynamicRequire, id);
+    if (IsBrowserName(*name)) report_.NeedBrowser();
+    const auto extra = report_.extras().modules.find(*name);
+    if (extra != report_.extras().modules.end())
+      Add(kJavaScriptOrganisationModule[static_cast<std::size_t>(extra->second)], id);
+    const Value module = evaluation_.ModuleNamed(*name);
+    if (module.kind != Value::Kind::kName) return;
+    if (const Rule* rule = names_.RuleFor(module.id, When::kImported)) Add(*rule, id);
+  }
+
+  // --- calls ---
+
+  void ReportCall(NodeId id) {
+    const NodeId function = tree_.Child(id, tree_[id].kind == kNewExpression ? kFieldConstructor : kFieldFunction);
+    if (function == kNoNode) return;
+    const Value called = evaluation_.ValueOf(function);
+    if (tree_[function].kind == kImportKeyword || evaluation_.IsRequire(called))
+      return ReportModule(evaluation_.Argument(id, 0), id);
+    bool known = false;
+    evaluation_.pool().ForEach(called, [&](Value value) {
+      known |= value.kind == Value::Kind::kName || value.kind == Value::Kind::kForeign;
+      if (value.kind == Value::Kind::kName) ReportCallOf(value.id, id, called);
+    });
+    if (tree_[function].kind == kMemberExpression && !known) ReportMethod(id, function);
+  }
+
+  void ReportCallOf(NameId name, NodeId id, Value) {
+    if (const Rule* rule = names_.RuleFor(name, When::kCalled)) Add(*rule, id);
+    const NodeId first = evaluation_.Argument(id, 0);
+    if (names_.Has(name, When::kRunsCode))
+      NestCode(name == evaluation_.Own("Function") ? evaluation_.LastArgument(id) : first, core::Language::kJavaScript);
+    if (names_.Has(name, When::kRunsShell)) NestCode(first, core::Language::kShell);
+    if (names_.Has(name, When::kRunsArgv)) NestArgv(first, evaluation_.Argument(id, 1));
+    if (name == evaluation_.Own("setTimeout") || name == evaluation_.Own("setInterval") ||
+        name == evaluation_.Own("setImmediate"))
+      ReportTimer(id, first);
+    ReportReflection(name, id);
+  }
+
+  // A text in place of a function is code.
+  void ReportTimer(NodeId id, NodeId first) {
+    if (first == kNoNode || !evaluation_.TextOf(evaluation_.ValueOf(first))) return;
+    Add(kJavaScriptEval, id);
+    NestCode(first, core::Language::kJavaScript);
+  }
+
+  // Reflect.construct(Function, …), Reflect.apply(eval, …), Reflect.get(globalThis, 'eval').
+  void ReportReflection(NameId name, NodeId id) {
+    const NameId reflect = evaluation_.Own("Reflect");
+    const NodeId first = evaluation_.Argument(id, 0);
+    if (first == kNoNode) return;
+    if (name == names_.Member(reflect, "construct") || name == names_.Member(reflect, "apply"))
+      evaluation_.pool().ForEach(evaluation_.ValueOf(first), [&](Value value) {
+        const Rule* rule = value.kind == Value::Kind::kName ? names_.RuleFor(value.id, When::kCalled) : nullptr;
+        if (rule != nullptr) Add(*rule, id);
+      });
+    if (name == names_.Member(reflect, "get")) ReportUse(id);
+  }
+
+  void ReportMethod(NodeId id, NodeId function) {
+    const NodeId property = tree_.Child(function, kFieldProperty);
+    if (property == kNoNode) return;
+    if (const Rule* rule = names_.RuleForWord(evaluation_.Normal(tree_.TextOf(property)), When::kMethod))
+      Add(*rule, id);
+  }
+
+  // --- code in code ---
+
+  // A literal of any length once; what is made of parts as far as it is known.
+  void NestCode(NodeId id, core::Language language) {
+    if (id == kNoNode) return;
+    const std::string_view unknown = language == core::Language::kShell ? "${unknown}" : "unknown";
+    evaluation_.pool().ForEach(evaluation_.ValueOf(id), [&](Value value) {
+      if (value.kind == Value::Kind::kLiteral) {
+        if (nested_.insert({value.id, language}).second)
+          report_.Nest(language, Filled(evaluation_.LiteralText(value.id), unknown), tree_[id].begin);
+      } else if (value.kind == Value::Kind::kText) {
+        report_.Nest(language, Filled(evaluation_.pool().TextAt(value.id), unknown), tree_[id].begin);
+      }
+    });
+  }
+
+  // A program and a list of its words. With `shell: true` the first can be a whole command.
+  void NestArgv(NodeId program, NodeId list) {
+    if (program == kNoNode) return;
+    const auto first = evaluation_.TextOf(evaluation_.ValueOf(program));
+    if (first && first->find(' ') != std::string::npos) NestCode(program, core::Language::kShell);
+    std::vector<std::optional<std::string>> words = {first};
+    if (list != kNoNode && tree_[list].kind == kArray)
+      for (NodeId each = tree_.FirstNamedChild(list); each != kNoNode; each = tree_.NextNamedSibling(each))
+        words.push_back(evaluation_.TextOf(evaluation_.ValueOf(each)));
+    for (auto& word : words)
+      if (word && word->find(kHole) != std::string::npos) word.reset();
+    AnalyseCommand(words, tree_[program].begin, report_);
+  }
+
+  const SyntaxTree& tree_;
+  const Names& names_;
+  Evaluation evaluation_;
+  Report& report_;
+  std::set<std::pair<NodeId, core::Language>> nested_;
+};
+
+// As JavaScript; where that fails, as the dialect in which the least of it fails.
+SyntaxTree ParseBest(std::string_view code) {
+  SyntaxTree best = SyntaxTree::Parse(VocabularyOf(Grammar::kJavaScript), code);
+  for (const Grammar grammar : {Grammar::kTypeScript, Grammar::kTsx}) {
+    if (!best.complete() || !best.has_errors()) break;
+    SyntaxTree other = SyntaxTree::Parse(VocabularyOf(grammar), code);
+    if (other.complete() && other.error_bytes() < best.error_bytes()) best = std::move(other);
+  }
+  return best;
+}
+
+}  // namespace
+}  // namespace javascript
+
+void AnalyseJavaScript(std::string_view code, Report& report) {
+  const SyntaxTree tree = javascript::ParseBest(code);
+  if (!tree.complete()) {
+    report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
+    ReportTokens(code, 0, {JavaScriptNames(), "globalThis"}, report);
+    return;
+  }
+  javascript::Analysis(tree, report).Run();
+}
+
+}  // namespace skerry::policy

@@ -1,0 +1,134 @@
+#include "policy/javascript_rules.hpp"
+
+#include <array>
+
+namespace skerry::policy {
+namespace {
+
+using core::RiskLevel;
+using enum RiskLevel;
+using enum When;
+
+constexpr Rule kEval{"javascript.eval", kCritical, "Runs text as code."};
+constexpr Rule kChildProcess{"javascript.child-process", kCritical, "Starts other programs."};
+constexpr Rule kVirtualMachine{"javascript.vm", kCritical,
+                               "Runs text as code in a context of its own, which is no sandbox."};
+constexpr Rule kInternals{"javascript.internals", kCritical, "Reaches for the runtime's internals or native code."};
+constexpr Rule kFiles{"javascript.files", kHigh, "Reads, writes or deletes files."};
+constexpr Rule kNetwork{"javascript.network", kHigh, "Talks to the network."};
+constexpr Rule kWorkers{"javascript.workers", kHigh, "Runs code in further threads or processes."};
+constexpr Rule kSignal{"javascript.signal", kHigh, "Sends signals to processes."};
+constexpr Rule kEnvironment{"javascript.environment", kMedium, "Reads or changes environment variables."};
+constexpr Rule kWebAssembly{"javascript.webassembly", kMedium, "Runs WebAssembly, which is not analysed."};
+
+constexpr auto kNone = Rule{};
+constexpr Rule SameAs(std::string_view path) {
+  return {.id = path};
+}
+
+// A row a rule; see NameRow for how paths are written.
+constexpr std::array kRows = {
+    // critical
+    NameRow{kUsed, "globalThis.eval globalThis.execScript", kEval},
+    NameRow{kCalled, "globalThis.Function globalThis.AsyncFunction globalThis.GeneratorFunction", kEval},
+    NameRow{kUsed, "globalThis.Function.prototype.constructor globalThis.Function.constructor", kEval},
+    NameRow{kRunsCode,
+            "globalThis.eval globalThis.Function globalThis.execScript vm.runInNewContext vm.runInThisContext "
+            "vm.runInContext "
+            "vm.Script vm.compileFunction",
+            kNone},
+    NameRow{kImported, "child_process execa shelljs cross-spawn zx node-pty sudo-prompt spawn-sync exec-sh",
+            kChildProcess},
+    NameRow{kUsed,
+            "child_process.* globalThis.Deno.run globalThis.Deno.Command globalThis.Bun.spawn globalThis.Bun.spawnSync "
+            "globalThis.Bun.$",
+            kChildProcess},
+    NameRow{kMethod, "execSync spawnSync execFileSync execFile", kChildProcess},
+    NameRow{kRunsShell, "child_process.exec child_process.execSync shelljs.exec execa.command execa.execaCommand",
+            kNone},
+    NameRow{kRunsArgv, "child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync",
+            kNone},
+    NameRow{kImported, "vm vm2 isolated-vm repl", kVirtualMachine},
+    NameRow{kUsed, "vm.*", kVirtualMachine},
+    NameRow{kUsed,
+            "globalThis.process.binding globalThis.process._linkedBinding globalThis.process.dlopen "
+            "globalThis.process.mainModule "
+            "globalThis.module._load globalThis.module.constructor globalThis.require.extensions module._load "
+            "module.Module "
+            "module._extensions globalThis.process.setuid globalThis.process.seteuid "
+            "globalThis.process.getBuiltinModule.()",
+            kInternals},
+    NameRow{kMember, "_load _linkedBinding", kInternals},
+    NameRow{kImported, "ffi ffi-napi koffi node-ffi ref-napi bindings", kInternals},
+    // high
+    NameRow{kImported, "fs fs-extra graceful-fs rimraf del mkdirp chokidar memfs", kFiles},
+    NameRow{kUsed, "fs.*", kFiles},
+    NameRow{kMethod,
+            "writeFile writeFileSync appendFile appendFileSync unlinkSync rmSync rmdirSync renameSync "
+            "createWriteStream readFileSync "
+            "createReadStream",
+            kFiles},
+    NameRow{
+        kUsed,
+        "globalThis.Deno.readFile globalThis.Deno.writeFile globalThis.Deno.readTextFile globalThis.Deno.writeTextFile "
+        "globalThis.Deno.remove globalThis.Bun.write globalThis.Bun.file",
+        kFiles},
+    NameRow{kImported,
+            "http https http2 net tls dgram dns axios node-fetch got undici ws superagent request needle socket.io "
+            "socket.io-client "
+            "nodemailer ssh2 ftp basic-ftp cross-fetch isomorphic-fetch express fastify koa puppeteer puppeteer-core "
+            "playwright "
+            "playwright-core selenium-webdriver @aws-sdk/client-s3 ky phin",
+            kNetwork},
+    NameRow{kUsed, "http.* https.* net.* tls.* dgram.* axios.*", kNetwork},
+    NameRow{kCalled,
+            "globalThis.fetch globalThis.XMLHttpRequest globalThis.WebSocket globalThis.EventSource "
+            "globalThis.importScripts "
+            "globalThis.navigator.sendBeacon globalThis.Deno.connect globalThis.Deno.listen globalThis.Bun.serve axios",
+            kNetwork},
+    NameRow{kImported, "worker_threads cluster", kWorkers},
+    NameRow{kCalled, "globalThis.Worker globalThis.SharedWorker", kWorkers},
+    NameRow{kUsed, "globalThis.process.kill globalThis.process.abort", kSignal},
+    NameRow{kImported, "inspector", kInternals},
+    // medium
+    NameRow{kUsed, "globalThis.process.env globalThis.Deno.env globalThis.Bun.env", kEnvironment},
+    NameRow{kUsed, "globalThis.WebAssembly.*", kWebAssembly},
+    // Other ways to the same names.
+    NameRow{
+        kSameAs,
+        "globalThis.globalThis globalThis.window globalThis.global globalThis.self globalThis.top globalThis.frames",
+        SameAs("globalThis")},
+    NameRow{kSameAs,
+            "globalThis.module.require globalThis.process.mainModule.require globalThis.process.getBuiltinModule "
+            "globalThis.require.main.require "
+            "module.createRequire.() module.default.createRequire.()",
+            SameAs("globalThis.require")},
+    NameRow{kSameAs, "process", SameAs("globalThis.process")},
+    NameRow{kAmbient, "fs child_process http https net vm", kNone},
+    NameRow{kKnown,
+            "globalThis.require globalThis.setTimeout globalThis.setInterval globalThis.setImmediate globalThis.atob "
+            "globalThis.String.fromCharCode "
+            "globalThis.Buffer.from globalThis.Reflect.get globalThis.Reflect.construct globalThis.Reflect.apply "
+            "module.createRequire globalThis.require.resolve",
+            kNone},
+};
+
+constexpr std::string_view kByOrganisation = "A module that this organisation has put on its list.";
+
+}  // namespace
+
+const Rule kJavaScriptEval = kEval;
+const Rule kJavaScriptDynamicRequire{"javascript.dynamic-require", kHigh,
+                                     "Loads a module that is only named when it runs."};
+const Rule kJavaScriptOrganisationModule[] = {{"javascript.organisation", kSafe, kByOrganisation},
+                                              {"javascript.organisation", kLow, kByOrganisation},
+                                              {"javascript.organisation", kMedium, kByOrganisation},
+                                              {"javascript.organisation", kHigh, kByOrganisation},
+                                              {"javascript.organisation", kCritical, kByOrganisation}};
+
+const Names& JavaScriptNames() {
+  static const Names names(kRows);
+  return names;
+}
+
+}  // namespace skerry::policy

@@ -1,0 +1,82 @@
+// The names that a language's table knows: dotted paths such as `os.system`, each with the rules that it breaks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/rule.hpp"
+
+namespace skerry::policy {
+
+// What has to be done with the name for the rule to be broken.
+enum class When : std::uint8_t {
+  kImported,   // the module, or anything in it, is imported
+  kUsed,       // the name is mentioned, whatever for; `x.*` is every member of x
+  kCalled,     // the name is called
+  kMethod,     // a member of this name is called, on something that is not known; the path is one word
+  kFunction,   // a member of this name is called, on whatever; the path is one word
+  kMember,     // a member of this name is mentioned, on whatever; the path is one word
+  kRunsShell,  // calling it runs its first argument as a shell command
+  kRunsArgv,   // the same where the first argument can be a list of words
+  kRunsCode,   // calling it runs its first argument as code of the same language
+  kAmbient,    // no rule: a module that is meant by its name even where nothing imports it
+  kHarmless,   // no rule: importing it is none either, and its methods are not those of something unknown
+  kKnown,      // no rule: the analysis asks for it
+  kSameAs,     // no rule: another path for the name that `rule.id` gives
+};
+
+// Several paths share a row, with blanks between them. A path's members are behind dots, what a call gives is `()`:
+// `io.StringIO.()`.
+struct NameRow {
+  When when;
+  std::string_view paths;
+  Rule rule;
+};
+
+using NameId = std::uint32_t;
+inline constexpr NameId kNoName = 0;
+
+class Names {
+ public:
+  explicit Names(std::span<const NameRow> rows);
+
+  // A name that stands by itself: a module, or the root of the language's own names.
+  [[nodiscard]] NameId Root(std::string_view name) const { return Member(kNoName, name); }
+  // kNoName when the table has none.
+  [[nodiscard]] NameId Member(NameId parent, std::string_view name) const;
+
+  [[nodiscard]] const Rule* RuleFor(NameId id, When when) const;
+  [[nodiscard]] bool Has(NameId id, When when) const;
+  // Of kMethod, kFunction and kMember.
+  [[nodiscard]] const Rule* RuleForWord(std::string_view word, When when) const;
+
+ private:
+  struct Entry {
+    std::uint16_t whens = 0;  // a bit for each
+    NameId same_as = kNoName;
+    std::vector<std::pair<When, const Rule*>> rules;
+  };
+  struct Key {
+    NameId parent;
+    std::string_view name;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<std::string_view>{}(key.name) ^ (key.parent * 0x9E3779B97F4A7C15U);
+    }
+  };
+  NameId Add(std::string_view path);
+  void SpreadWildcards();
+
+  std::vector<Entry> entries_ = {Entry{}};
+  std::unordered_map<Key, NameId, Hash> members_;
+  std::unordered_map<std::string_view, const Rule*> methods_;
+  std::unordered_map<std::string_view, const Rule*> functions_;
+  std::unordered_map<std::string_view, const Rule*> mentions_;
+};
+
+}  // namespace skerry::policy

@@ -1,0 +1,102 @@
+#include "policy/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/printable.hpp"
+#include "base/utf8.hpp"
+
+namespace skerry::policy {
+namespace {
+
+constexpr std::size_t kMostOfOneRule = 50;
+constexpr int kMostDepth = 6;
+constexpr std::size_t kFreeNestedBytes = 1U << 20U;  // besides four times the content
+
+// Lines and columns of places that come in rising order.
+class Locator {
+ public:
+  explicit Locator(std::string_view text) : text_(text) {}
+
+  void Locate(std::uint32_t place, core::Finding& finding) {
+    for (; at_ < place && at_ < text_.size(); ++at_) {
+      const auto byte = static_cast<unsigned char>(text_[at_]);
+      if (byte == '\n') {
+        ++line_;
+        column_ = 1;
+      } else if ((byte & 0xC0U) != 0x80U) {
+        ++column_;
+      }
+    }
+    finding.line = line_;
+    finding.column = column_;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::uint32_t line_ = 1;
+  std::uint32_t column_ = 1;
+};
+
+}  // namespace
+
+bool IsBrowserName(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"selenium", "playwright", "puppeteer", "puppeteer-core", "pyppeteer", "browser", "screenshot", "webdriver"});
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+void Report::Add(const Rule& rule, std::string_view code, std::uint32_t begin, std::uint32_t end) {
+  AddText(rule, begin, code.substr(begin, end - begin));
+}
+
+void Report::AddText(const Rule& rule, std::uint32_t begin, std::string_view words) {
+  const std::uint32_t place = PlaceOf(begin);
+  if (counts_[rule.id] >= kMostOfOneRule || !seen_.emplace(rule.id, place).second) return;
+  ++counts_[rule.id];
+  found_.push_back({rule, place, base::Excerpt(words)});
+}
+
+void Report::Nest(core::Language language, std::string_view code, std::uint32_t begin) {
+  const bool too_much = nested_bytes_ + code.size() > 4 * text_.size() + kFreeNestedBytes;
+  if (depth_ >= kMostDepth || too_much) return AddText(kNotAnalysed, begin, code);
+  nested_bytes_ += code.size();
+  if (depth_ == 0) outer_place_ = begin;
+  ++depth_;
+  switch (language) {
+    case core::Language::kPython:
+      AnalysePython(code, *this);
+      break;
+    case core::Language::kJavaScript:
+      AnalyseJavaScript(code, *this);
+      break;
+    case core::Language::kShell:
+      AnalyseShell(code, *this);
+      break;
+  }
+  --depth_;
+}
+
+std::vector<core::Finding> Report::Findings() const {
+  std::vector<Found> found = found_;
+  std::ranges::sort(found, {}, [](const Found& each) { return std::tuple(each.place, each.rule.id); });
+  Locator locator(text_);
+  std::vector<core::Finding> findings;
+  for (const Found& each : found) {
+    core::Finding finding{.rule = std::string(each.rule.id),
+                          .level = each.rule.level,
+                          .reject = each.rule.verdict == Verdict::kReject,
+                          .text = base::ToValidUtf8(each.words),
+                          .explanation = std::string(each.rule.explanation)};
+    locator.Locate(each.place, finding);
+    findings.push_back(std::move(finding));
+  }
+  std::ranges::sort(findings, {}, [](const core::Finding& each) {
+    return std::tuple(-static_cast<int>(each.level), each.line, each.column, std::string_view(each.rule));
+  });
+  return findings;
+}
+
+}  // namespace skerry::policy

@@ -1,0 +1,76 @@
+// What an analysis reports to. One for the whole content: code inside code reports to the same one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/execution.hpp"
+#include "core/risk.hpp"
+#include "policy/rule.hpp"
+
+namespace skerry::policy {
+
+// Names that an organisation adds to the tables.
+struct ExtraNames {
+  std::map<std::string, core::RiskLevel, std::less<>> commands;  // of the shell
+  std::map<std::string, core::RiskLevel, std::less<>> modules;   // of Python and JavaScript
+};
+
+class Report {
+ public:
+  // `text` is the whole content, `extras` what its analysis has to know besides the tables; both must outlive this.
+  Report(std::string_view text, const ExtraNames& extras) : text_(text), extras_(extras) {}
+
+  [[nodiscard]] const ExtraNames& extras() const { return extras_; }
+
+  // Something at these bytes of the code that is being analysed. The texts of the rule must stay; of one rule only the
+  // first fifty places are kept.
+  void Add(const Rule& rule, std::string_view code, std::uint32_t begin, std::uint32_t end);
+  // The same where the words differ from those that stand there.
+  void AddText(const Rule& rule, std::uint32_t begin, std::string_view words);
+
+  // Analyses code that the code being analysed would run, and that stands, or is made, at `begin` of it. What is nested
+  // too deeply, or adds up to too much, is kNotAnalysed.
+  void Nest(core::Language language, std::string_view code, std::uint32_t begin);
+
+  // The code drives a browser (S1.4).
+  void NeedBrowser() { needs_browser_ = true; }
+  [[nodiscard]] bool needs_browser() const { return needs_browser_; }
+
+  // By gravity, then by place.
+  [[nodiscard]] std::vector<core::Finding> Findings() const;
+
+ private:
+  struct Found {
+    Rule rule;
+    std::uint32_t place;
+    std::string words;
+  };
+  [[nodiscard]] std::uint32_t PlaceOf(std::uint32_t begin) const { return depth_ == 0 ? begin : outer_place_; }
+
+  std::string_view text_;
+  const ExtraNames& extras_;
+  std::vector<Found> found_;
+  std::set<std::pair<std::string_view, std::uint32_t>> seen_;  // rule and place
+  std::map<std::string_view, std::size_t> counts_;             // by rule
+  int depth_ = 0;                                              // of code in code
+  std::uint32_t outer_place_ = 0;                              // where that stands in the whole
+  std::size_t nested_bytes_ = 0;
+  bool needs_browser_ = false;
+};
+
+// A module or a name that stands for the automation of a browser.
+bool IsBrowserName(std::string_view name);
+
+// The analysis of each language: reports what it finds in `code`. Time and memory grow no faster than the code.
+void AnalysePython(std::string_view code, Report& report);
+void AnalyseJavaScript(std::string_view code, Report& report);
+void AnalyseShell(std::string_view code, Report& report);
+
+}  // namespace skerry::policy

@@ -1,0 +1,54 @@
+// RiskPolicy: one assessment for everything that Skerry is asked to do (S2). Pure: the same content gives the same
+// answer, and nothing is read or written.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/execution.hpp"
+#include "core/risk.hpp"
+#include "policy/report.hpp"
+
+namespace skerry::policy {
+
+// The level from which a person is asked.
+enum class ConfirmFrom { kHigh, kCritical, kNever };
+
+// What an organisation decides about a rule: another level, or, without one, silence.
+struct RuleChange {
+  std::optional<core::RiskLevel> level;
+};
+
+struct PolicyOptions {
+  ConfirmFrom confirm = ConfirmFrom::kHigh;
+  bool reject_as_confirmation = false;  // ask about what would be refused
+  std::map<std::string, RuleChange, std::less<>> rules;
+  ExtraNames extras;
+  std::set<std::string, std::less<>> allowed;  // SHA-256 of contents that are never asked about or refused
+};
+
+// Thread-safe.
+class RiskPolicy {
+ public:
+  explicit RiskPolicy(PolicyOptions options = {}) : options_(std::move(options)) {}
+
+  // `type` is a language, "browser" or anything else; of a browser's action the content is the action, then a blank and
+  // its parameters. Every lowering that the options made is in the answer.
+  [[nodiscard]] core::RiskAssessment Assess(std::string_view type, std::string_view content) const;
+  [[nodiscard]] core::RiskAssessment Assess(core::Language language, std::string_view code) const {
+    return Assess(core::NameOf(language), code);
+  }
+
+  [[nodiscard]] const PolicyOptions& options() const { return options_; }
+
+ private:
+  void ApplyRules(core::RiskAssessment& assessment) const;
+  void Conclude(core::RiskAssessment& assessment, std::string_view content, const Report& report) const;
+
+  PolicyOptions options_;
+};
+
+}  // namespace skerry::policy

@@ -1,0 +1,118 @@
+#include "policy/shell_paths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "policy/shell_rules.hpp"
+
+namespace skerry::policy {
+namespace {
+
+constexpr std::size_t kLongestPath = 4096;
+
+// What is directly in these is needed, too.
+constexpr auto kSystemTrees = std::to_array<std::string_view>(
+    {"etc",  "usr",  "var", "boot", "bin", "sbin", "lib",    "lib32",   "lib64", "libx32",
+     "root", "home", "dev", "proc", "sys", "run",  "System", "Library", "Users", "Applications"});
+// And everything else in these.
+constexpr auto kDeepTrees =
+    std::to_array<std::string_view>({"boot", "bin", "sbin", "dev", "proc", "sys", "lib", "lib64"});
+// What is in these comes and goes.
+constexpr auto kPassing = std::to_array<std::string_view>({"tmp", "workspace"});
+
+bool Contains(std::span<const std::string_view> list, std::string_view word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+bool IsEverything(std::string_view part) {
+  return part.contains('*') && part.find_first_not_of("*.?[]!^") == std::string_view::npos;
+}
+
+bool HasPattern(std::string_view part) {
+  return part.find_first_of("*?[") != std::string_view::npos || part.contains(kShellHole);
+}
+
+std::vector<std::string_view> PartsOf(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end > 0) parts.push_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return parts;
+}
+
+bool IsRooted(std::string_view path) {
+  return path.starts_with('/') || path.starts_with(kShellHome);
+}
+
+void AppendParts(std::string_view path, std::vector<std::string_view>& parts) {
+  for (const std::string_view part : PartsOf(path)) {
+    if (part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+    } else if (parts.empty() || parts.back() == "..") {
+      parts.push_back(part);
+    } else {
+      parts.pop_back();
+    }
+  }
+}
+
+bool IsSystemPlace(std::span<const std::string_view> parts) {
+  const std::string_view top = parts[0];
+  if (top == "home" && parts.size() == 3) return true;  // directly in somebody's home
+  const bool system = Contains(kSystemTrees, top) || HasPattern(top);
+  if (!system) return false;
+  if (parts.size() == 2) return !(top == "var" && parts[1] == "tmp");
+  return Contains(kDeepTrees, top);
+}
+
+}  // namespace
+
+std::string PlainPath(std::string_view path, std::string_view directory) {
+  if (path.size() > kLongestPath) return std::string(1, kShellHole);
+  std::vector<std::string_view> parts;
+  const std::string_view start = IsRooted(path) ? path : directory;
+  const bool at_home = start.starts_with(kShellHome);
+  const bool rooted = IsRooted(start);
+  if (!IsRooted(path)) AppendParts(directory.substr(at_home ? 1 : 0), parts);
+  AppendParts(path.starts_with(kShellHome) ? path.substr(1) : path, parts);
+  // Above the root is the root; above the home are all homes.
+  const auto leading = std::ranges::find_if(parts, [](std::string_view part) { return part != ".."; });
+  if (rooted) parts.erase(parts.begin(), leading);
+  const bool passing = !at_home && parts.size() == 2 && Contains(kPassing, parts[0]);
+  if (!parts.empty() && IsEverything(parts.back()) && (rooted || parts.size() > 1) && !passing) parts.pop_back();
+  std::string plain = at_home ? std::string(1, kShellHome) : std::string();
+  for (const std::string_view part : parts) {
+    if (!plain.empty() || rooted) plain += '/';
+    plain += part;
+  }
+  if (plain.empty()) plain = rooted ? "/" : ".";
+  return plain;
+}
+
+bool IsSystemTree(std::string_view plain_path) {
+  if (!IsRooted(plain_path)) return false;
+  const bool at_home = plain_path.starts_with(kShellHome);
+  const std::vector<std::string_view> parts = PartsOf(at_home ? plain_path.substr(1) : plain_path);
+  if (parts.size() <= 1) return true;
+  return !at_home && IsSystemPlace(parts);
+}
+
+bool IsDevice(std::string_view plain_path) {
+  if (plain_path == "/proc/sysrq-trigger" || plain_path == "/proc/kcore" || plain_path == "/proc/self/mem") return true;
+  return plain_path.starts_with("/dev/") && !plain_path.starts_with("/dev/shm/") && !IsHarmlessDevice(plain_path);
+}
+
+bool IsSocket(std::string_view plain_path) {
+  return plain_path.starts_with("/dev/tcp/") || plain_path.starts_with("/dev/udp/");
+}
+
+std::string_view BaseName(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace skerry::policy

@@ -1,0 +1,36 @@
+// Commands in a text of the shell by its letters alone: for what stands inside a word, and where the parser gave up.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skerry::policy {
+
+struct RawCommand {
+  std::vector<std::string_view> words;    // as written, with their quotes
+  std::uint32_t begin = 0;                // in the text
+  bool piped = false;                     // reads what the command before writes
+  std::string_view here_string;           // the word behind <<<
+  std::string_view here_document;         // the lines behind <<
+  std::vector<std::string_view> targets;  // of redirects that write
+};
+
+// In their order. Commands inside of words are not listed.
+std::vector<RawCommand> SplitRaw(std::string_view text);
+
+// The place behind the `)`, `}` or backtick that ends what is opened in front of `at`; the text's size when nothing
+// does.
+std::size_t SkipParentheses(std::string_view text, std::size_t at);
+std::size_t SkipBraces(std::string_view text, std::size_t at);
+std::size_t SkipBackticks(std::string_view text, std::size_t at);
+
+// What a backslash hides inside of backticks.
+std::string WithoutBacktickEscapes(std::string_view text);
+
+// The texts inside of $(…), `…`, <(…) and >(…) of a word.
+std::vector<std::string_view> SubstitutionsIn(std::string_view word);
+
+}  // namespace skerry::policy

@@ -1,0 +1,102 @@
+// The rules for the shell (S2.4): which commands, used how, are how grave. All of them are data; the file beside this
+// one is the place to add to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/execution.hpp"
+#include "policy/rule.hpp"
+
+namespace skerry::policy {
+
+// What has to be true of a command's arguments for its rule to be broken.
+enum class ShellCondition : std::uint8_t {
+  kAlways,
+  kWord,              // one of the words is an argument
+  kPrefix,            // an argument begins with one of the words
+  kPart,              // an argument contains one of the words
+  kOption,            // one of the options is given: `-f` also inside of `-xf`, `--long` also as `--long=x`
+  kFirstOperand,      // the first argument that is no option is one of the words
+  kDevice,            // an argument is a device that can be harmed
+  kSystemTree,        // an argument is a tree that the system or the person needs
+  kRecursiveOnSystem  // the same, with -r, -R or --recursive
+};
+
+// A row a rule. Names and words are written with blanks between them. Of a command's rows the first that fits counts.
+struct ShellRow {
+  std::string_view names;
+  ShellCondition condition;
+  std::string_view words;
+  const Rule* rule;
+};
+std::span<const ShellRow* const> ShellRowsOf(std::string_view name);
+
+// How the arguments are read of a command that runs another one.
+struct ShellWrapper {
+  std::string_view names;
+  std::string_view value_letters;  // short options that take a value: "un" for -u USER -n 5
+  std::string_view value_options;  // long ones
+  int operands = 0;                // how many arguments stand before the command
+  enum class Tail : std::uint8_t {
+    kCommand,  // the rest is a command and its arguments
+    kCode,     // the rest, joined, is code for the shell
+    kNothing,  // there is none
+  } tail = Tail::kCommand;
+  std::string_view code_letters;  // short options whose value is code for the shell
+  std::string_view only_after;    // when given, the first operand has to be this, or it runs nothing else
+  bool may_be_shell = false;      // without a command it starts a shell
+  const Rule* rule = nullptr;     // what using it means; the rule of any command where there is none
+};
+const ShellWrapper* ShellWrapperOf(std::string_view name);
+
+// A program that runs code.
+struct ShellInterpreter {
+  std::string_view names;                  // without a version at the end
+  std::optional<core::Language> language;  // nothing for one that is not analysed
+  std::string_view code_letters;           // short options whose value is code
+  std::string_view code_options;           // long ones
+  std::string_view value_letters;
+  std::string_view value_options;
+};
+const ShellInterpreter* ShellInterpreterOf(std::string_view name);
+
+// What a command's name alone says of it.
+enum class ShellTrait : std::uint8_t {
+  kSafe,        // only shows things, unless a row says otherwise
+  kDownload,    // its output comes from elsewhere
+  kDecoder,     // its output is not what its input looks like, when kDecoderOptions has no row or one that fits
+  kConnection,  // carries its input to another machine
+  kPassesOn,    // its output is its input, or its arguments' files
+  kKeyword,     // no command at all: the parser lost its way
+};
+bool HasShellTrait(std::string_view name, ShellTrait trait);
+// Whether the decoder decodes: some encode without these options.
+bool IsDecoding(std::string_view name, std::span<const std::string_view> arguments);
+
+// Short options of a command with a value, as far as they matter for finding its first operand.
+std::string_view ValueLettersOf(std::string_view name);
+
+bool IsStandardDirectory(std::string_view directory);    // where commands are what their name says
+bool IsHarmlessDevice(std::string_view path);            // "/dev/null"
+const Rule* RuleForVariable(std::string_view variable);  // of assigning it; nullptr when it is harmless
+bool HoldsCommand(std::string_view variable);            // its value is code that other programs run
+
+extern const Rule kShellCommand;
+extern const Rule kShellUnknownCommand;
+extern const Rule kShellUnknownCode;
+extern const Rule kShellHiddenCode;
+extern const Rule kShellNestedCode;
+extern const Rule kShellDownloadRun;
+extern const Rule kShellRemoveSystem;
+extern const Rule kShellRemove;
+extern const Rule kShellForkBomb;
+extern const Rule kShellReverseShell;
+extern const Rule kShellDevice;
+extern const Rule kShellSocket;
+extern const Rule kShellRedirect;
+extern const Rule kShellOrganisation[];  // by RiskLevel
+
+}  // namespace skerry::policy

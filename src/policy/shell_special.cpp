@@ -1,0 +1,169 @@
+// Commands whose arguments need more than the table to be understood.
+#include <algorithm>
+#include <array>
+
+#include "policy/shell_commands.hpp"
+#include "policy/shell_paths.hpp"
+#include "policy/shell_rules.hpp"
+
+namespace skerry::policy {
+namespace {
+
+constexpr std::string_view kFindActions = "-exec -execdir -ok -okdir";
+constexpr std::string_view kFindFilters =
+    "-name -iname -path -ipath -wholename -regex -iregex -newer -mtime -mmin -size -empty -user -perm -inum -samefile";
+
+bool HasMark(std::string_view text, char mark) {
+  return text.contains(mark);
+}
+
+// `system(`, `"command" | getline`, `print > "file"`, `print | "command"`.
+bool RunsPrograms(std::string_view awk) {
+  for (std::size_t at = awk.find("system"); at != std::string_view::npos; at = awk.find("system", at + 1)) {
+    const std::size_t next = awk.find_first_not_of(" \t", at + 6);
+    if (next != std::string_view::npos && awk[next] == '(') return true;
+  }
+  for (std::size_t at = awk.find_first_of(">|"); at != std::string_view::npos; at = awk.find_first_of(">|", at + 1)) {
+    const std::size_t next = awk.find_first_not_of(" \t>&", at + 1);
+    if (next == std::string_view::npos) break;
+    if (awk[next] == '"' || awk.substr(next).starts_with("getline")) return true;
+  }
+  return false;
+}
+
+// `s/x/y/e` and `1e command` run programs, `w file` writes.
+bool RunsPrograms(std::string_view script, std::string_view flags) {
+  if (script.size() > 3 && script[0] == 's' && flags.contains(script.back()))
+    return script[script.size() - 2] == script[1] || script.substr(script.size() - 3, 2) == "/g";
+  const std::size_t command = std::min(script.find_first_not_of("0123456789,$ "), script.size());
+  return script.substr(command).starts_with("e ") || script.substr(command).starts_with("w ");
+}
+
+}  // namespace
+
+bool CommandJudge::JudgeSpecial(std::string_view name) {
+  using Method = void (CommandJudge::*)();
+  static constexpr auto kMethods = std::to_array<std::pair<std::string_view, Method>>({
+      {"rm", &CommandJudge::JudgeRemove},
+      {"find", &CommandJudge::JudgeFind},
+      {"gfind", &CommandJudge::JudgeFind},
+      {"cd", &CommandJudge::JudgeDirectory},
+      {"pushd", &CommandJudge::JudgeDirectory},
+      {"eval", &CommandJudge::JudgeEval},
+      {"source", &CommandJudge::JudgeSource},
+      {".", &CommandJudge::JudgeSource},
+      {"trap", &CommandJudge::JudgeTrap},
+      {"alias", &CommandJudge::JudgeAlias},
+      {"awk", &CommandJudge::JudgeAwk},
+      {"gawk", &CommandJudge::JudgeAwk},
+      {"mawk", &CommandJudge::JudgeAwk},
+      {"nawk", &CommandJudge::JudgeAwk},
+      {"sed", &CommandJudge::JudgeSed},
+      {"gsed", &CommandJudge::JudgeSed},
+  });
+  const auto found = std::ranges::find(kMethods, name, &std::pair<std::string_view, Method>::first);
+  if (found == kMethods.end()) return false;
+  (this->*found->second)();
+  return true;
+}
+
+void CommandJudge::JudgeRemove() {
+  const auto may_be_recursive = [](const std::string& word) {
+    return word.starts_with("--r") || word.starts_with(kShellHole) ||
+           (word.starts_with('-') && word.contains(kShellHole));
+  };
+  const bool recursive = HasOption(argv_, "-r -R") || std::ranges::any_of(argv_.subspan(1), may_be_recursive);
+  Add(recursive && NamesSystemTree(argv_) ? kShellRemoveSystem : kShellRemove);
+}
+
+void CommandJudge::JudgeFind() {
+  const ShellArgv arguments = argv_.subspan(1);
+  std::size_t at = 0;
+  while (at < arguments.size() && (arguments[at] == "-H" || arguments[at] == "-L" || arguments[at] == "-P")) ++at;
+  std::vector<std::string> paths;
+  for (; at < arguments.size() && arguments[at].find_first_of("-(!") != 0; ++at) paths.push_back(arguments[at]);
+  if (paths.empty()) paths.emplace_back(".");
+  const auto is_one_of = [](std::string_view list) {
+    return [list](const std::string& word) { return ListsWord(list, word); };
+  };
+  // A name or an age narrows down what is found.
+  if (std::ranges::any_of(arguments, is_one_of(kFindFilters))) paths.assign(1, std::string(1, kShellHole));
+  if (std::ranges::find(arguments, "-delete") != arguments.end()) {
+    const auto is_system = [&](const std::string& path) { return IsSystemTree(PlainPath(path, session_.directory)); };
+    Add(std::ranges::any_of(paths, is_system) ? kShellRemoveSystem : kShellRemove);
+  }
+  const ShellArgv whole = argv_;
+  JudgeByTable("find");
+  for (std::size_t each = 1; each < whole.size(); ++each) {
+    if (!ListsWord(kFindActions, whole[each])) continue;
+    argv_ = whole;
+    JudgeFindAction(each + 1, paths);
+  }
+}
+
+void CommandJudge::JudgeFindAction(std::size_t at, const std::vector<std::string>& paths) {
+  Add(kShellCommand);
+  Argv command;
+  for (; at < argv_.size() && argv_[at] != ";" && argv_[at] != "+"; ++at) {
+    std::string word = argv_[at];
+    const std::size_t braces = word.find("{}");
+    if (braces != std::string::npos) word.replace(braces, 2, paths.front());
+    command.push_back(std::move(word));
+  }
+  if (command.empty()) return;
+  CommandJudge(session_, report_).Judge(command, {}, place_, words_);
+}
+
+void CommandJudge::JudgeDirectory() {
+  Add(kShellCommand);
+  const std::size_t at = ReadArguments(argv_, {}).first_operand;
+  const bool home = at >= argv_.size();
+  const std::string target = home ? std::string(1, kShellHome) : argv_[at];
+  const bool unknown = target == "-" || target.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string::npos;
+  session_.directory = unknown ? std::string() : PlainPath(target, session_.directory);
+}
+
+void CommandJudge::JudgeEval() {
+  std::string code;
+  for (const std::string& word : argv_.subspan(1)) {
+    if (!code.empty()) code += ' ';
+    code += word;
+  }
+  Add(HasMark(code, kShellHole) ? kShellUnknownCode : kShellNestedCode);
+  RunCode(ShellInterpreterOf("sh"), code);
+}
+
+void CommandJudge::JudgeSource() {
+  if (argv_.size() < 2 || !RunFile(ShellInterpreterOf("sh"), argv_[1])) Add(kShellCommand);
+}
+
+void CommandJudge::JudgeTrap() {
+  Add(kShellCommand);
+  const std::size_t at = ReadArguments(argv_, {}).first_operand;
+  if (at + 1 < argv_.size() && argv_[at] != "-") RunCode(ShellInterpreterOf("sh"), argv_[at]);
+}
+
+void CommandJudge::JudgeAlias() {
+  Add(kShellCommand);
+  for (const std::string& word : argv_.subspan(1)) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) RunCode(ShellInterpreterOf("sh"), std::string_view(word).substr(equals + 1));
+  }
+}
+
+void CommandJudge::JudgeAwk() {
+  const Arguments read = ReadArguments(argv_, {.value_letters = "Fvf", .value_options = "--assign --field-separator"});
+  const bool runs = read.first_operand < argv_.size() && RunsPrograms(argv_[read.first_operand]);
+  Add(runs ? kUnknownLanguage : kShellCommand);
+}
+
+void CommandJudge::JudgeSed() {
+  const Arguments read = ReadArguments(argv_, {.code_letters = "e", .code_options = "--expression"});
+  std::vector<std::string> scripts = read.code;
+  if (scripts.empty() && read.first_operand < argv_.size()) scripts.push_back(argv_[read.first_operand]);
+  if (std::ranges::any_of(scripts, [](const std::string& script) { return RunsPrograms(script, "ew"); }))
+    Add(kUnknownLanguage);
+  JudgeByTable("sed");
+}
+
+}  // namespace skerry::policy

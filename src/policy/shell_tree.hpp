@@ -1,0 +1,83 @@
+// What the analysis of the shell wants from the syntax tree. The grammar has its ways: words behind a redirect are more
+// targets of it, a pipe behind a here-document is inside of it. Here they are where the shell has them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/syntax_tree.hpp"
+
+namespace skerry::policy {
+
+enum class ShellKind : std::uint8_t {
+  kOther,
+  kCommand,
+  kCommandName,
+  kAssignment,
+  kFileRedirect,
+  kHereDocument,
+  kHereDocumentStart,
+  kHereDocumentBody,
+  kHereString,
+  kRedirected,
+  kPipeline,
+  kList,
+  kNegated,
+  kSubshell,
+  kCommandSubstitution,
+  kProcessSubstitution,
+  kFunction,
+  kFor,
+  kDoGroup,
+  kCompound,
+  kDeclaration,
+  kUnset,
+  kArithmetic,
+  kComment,
+  kBackground,  // the sign &
+  kDescriptor,
+};
+SyntaxTree ParseShell(std::string_view code);
+
+inline ShellKind KindOf(const SyntaxTree& tree, NodeId id) {
+  return static_cast<ShellKind>(tree[id].kind);
+}
+
+struct ShellRedirect {
+  NodeId node = kNoNode;
+  bool writes = false;
+  bool appends = false;
+  bool descriptor = false;  // to or from another descriptor: 2>&1
+  std::string_view target;  // a word
+};
+ShellRedirect ReadRedirect(const SyntaxTree& tree, NodeId id);
+
+struct ShellHereDocument {
+  std::string_view body;
+  bool quoted = false;    // nothing in it is expanded
+  std::string_view rest;  // what the shell takes for code, but the parser for a part of the body
+};
+ShellHereDocument ReadHereDocument(const SyntaxTree& tree, NodeId id);
+
+// The name and the value of `name=value`, `name+=value`, `name[i]=value`.
+struct ShellAssignment {
+  std::string_view name;
+  std::string_view value;
+  bool appends = false;
+  bool array = false;  // the value is what stands in parentheses
+};
+ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id);
+
+struct ShellStatement {
+  std::vector<std::string_view> words;  // with the name
+  std::vector<NodeId> redirects;        // of files, here-documents and here-strings
+};
+// Of a command, with what belongs to it but stands elsewhere in the tree.
+ShellStatement ReadStatement(const SyntaxTree& tree, NodeId id);
+// The redirects of a redirected statement.
+std::vector<NodeId> RedirectsOf(const SyntaxTree& tree, NodeId id);
+
+}  // namespace skerry::policy

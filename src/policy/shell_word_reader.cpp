@@ -1,0 +1,430 @@
+#include "policy/shell_word_reader.hpp"
+
+#include <algorithm>
+
+#include "policy/shell_raw.hpp"
+
+namespace skerry::policy {
+namespace {
+
+// Braces and commas that no quote protects.
+constexpr char kOpen = '\x06';
+constexpr char kComma = '\x07';
+constexpr char kClose = '\x08';
+
+constexpr std::size_t kMostExpanded = 4096;
+constexpr unsigned kMostChoices = 8;
+
+bool IsNameStart(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::size_t NameLength(std::string_view text) {
+  if (text.empty()) return 0;
+  if (IsDigit(text[0]) || std::string_view("@*#?$!-").contains(text[0])) return 1;
+  std::size_t length = 0;
+  while (length < text.size() && (IsNameStart(text[length]) || (length > 0 && IsDigit(text[length])))) ++length;
+  return length;
+}
+
+bool IsPositional(std::string_view name) {
+  return name == "@" || name == "*" || (!name.empty() && IsDigit(name[0]));
+}
+
+std::string ElementOf(std::string_view array, std::size_t index) {
+  for (; index > 0; --index) {
+    const std::size_t end = array.find(kShellBreak);
+    if (end == std::string_view::npos) return {};
+    array.remove_prefix(end + 1);
+  }
+  return std::string(array.substr(0, array.find(kShellBreak)));
+}
+
+std::optional<std::size_t> NumberIn(std::string_view text) {
+  if (text.empty() || text.size() > 4 || !std::ranges::all_of(text, IsDigit)) return std::nullopt;
+  std::size_t number = 0;
+  for (const char c : text) number = number * 10 + static_cast<std::size_t>(c - '0');
+  return number;
+}
+
+// ${x:1:2}
+std::string Part(std::string_view value, std::string_view range) {
+  const std::size_t colon = range.find(':');
+  const auto begin = NumberIn(range.substr(0, colon));
+  const auto length = colon == std::string_view::npos ? value.size() : NumberIn(range.substr(colon + 1));
+  if (!begin || !length) return std::string(1, kShellHole);
+  return std::string(value.substr(std::min(*begin, value.size()), *length));
+}
+
+char WithCase(char c, char sign) {
+  if (sign == ',' && c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
+  if (sign == '^' && c >= 'a' && c <= 'z') return static_cast<char>(c - 'a' + 'A');
+  return c;
+}
+
+// ${x^} ${x,,}
+std::string Cased(std::string value, std::string_view sign) {
+  const std::size_t count = sign.size() == 2 ? value.size() : std::min<std::size_t>(1, value.size());
+  for (std::size_t at = 0; at < count; ++at) value[at] = WithCase(value[at], sign[0]);
+  return value;
+}
+
+// ${x/a/b} ${x//a/b} ${x#a} ${x%a}, where `a` is no pattern.
+std::string Replaced(std::string value, char sign, std::string_view rest) {
+  const bool all = rest.starts_with('/');
+  if (all && sign == '/') rest.remove_prefix(1);
+  const std::size_t slash = sign == '/' ? rest.find('/') : std::string_view::npos;
+  const std::string_view pattern = rest.substr(0, slash);
+  const std::string_view with = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  if (pattern.empty() || rest.find_first_of("*?[]$`\\\"'") != std::string_view::npos) return std::string(1, kShellHole);
+  if (sign == '#') return value.starts_with(pattern) ? value.substr(pattern.size()) : value;
+  if (sign == '%') return value.ends_with(pattern) ? value.substr(0, value.size() - pattern.size()) : value;
+  std::string out;
+  std::size_t from = 0;
+  for (std::size_t at = value.find(pattern); at != std::string::npos;
+       at = all ? value.find(pattern, from) : std::string::npos) {
+    out.append(value, from, at - from).append(with);
+    from = at + pattern.size();
+    if (out.size() > kMostExpanded) return std::string(1, kShellHole);
+  }
+  return out.append(value, from);
+}
+
+}  // namespace
+
+void WordReader::ReadWord(std::string_view word) {
+  Read(word);
+}
+
+void WordReader::ReadValue(std::string_view word) {
+  word_splitting_ = Splitting::kNo;
+  Read(word);
+}
+
+void WordReader::ReadText(std::string_view text) {
+  word_splitting_ = Splitting::kNo;
+  ReadQuoted(text);
+}
+
+void WordReader::Read(std::string_view word) {
+  for (std::size_t at = ReadTilde(word, 0); at < word.size();) at = ReadPiece(word, at);
+}
+
+std::size_t WordReader::ReadTilde(std::string_view word, std::size_t at) {
+  if (at >= word.size() || word[at] != '~') return at;
+  const std::size_t end = std::min(word.find_first_of("/:'\"$\\`{", at), word.size());
+  const std::string_view user = word.substr(at + 1, end - at - 1);
+  text_ += user == "+" ? '.' : user == "-" ? kShellHole : kShellHome;
+  return end;
+}
+
+std::size_t WordReader::ReadPiece(std::string_view word, std::size_t at) {
+  const char c = word[at];
+  const char next = at + 1 < word.size() ? word[at + 1] : '\0';
+  if (c == '\\') {
+    if (next != '\n' && next != '\0') AppendLiteral(next);
+    return at + 2;
+  }
+  if (c == '\'' || c == '"') {
+    has_quotes_ = true;
+    const std::size_t end = c == '\'' ? word.find('\'', at + 1) : std::string_view::npos;
+    if (c == '\'') {
+      for (const char each : word.substr(at + 1, end - at - 1)) AppendLiteral(each);
+      return end == std::string_view::npos ? word.size() : end + 1;
+    }
+    std::size_t close = at + 1;
+    while (close < word.size() && word[close] != '"') {
+      if (word[close] == '\\') {
+        close += 2;
+      } else if (word[close] == '`') {
+        close = SkipBackticks(word, close + 1);
+      } else if (word[close] == '$' && close + 1 < word.size() && word[close + 1] == '(') {
+        close = SkipParentheses(word, close + 2);
+      } else if (word[close] == '$' && close + 1 < word.size() && word[close + 1] == '{') {
+        close = SkipBraces(word, close + 2);
+      } else {
+        ++close;
+      }
+    }
+    close = std::min(close, word.size());
+    ReadQuoted(word.substr(at + 1, close - at - 1));
+    return close + 1;
+  }
+  if (c == '$') return ReadDollar(word, at, word_splitting_);
+  if (c == '`') {
+    const std::size_t end = SkipBackticks(word, at + 1);
+    Substitute(WithoutBacktickEscapes(word.substr(at + 1, end - at - 2)), word_splitting_);
+    return end;
+  }
+  if ((c == '<' || c == '>') && next == '(') {
+    const std::size_t end = SkipParentheses(word, at + 2);
+    const ShellFlow flow = words_.FlowOf(word.substr(at + 2, end - at - 3));
+    const bool network = flow.kind == ShellFlow::Kind::kNetwork;
+    text_ += "/dev/fd/";
+    text_ += network ? kShellNetwork : flow.kind == ShellFlow::Kind::kDecoded ? kShellDecoded : kShellHole;
+    return end;
+  }
+  const std::size_t brace = std::string_view("{,}").find(c);
+  if (brace != std::string_view::npos) {
+    text_ += std::string_view("\x06\x07\x08")[brace];
+  } else {
+    AppendLiteral(c);
+  }
+  return at + 1;
+}
+
+void WordReader::ReadQuoted(std::string_view inside) {
+  for (std::size_t at = 0; at < inside.size();) {
+    const char c = inside[at];
+    const char next = at + 1 < inside.size() ? inside[at + 1] : '\0';
+    if (c == '\\' && next != '\0' && std::string_view("$`\"\\\n").contains(next)) {
+      if (next != '\n') AppendLiteral(next);
+      at += 2;
+    } else if (c == '$' && next != '\'' && next != '"') {
+      at = ReadDollar(inside, at, Splitting::kNo);
+    } else if (c == '`') {
+      const std::size_t end = SkipBackticks(inside, at + 1);
+      Substitute(WithoutBacktickEscapes(inside.substr(at + 1, end - at - 2)), Splitting::kNo);
+      at = end;
+    } else {
+      AppendLiteral(c);
+      ++at;
+    }
+  }
+}
+
+std::size_t WordReader::ReadDollar(std::string_view word, std::size_t at, Splitting splitting) {
+  const std::string_view rest = word.substr(at + 1);
+  if (rest.starts_with("((")) {
+    text_ += kShellHole;
+    return SkipParentheses(word, at + 2);
+  }
+  if (rest.starts_with('(')) {
+    const std::size_t end = SkipParentheses(word, at + 2);
+    Substitute(word.substr(at + 2, end - at - 3), splitting);
+    return end;
+  }
+  if (rest.starts_with('{')) {
+    const std::size_t end = SkipBraces(word, at + 2);
+    ReadParameter(word.substr(at + 2, end - at - 3), splitting);
+    return end;
+  }
+  if (rest.starts_with('[')) {
+    text_ += kShellHole;
+    return std::min(word.find(']', at), word.size() - 1) + 1;
+  }
+  if (rest.starts_with('\'')) {
+    std::size_t end = at + 2;
+    while (end < word.size() && word[end] != '\'') end += word[end] == '\\' ? 2 : 1;
+    end = std::min(end, word.size());
+    has_quotes_ = true;
+    for (const char c : DecodeEscapes(word.substr(at + 2, end - at - 2))) AppendLiteral(c);
+    return end + 1;
+  }
+  const std::size_t length = NameLength(rest);
+  if (length == 0) {
+    if (!rest.starts_with('"')) text_ += '$';
+  } else {
+    AppendOneOf(ValuesOf(rest.substr(0, length)), splitting);
+  }
+  return at + 1 + length;
+}
+
+std::vector<std::string> WordReader::ValuesOf(std::string_view name) const {
+  const std::string hole(1, kShellHole);
+  if (IsPositional(name)) {
+    std::vector<std::string> values = {hole};
+    const auto* arguments = variables_.Find("@");
+    if (arguments == nullptr || name == "0") return values;
+    for (const std::string& all : *arguments)
+      values.push_back(IsDigit(name[0]) ? ElementOf(all, static_cast<std::size_t>(name[0] - '1')) : all);
+    return values;
+  }
+  const auto* assigned = variables_.Find(name);
+  std::vector<std::string> values = assigned == nullptr ? std::vector<std::string>() : *assigned;
+  if (name == "HOME") values.emplace_back(1, kShellHome);
+  if (name == "PWD") values.emplace_back(".");
+  if (name == "SHELL" || name == "BASH") values.emplace_back("/bin/bash");
+  if (name == "IFS" && assigned == nullptr) values.emplace_back(" ");
+  if (values.empty()) values.push_back(hole);
+  return values;
+}
+
+void WordReader::ReadParameter(std::string_view inside, Splitting splitting) {
+  const bool indirect = inside.starts_with('!');
+  const bool length_of = inside.size() > 1 && inside.starts_with('#');
+  if (indirect || length_of) inside.remove_prefix(1);
+  const std::size_t length = NameLength(inside);
+  if (length == 0 || length_of) return void(text_ += kShellHole);
+  if (!indirect) return ReadOperator(inside.substr(0, length), inside.substr(length), splitting);
+  std::vector<std::string> values;
+  for (const std::string& name : ValuesOf(inside.substr(0, length)))
+    for (const std::string& value : ValuesOf(name)) values.push_back(value);
+  AppendOneOf(values, splitting);
+}
+
+void WordReader::ReadOperator(std::string_view name, std::string_view rest, Splitting splitting) {
+  std::vector<std::string> values = ValuesOf(name);
+  const auto change = [&](auto&& make) {
+    for (std::string& value : values) {
+      const bool known = value.find_first_of(std::string_view("\x01\x02\x03", 3)) == std::string::npos;
+      if (known) value = make(value);
+    }
+  };
+  if (rest.starts_with('[')) {
+    const std::size_t end = std::min(rest.find(']'), rest.size() - 1);
+    const std::string_view index = rest.substr(1, end - 1);
+    rest.remove_prefix(end + 1);
+    if (const auto number = NumberIn(index)) {
+      change([&](const std::string& value) { return ElementOf(value, *number); });
+    } else if (index != "@" && index != "*") {
+      values.emplace_back(1, kShellHole);
+    }
+  } else if (!IsPositional(name)) {
+    change([](const std::string& value) { return ElementOf(value, 0); });
+  }
+  const bool colon = rest.size() > 1 && rest[0] == ':' && std::string_view("-=+?").contains(rest[1]);
+  if (colon) rest.remove_prefix(1);
+  const char sign = rest.empty() ? '\0' : rest[0];
+  if (sign == '-' || sign == '=' || sign == '+') {
+    if (sign == '+') values.assign(1, "");
+    if (values.size() == 1 && values[0] == std::string_view(&kShellHole, 1) && !IsPositional(name)) values.clear();
+    values.push_back(ValueOfWord(rest.substr(1)));
+    if (values.size() == 1) values.emplace_back(1, kShellHole);
+  } else if (sign == ':') {
+    change([&](const std::string& value) { return Part(value, rest.substr(1)); });
+  } else if (rest == "^" || rest == "^^" || rest == "," || rest == ",,") {
+    change([&](const std::string& value) { return Cased(value, rest); });
+  } else if (sign == '/' || sign == '#' || sign == '%') {
+    change([&](const std::string& value) { return Replaced(value, sign, rest.substr(1)); });
+  } else if (sign != '\0' && sign != '?') {
+    values.assign(1, std::string(1, kShellHole));
+  }
+  AppendOneOf(values, splitting);
+}
+
+std::string WordReader::ValueOfWord(std::string_view word) {
+  ShellChoice choice{.which = left_};
+  std::string value = words_.ExpandValue(word, choice);
+  choice_.count = std::min(std::max(choice_.count, choice.count), kMostChoices);
+  return value;
+}
+
+void WordReader::Substitute(std::string_view code, Splitting splitting) {
+  ShellFlow flow = words_.FlowOf(code);
+  switch (flow.kind) {
+    case ShellFlow::Kind::kText:
+      while (flow.text.ends_with('\n')) flow.text.pop_back();
+      return AppendValue(flow.text, splitting);
+    case ShellFlow::Kind::kNetwork:
+      return void(text_ += kShellNetwork);
+    case ShellFlow::Kind::kDecoded:
+      return void(text_ += kShellDecoded);
+    default:
+      text_ += kShellHole;
+  }
+}
+
+void WordReader::AppendOneOf(const std::vector<std::string>& values, Splitting splitting) {
+  const auto count = static_cast<unsigned>(values.size());
+  possibilities_ = std::min(possibilities_ * count, kMostChoices + 1);
+  choice_.count = std::max(choice_.count, possibilities_);
+  // Beyond what can be tried one by one, everything is possible.
+  if (choice_.which >= kMostChoices && count > 1) return void(text_ += kShellHole);
+  AppendValue(values[left_ % count], splitting);
+  left_ /= count;
+}
+
+void WordReader::AppendValue(std::string_view value, Splitting splitting) {
+  expanded_ += value.size();
+  if (expanded_ > kMostExpanded) return void(text_ += kShellHole);
+  for (const char c : value) text_ += splitting == Splitting::kYes && IsSplitter(c) ? kShellBreak : c;
+}
+
+void WordReader::AppendLiteral(char c) {
+  // Bytes that mean something here, and the one that no word can hold.
+  if (c == '\0') return;
+  text_ += c >= '\x05' && c <= '\x08' ? kShellHole : c;
+}
+
+bool WordReader::IsSplitter(char c) const {
+  const auto* assigned = variables_.Find("IFS");
+  if (c == ' ' || c == '\t' || c == '\n') return true;
+  if (assigned == nullptr) return false;
+  return std::ranges::any_of(*assigned, [&](const std::string& value) { return value.contains(c); });
+}
+
+std::string WithPlainBraces(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace(plain, kOpen, '{');
+  std::ranges::replace(plain, kComma, ',');
+  std::ranges::replace(plain, kClose, '}');
+  return plain;
+}
+
+namespace {
+
+// The commas of the group that begins at `open`, and its end. Empty when it never ends.
+std::vector<std::size_t> GroupAt(std::string_view text, std::size_t open) {
+  std::vector<std::size_t> places;
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == kOpen) ++depth;
+    if (text[at] == kComma && depth == 1) places.push_back(at);
+    if (text[at] == kClose && --depth == 0) {
+      places.push_back(at);
+      return places;
+    }
+  }
+  return {};
+}
+
+// {a..a} is a; what other ranges give is not needed letter by letter.
+std::string RangeOf(std::string_view inside) {
+  const std::size_t dots = inside.find("..");
+  if (dots == std::string_view::npos) return '{' + std::string(inside) + '}';
+  const std::string_view from = inside.substr(0, dots);
+  return from == inside.substr(dots + 2) ? std::string(from) : std::string(1, kShellHole);
+}
+
+}  // namespace
+
+std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most) {
+  std::vector<std::string> open = {std::string(text)};
+  std::vector<std::string> done;
+  // Takes the first group of the last text apart, until none is left.
+  for (std::size_t rounds = 0; !open.empty(); ++rounds) {
+    if (rounds > 4 * most || open.size() + done.size() > most) return {std::string(1, kShellHole)};
+    std::string current = std::move(open.back());
+    open.pop_back();
+    const std::size_t begin = current.find(kOpen);
+    const std::vector<std::size_t> places =
+        begin == std::string::npos ? std::vector<std::size_t>() : GroupAt(current, begin);
+    if (places.empty()) {
+      if (begin == std::string::npos) {
+        done.push_back(WithPlainBraces(current));
+      } else {
+        current[begin] = '{';
+        open.push_back(std::move(current));
+      }
+      continue;
+    }
+    const std::string before = current.substr(0, begin);
+    const std::string after = current.substr(places.back() + 1);
+    if (places.size() == 1) {
+      open.push_back(before + RangeOf(std::string_view(current).substr(begin + 1, places[0] - begin - 1)) + after);
+      continue;
+    }
+    for (std::size_t which = places.size(); which > 0; --which) {
+      const std::size_t from = (which == 1 ? begin : places[which - 2]) + 1;
+      open.push_back(before + current.substr(from, places[which - 1] - from) + after);
+    }
+  }
+  return done;
+}
+
+}  // namespace skerry::policy

@@ -1,0 +1,101 @@
+#include "policy/values.hpp"
+
+#include <algorithm>
+
+namespace skerry::policy {
+namespace {
+
+constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxPool = 4U << 20U;
+constexpr std::size_t kMaxSet = 8;
+constexpr std::size_t kMaxSets = 1U << 16U;
+constexpr int kMaxScopes = 200;  // that are looked through; beyond, a name can be anything that it can be outside
+
+}  // namespace
+
+Value ValuePool::Text(std::string text) {
+  if (text.size() > kMaxText || bytes_ + text.size() > kMaxPool) return {};
+  bytes_ += text.size() + sizeof(std::string);
+  texts_.push_back(std::move(text));
+  return {Value::Kind::kText, static_cast<std::uint32_t>(texts_.size() - 1)};
+}
+
+Value ValuePool::Either(Value a, Value b) {
+  if (a == b || b.kind == Value::Kind::kUnknown) return a;
+  if (a.kind == Value::Kind::kUnknown) return b;
+  std::vector<Value> all;
+  const auto add = [&](Value each) {
+    if (all.size() < kMaxSet && std::ranges::find(all, each) == all.end()) all.push_back(each);
+  };
+  ForEach(a, add);
+  ForEach(b, add);
+  if (a.kind == Value::Kind::kMany && all == sets_[a.id]) return a;
+  if (sets_.size() >= kMaxSets) return a;
+  sets_.push_back(std::move(all));
+  return {Value::Kind::kMany, static_cast<std::uint32_t>(sets_.size() - 1)};
+}
+
+Scope Bindings::AddScope(Scope parent, ScopeKind kind) {
+  scopes_.push_back({parent, kind});
+  return static_cast<Scope>(scopes_.size() - 1);
+}
+
+Bindings::Binding* Bindings::Find(Scope scope, std::string_view name) {
+  const auto found = bindings_.find({scope, name});
+  return found == bindings_.end() ? nullptr : &found->second;
+}
+
+void Bindings::Declare(Scope scope, std::string_view name, std::uint32_t sure_from) {
+  Binding& binding = bindings_[{scope, name}];
+  binding.sure_from = std::min(binding.sure_from, sure_from);
+  ++bound_[name];
+}
+
+void Bindings::Undeclare(Scope scope, std::string_view name) {
+  bindings_[{scope, name}].deleted = true;
+  ++bound_[name];
+}
+
+void Bindings::Redirect(Scope scope, std::string_view name, Scope to) {
+  bindings_[{scope, name}].redirect = to;
+  ++bound_[name];
+}
+
+bool Bindings::Assign(Scope scope, std::string_view name, Value value) {
+  Binding* binding = Find(scope, name);
+  if (binding != nullptr && binding->redirect) binding = &bindings_[{*binding->redirect, name}];
+  if (binding == nullptr) binding = &bindings_[{scope, name}];
+  const Value before = binding->value;
+  binding->value = pool_.Either(before, value);
+  return binding->looked_up && binding->value != before;
+}
+
+Scope Bindings::Declaring(Scope scope, std::string_view name) {
+  for (int steps = 0; steps < kMaxScopes && scope != 0; ++steps, scope = scopes_[scope].parent)
+    if (Find(scope, name) != nullptr) return scope;
+  return 0;
+}
+
+Bindings::Found Bindings::Lookup(Scope scope, std::string_view name, std::uint32_t at) {
+  Found result;
+  if (!bound_.contains(name)) return result;
+  const Scope start = scope;
+  for (int steps = 0; steps < kMaxScopes; ++steps, scope = scopes_[scope].parent) {
+    const Place& place = scopes_[scope];
+    const bool hidden = place.kind == ScopeKind::kClass && scope != start;
+    Binding* binding = hidden ? nullptr : Find(scope, name);
+    if (binding != nullptr && !binding->redirect) {
+      binding->looked_up = true;
+      result.value = pool_.Either(result.value, binding->value);
+      const bool sure = place.kind == ScopeKind::kFunction || (binding->sure_from <= at && !binding->deleted);
+      if (sure) {
+        result.may_be_outer = false;
+        return result;
+      }
+    }
+    if (place.parent == scope) break;
+  }
+  return result;
+}
+
+}  // namespace skerry::policy

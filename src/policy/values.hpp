@@ -1,0 +1,121 @@
+// What is known about the value of an expression without running it: which name of the table it is, or which text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/names.hpp"
+#include "policy/syntax_tree.hpp"
+
+namespace skerry::policy {
+
+struct Value {
+  enum class Kind : std::uint8_t {
+    kUnknown,
+    kForeign,  // something that the table does not know, but that is no object of its kinds either: another module
+    kName,     // a name of the table; `id` is its NameId
+    kText,     // `id` is its place in the pool
+    kLiteral,  // a text that stands in the code; `id` is its node
+    kMany,     // one of several; `id` is their place in the pool
+  };
+  Kind kind = Kind::kUnknown;
+  std::uint32_t id = 0;
+
+  bool operator==(const Value&) const = default;
+};
+
+// In a text: a part that is not known.
+inline constexpr char kHole = '\x01';
+
+// Keeps texts and sets of values. What would grow beyond its bounds is not known any more.
+class ValuePool {
+ public:
+  Value Text(std::string text);
+  [[nodiscard]] const std::string& TextAt(std::uint32_t id) const { return texts_[id]; }
+
+  // All of them as one; unknown ones are dropped unless nothing else is left.
+  Value Either(Value a, Value b);
+
+  template <typename Visitor>
+  void ForEach(Value value, Visitor&& visit) const {
+    if (value.kind != Value::Kind::kMany) return visit(value);
+    for (const Value each : sets_[value.id]) visit(each);
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<std::vector<Value>> sets_;
+  std::size_t bytes_ = 0;
+};
+
+using Scope = std::uint32_t;
+
+enum class ScopeKind : std::uint8_t {
+  kFunction,  // a name that is bound in it means that, everywhere in it
+  kModule,    // before it is bound, and when it is bound under a condition, a name can mean what is outside
+  kClass,     // the same, and functions in it do not see its names
+};
+
+// Which names are bound where, and to what. Names that are bound nowhere are the language's own.
+class Bindings {
+ public:
+  explicit Bindings(ValuePool& pool) : pool_(pool) {}
+
+  Scope AddScope(Scope parent, ScopeKind kind);
+  [[nodiscard]] Scope Parent(Scope scope) const { return scopes_[scope].parent; }
+  [[nodiscard]] ScopeKind KindOf(Scope scope) const { return scopes_[scope].kind; }
+
+  // The name is bound in the scope. From `sure_from` on it surely is: kNever when it may not be.
+  static constexpr std::uint32_t kNever = ~0U;
+  void Declare(Scope scope, std::string_view name, std::uint32_t sure_from);
+  // From now on the name means what is outside again, perhaps.
+  void Undeclare(Scope scope, std::string_view name);
+  // `global x` and `nonlocal x`: binding it here binds it there.
+  void Redirect(Scope scope, std::string_view name, Scope to);
+  // What it is bound to, one more possibility. True when somebody has looked it up before and got less.
+  bool Assign(Scope scope, std::string_view name, Value value);
+
+  // The scope whose name is meant there; the outermost when none has it.
+  [[nodiscard]] Scope Declaring(Scope scope, std::string_view name);
+
+  struct Found {
+    Value value;
+    bool may_be_outer = true;  // it can be the language's own name
+  };
+  [[nodiscard]] Found Lookup(Scope scope, std::string_view name, std::uint32_t at);
+
+ private:
+  struct Place {
+    Scope parent;
+    ScopeKind kind;
+  };
+  struct Binding {
+    Value value;
+    std::uint32_t sure_from = kNever;
+    bool deleted = false;
+    bool looked_up = false;
+    std::optional<Scope> redirect;
+  };
+  struct Key {
+    Scope scope;
+    std::string_view name;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<std::string_view>{}(key.name) ^ (key.scope * 0x9E3779B97F4A7C15U);
+    }
+  };
+  Binding* Find(Scope scope, std::string_view name);
+
+  ValuePool& pool_;
+  std::vector<Place> scopes_;
+  std::unordered_map<Key, Binding, Hash> bindings_;
+  std::unordered_map<std::string_view, std::uint32_t> bound_;  // how often a name is bound anywhere
+};
+
+}  // namespace skerry::policy

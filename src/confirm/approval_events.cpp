@@ -1,0 +1,121 @@
+#include "confirm/approval_events.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace skerry::confirm {
+
+struct BroadcasterState {
+  struct Subscriber {
+    Listener listener;
+    std::uint64_t since = 0;  // the number of the last event before it came
+  };
+  struct Numbered {
+    std::uint64_t number = 0;
+    Event event;
+  };
+
+  std::mutex mutex;
+  std::condition_variable work;
+  std::condition_variable told;
+  std::deque<Numbered> events;
+  std::map<std::uint64_t, std::shared_ptr<Subscriber>> subscribers;
+  std::uint64_t last_subscriber = 0;
+  std::uint64_t last_event = 0;
+  std::uint64_t telling = 0;  // the subscriber whose listener runs, 0 for none
+  std::thread::id teller;
+  bool closing = false;
+
+  void Run();
+  void Remove(std::uint64_t number);
+
+ private:
+  void Tell(std::unique_lock<std::mutex>& lock, const Numbered& numbered);
+};
+
+void BroadcasterState::Run() {
+  std::unique_lock lock(mutex);
+  teller = std::this_thread::get_id();
+  while (true) {
+    work.wait(lock, [this] { return closing || !events.empty(); });
+    if (events.empty()) return;
+    const Numbered numbered = std::move(events.front());
+    events.pop_front();
+    Tell(lock, numbered);
+  }
+}
+
+void BroadcasterState::Tell(std::unique_lock<std::mutex>& lock, const Numbered& numbered) {
+  std::uint64_t last = 0;
+  // The map may change during a call: go on behind the number that was called last.
+  for (auto next = subscribers.begin(); next != subscribers.end(); next = subscribers.upper_bound(last)) {
+    last = telling = next->first;
+    std::shared_ptr<Subscriber> subscriber = next->second;
+    lock.unlock();
+    if (subscriber->since < numbered.number) subscriber->listener(numbered.event);
+    // What the listener holds may be a subscription, so it goes without the lock.
+    subscriber.reset();
+    lock.lock();
+    telling = 0;
+    told.notify_all();
+  }
+}
+
+void BroadcasterState::Remove(std::uint64_t number) {
+  std::shared_ptr<Subscriber> removed;  // goes after the lock has
+  std::unique_lock lock(mutex);
+  const auto found = subscribers.find(number);
+  if (found == subscribers.end()) return;
+  removed = std::move(found->second);
+  subscribers.erase(found);
+  if (std::this_thread::get_id() != teller) told.wait(lock, [&] { return telling != number; });
+}
+
+Subscription::Subscription(Subscription&& other) noexcept
+    : state_(std::move(other.state_)), number_(std::exchange(other.number_, 0)) {}
+
+Subscription& Subscription::operator=(Subscription&& other) noexcept {
+  if (this == &other) return *this;
+  Cancel();
+  state_ = std::move(other.state_);
+  number_ = std::exchange(other.number_, 0);
+  return *this;
+}
+
+void Subscription::Cancel() {
+  const std::uint64_t number = std::exchange(number_, 0);
+  if (number == 0) return;
+  if (const auto state = state_.lock()) state->Remove(number);
+}
+
+Broadcaster::Broadcaster()
+    : state_(std::make_shared<BroadcasterState>()), teller_([state = state_] { state->Run(); }) {}
+
+Broadcaster::~Broadcaster() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->closing = true;
+  state_->work.notify_all();
+}
+
+void Broadcaster::Publish(Event event) {
+  const std::scoped_lock lock(state_->mutex);
+  const std::uint64_t number = ++state_->last_event;
+  if (state_->subscribers.empty()) return;
+  state_->events.push_back({number, std::move(event)});
+  state_->work.notify_all();
+}
+
+Subscription Broadcaster::Subscribe(Listener listener) {
+  auto subscriber = std::make_shared<BroadcasterState::Subscriber>();
+  subscriber->listener = std::move(listener);
+  const std::scoped_lock lock(state_->mutex);
+  subscriber->since = state_->last_event;
+  const std::uint64_t number = ++state_->last_subscriber;
+  state_->subscribers.emplace(number, std::move(subscriber));
+  return {state_, number};
+}
+
+}  // namespace skerry::confirm

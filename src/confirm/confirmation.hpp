@@ -1,0 +1,61 @@
+// ConfirmationService: a person is asked before something runs (S3).
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/deadline.hpp"
+#include "core/execution.hpp"
+#include "core/risk.hpp"
+
+namespace skerry::confirm {
+
+// What a person has to know before they answer.
+struct Question {
+  std::string session;       // of whom; empty for a run of its own
+  std::string content_type;  // "python", "javascript", "shell", "browser"
+  std::string code;          // byte for byte what would run
+  core::RiskAssessment risk;
+  // Under what conditions, in words and in order: {"sandbox", "native"}, {"network", "none"}, {"memory", "512 MB"}.
+  std::vector<std::pair<std::string, std::string>> conditions;
+  std::string digest;  // SHA-256 of everything that the answer is about, 64 hexadecimal digits
+};
+
+enum class Decision {
+  kApproved,
+  kRejected,
+  kExpired,    // nobody answered in time
+  kCancelled,  // the asker went away
+};
+std::string_view NameOf(Decision decision);
+
+// How long an approval holds.
+enum class Scope {
+  kOnce,
+  kSession,  // the same digest is not asked about again in this session
+};
+
+struct Answer {
+  Decision decision = Decision::kRejected;
+  Scope scope = Scope::kOnce;
+  std::string by;      // who or what decided: "terminal", "--yes", a user's name
+  std::string reason;  // one line for people; why not, where it was not approved
+};
+
+// Thread-safe.
+class ConfirmationService {
+ public:
+  ConfirmationService() = default;
+  ConfirmationService(const ConfirmationService&) = delete;
+  ConfirmationService& operator=(const ConfirmationService&) = delete;
+  virtual ~ConfirmationService() = default;
+
+  // Waits for the answer, until the deadline or until `stop` is asked for. Never approves because of a failure.
+  virtual Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) = 0;
+};
+
+}  // namespace skerry::confirm

@@ -1,0 +1,52 @@
+// SessionApprovals: what was approved for a session is not asked about again in it.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "confirm/confirmation.hpp"
+
+namespace skerry::confirm {
+
+// Thread-safe. Asks another service about everything that it does not remember: the same digest, in the same session,
+// approved with Scope::kSession. Where there is no session nothing is remembered.
+class SessionApprovals : public ConfirmationService {
+ public:
+  static constexpr std::size_t kMostRemembered = 10'000;
+
+  // `asked` is borrowed. When more than `max_remembered` approvals are there, the oldest is forgotten: one is asked
+  // again.
+  explicit SessionApprovals(ConfirmationService& asked, std::size_t max_remembered = kMostRemembered)
+      : asked_(asked), max_remembered_(max_remembered) {}
+
+  Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
+
+  // The session is over. What it is still asking about is not remembered either.
+  void Forget(std::string_view session);
+
+ private:
+  using Approved = std::pair<std::string, std::string>;  // session, digest
+  struct Pending {
+    std::string_view session;
+    bool forgotten = false;
+  };
+
+  bool Remembers(const Approved& approved);
+  void Remember(const Approved& approved);  // needs the lock
+  Answer AskOther(const Approved& approved, const Question& question, base::Deadline deadline, std::stop_token stop);
+
+  ConfirmationService& asked_;
+  const std::size_t max_remembered_;
+  std::mutex mutex_;
+  std::set<Approved> approved_;
+  std::deque<Approved> order_;     // the same, the oldest first
+  std::vector<Pending*> pending_;  // each on the stack of its Ask
+};
+
+}  // namespace skerry::confirm

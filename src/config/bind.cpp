@@ -92,6 +92,13 @@ void BindNetwork(const Section& section, Network& network) {
   section.Read("allowLocalBinding", network.allow_local_binding);
 }
 
+void BindPolicy(const Section& section, Policy& policy) {
+  section.Read("rules", policy.rules);
+  section.Read("commands", policy.commands);
+  section.Read("modules", policy.modules);
+  section.Read("allow", policy.allow);
+}
+
 void BindFilesystem(const Section& section, Filesystem& filesystem) {
   section.Read("allowRead", filesystem.allow_read);
   section.Read("denyRead", filesystem.deny_read);
@@ -174,6 +181,8 @@ void BindSandbox(const Section& section, Sandbox& sandbox) {
   section.Read("security", sandbox.security);
   section.Read("confirm", sandbox.confirm);
   section.Read("rejectAsConfirmation", sandbox.reject_as_confirmation);
+  section.Read("confirmTimeout", sandbox.confirm_timeout);
+  BindPolicy(section.Child("policy"), sandbox.policy);
   BindNetwork(section.Child("network"), sandbox.network);
   BindFilesystem(section.Child("filesystem"), sandbox.filesystem);
   BindRuntime(section.Child("runtime"), sandbox.runtime);

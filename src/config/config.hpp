@@ -116,6 +116,14 @@ struct Backends {
   Aio aio;
 };
 
+// Items are `name=level`.
+struct Policy {
+  std::vector<std::string> rules;
+  std::vector<std::string> commands;
+  std::vector<std::string> modules;
+  std::vector<std::string> allow;
+};
+
 struct Sandbox {
   bool enabled = false;
   std::string backend;
@@ -123,6 +131,8 @@ struct Sandbox {
   SecurityMode security = SecurityMode::kStrict;
   ConfirmFrom confirm = ConfirmFrom::kHigh;
   bool reject_as_confirmation = false;
+  std::chrono::seconds confirm_timeout{0};
+  Policy policy;
   Network network;
   Filesystem filesystem;
   Runtime runtime;

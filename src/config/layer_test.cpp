@@ -119,8 +119,8 @@ TEST(FileTest, UnknownKeyNamesWhatIsAllowed) {
       {{R"({"sandbx": {}})", "sandbx: unknown key (did you mean sandbox?), allowed are: $schema, sandbox"},
        {R"({"agents": {}})", "agents: unknown key, allowed are: $schema, sandbox"},
        {InSandbox(R"("limitz": {})"),
-        "sandbox.limitz: unknown key (did you mean limits?), allowed are: backend, backends, confirm, enabled, "
-        "filesystem, limits, mode, network, pool, rejectAsConfirmation, runtime, security, workspace"},
+        "sandbox.limitz: unknown key (did you mean limits?), allowed are: backend, backends, confirm, confirmTimeout, "
+        "enabled, filesystem, limits, mode, network, policy, pool, rejectAsConfirmation, runtime, security, workspace"},
        {InSandbox(R"("runtime": {"": 1})"), "sandbox.runtime.\"\": unknown key, allowed are: cleanupOnExit, timeout"}});
 }
 

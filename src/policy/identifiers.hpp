@@ -1,6 +1,7 @@
 // Spellings of an identifier that a language reads as the same one.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,21 @@ std::string FoldLookalikes(std::string_view identifier);
 
 // `\u0065val` and `\u{65}val`, as JavaScript reads them.
 std::string UnescapedIdentifier(std::string_view identifier);
+
+// The usual spelling of identifiers; keeps those that were written in another one.
+class Spellings {
+ public:
+  using Reader = std::string (*)(std::string_view);
+  explicit Spellings(Reader read) : read_(read) {}
+  Spellings(const Spellings&) = delete;
+  Spellings& operator=(const Spellings&) = delete;
+
+  // Lives as long as both this and the identifier.
+  std::string_view Normal(std::string_view identifier);
+
+ private:
+  Reader read_;
+  std::deque<std::string> kept_;
+};
 
 }  // namespace skerry::policy

@@ -1,4 +1,5 @@
 // The analysis of JavaScript and TypeScript: names are followed to what they mean, then held against the table.
+#include <algorithm>
 #include <set>
 
 #include "policy/javascript_rules.hpp"
@@ -24,9 +25,12 @@ class Analysis {
       if (tree_[id].error) ReportError(id);
       ReportNode(id);
     }
+    if (loads_unknown_ && critical_module_ != kNoNode) ReportModuleNamed(TextOf(critical_module_), critical_module_);
   }
 
  private:
+  [[nodiscard]] std::string TextOf(NodeId id) const { return evaluation_.TextOf(evaluation_.ValueOf(id)).value_or(""); }
+
   void Add(const Rule& rule, NodeId id) { report_.Add(rule, tree_.text(), tree_[id].begin, tree_[id].end); }
 
   void ReportError(NodeId id) {
@@ -44,12 +48,23 @@ class Analysis {
         if (!evaluation_.IsBinding(id)) ReportUse(id);
         return;
       case kSubscriptExpression:
-        return ReportUse(id);
+        ReportUse(id);
+        return ReportItem(id);
+      case kBinaryExpression:
+        return ReportHiddenName(id);
+      case kString:
+      case kTemplateString:
+        // No name of a module is longer.
+        if (tree_[id].end - tree_[id].begin < 64 && critical_module_ == kNoNode && IsCriticalModule(TextOf(id)))
+          critical_module_ = id;
+        return ReportHiddenName(id);
       case kMemberExpression:
         ReportUse(id);
         return ReportMember(id);
       case kCallExpression:
       case kNewExpression:
+        ReportUse(id);
+        ReportHiddenName(id);
         return ReportCall(id);
       case kImportStatement:
       case kExportStatement:
@@ -65,6 +80,54 @@ class Analysis {
     evaluation_.pool().ForEach(evaluation_.ValueOf(id), [&](Value value) {
       if (value.kind != Value::Kind::kName) return;
       if (const Rule* rule = names_.RuleFor(value.id, When::kUsed)) Add(*rule, id);
+      const Rule* handed_on = names_.RuleFor(value.id, When::kHandedOn);
+      if (handed_on == nullptr || !IsHandedOn(tree_, id)) return;
+      loads_unknown_ |= handed_on->id == kJavaScriptDynamicRequire.id;
+      Add(*handed_on, id);
+    });
+  }
+
+  // A text that is put together, and then is a name that nobody has a reason to put together.
+  void ReportHiddenName(NodeId id) {
+    const Value value = evaluation_.ValueOf(id);
+    if (value.kind != Value::Kind::kText || value == ValuePool::kSomeText) return;
+    const NodeId first = tree_.FirstNamedChild(id);
+    const bool one_part = tree_[id].kind == kTemplateString && first != kNoNode &&
+                          tree_[id].end - tree_[id].begin <= tree_[first].end - tree_[first].begin + 2;
+    const std::string& text = evaluation_.pool().TextAt(value.id);
+    if (!one_part && IsCriticalName(text)) Add(kJavaScriptHiddenName, id);
+  }
+
+  [[nodiscard]] bool IsCriticalName(std::string_view text) const {
+    const Rule* used = names_.RuleFor(evaluation_.Own(text), When::kUsed);
+    const bool critical = used != nullptr && used->level == core::RiskLevel::kCritical;
+    return critical || IsCriticalModule(text) || text == "Function" || text == "constructor";
+  }
+
+  [[nodiscard]] bool IsCriticalModule(std::string_view text) const {
+    const Value module = evaluation_.ModuleNamed(text);
+    const Rule* rule = module.kind == Value::Kind::kName ? names_.RuleFor(module.id, When::kImported) : nullptr;
+    return rule != nullptr && rule->level == core::RiskLevel::kCritical;
+  }
+
+  // What `this` is, and what it is usually kept as, is not sure enough.
+  [[nodiscard]] bool IsThis(NodeId object) const {
+    const std::string_view text = tree_.TextOf(object);
+    return text == "this" || text == "self" || text == "that" || text == "_this" || text == "me";
+  }
+
+  // globalThis[x]
+  void ReportItem(NodeId id) {
+    const NodeId object = tree_.Child(id, kFieldObject);
+    const NodeId index = tree_.Child(id, kFieldIndex);
+    if (object == kNoNode || index == kNoNode || IsThis(object) || tree_[id].field == kFieldLeft) return;
+    const bool known =
+        tree_[index].kind == kNumber || evaluation_.ForEachText(evaluation_.ValueOf(index), [](const std::string&) {});
+    evaluation_.pool().ForEach(evaluation_.ValueOf(object), [&](Value value) {
+      const bool global = value.kind == Value::Kind::kName &&
+                          (value.id == names_.Root("globalThis") || value.id == evaluation_.Own("process") ||
+                           value.id == evaluation_.Own("module"));
+      if (global && !known) Add(kJavaScriptReflection, id);
     });
   }
 
@@ -106,13 +169,20 @@ class Analysis {
   }
 
   void ReportModule(NodeId source, NodeId id) {
-    const auto name = source == kNoNode ? std::nullopt : evaluation_.TextOf(evaluation_.ValueOf(source));
-    if (!name || name->find(kHole) != std::string::npos) return Add(kJavaScriptDynamicRequire, id);
-    if (IsBrowserName(*name)) report_.NeedBrowser();
-    const auto extra = report_.extras().modules.find(*name);
+    const bool known =
+        source != kNoNode && evaluation_.ForEachText(evaluation_.ValueOf(source),
+                                                     [&](const std::string& name) { ReportModuleNamed(name, id); });
+    if (known) return;
+    loads_unknown_ = true;
+    Add(kJavaScriptDynamicRequire, id);
+  }
+
+  void ReportModuleNamed(std::string_view name, NodeId id) {
+    if (IsBrowserName(name)) report_.NeedBrowser();
+    const auto extra = report_.extras().modules.find(name);
     if (extra != report_.extras().modules.end())
       Add(kJavaScriptOrganisationModule[static_cast<std::size_t>(extra->second)], id);
-    const Value module = evaluation_.ModuleNamed(*name);
+    const Value module = evaluation_.ModuleNamed(name);
     if (module.kind != Value::Kind::kName) return;
     if (const Rule* rule = names_.RuleFor(module.id, When::kImported)) Add(*rule, id);
   }
@@ -128,12 +198,24 @@ class Analysis {
     bool known = false;
     evaluation_.pool().ForEach(called, [&](Value value) {
       known |= value.kind == Value::Kind::kName || value.kind == Value::Kind::kForeign;
-      if (value.kind == Value::Kind::kName) ReportCallOf(value.id, id, called);
+      if (value.kind == Value::Kind::kName) ReportCallOf(value.id, id);
     });
     if (tree_[function].kind == kMemberExpression && !known) ReportMethod(id, function);
+    if (tree_[id].kind == kCallExpression) ReportConstructor(id, function);
   }
 
-  void ReportCallOf(NameId name, NodeId id, Value) {
+  // x.constructor(…) without `new` is of use where x is a function, and makes a function of a text then.
+  void ReportConstructor(NodeId id, NodeId function) {
+    const NodeId object = tree_.Child(function, kFieldObject);
+    const NodeId property = tree_.Child(function, kFieldProperty);
+    if (object == kNoNode || property == kNoNode || tree_.TextOf(property) != "constructor") return;
+    const std::string_view of = tree_.TextOf(object);
+    if (of == "this" || of == "super" || evaluation_.Argument(id, 0) == kNoNode) return;
+    Add(kJavaScriptEval, id);
+    NestCode(evaluation_.LastArgument(id), core::Language::kJavaScript);
+  }
+
+  void ReportCallOf(NameId name, NodeId id) {
     if (const Rule* rule = names_.RuleFor(name, When::kCalled)) Add(*rule, id);
     const NodeId first = evaluation_.Argument(id, 0);
     if (names_.Has(name, When::kRunsCode))
@@ -153,7 +235,7 @@ class Analysis {
     NestCode(first, core::Language::kJavaScript);
   }
 
-  // Reflect.construct(Function, …), Reflect.apply(eval, …), Reflect.get(globalThis, 'eval').
+  // Reflect.construct(Function, …), Reflect.apply(fetch, …).
   void ReportReflection(NameId name, NodeId id) {
     const NameId reflect = evaluation_.Own("Reflect");
     const NodeId first = evaluation_.Argument(id, 0);
@@ -163,7 +245,6 @@ class Analysis {
         const Rule* rule = value.kind == Value::Kind::kName ? names_.RuleFor(value.id, When::kCalled) : nullptr;
         if (rule != nullptr) Add(*rule, id);
       });
-    if (name == names_.Member(reflect, "get")) ReportUse(id);
   }
 
   void ReportMethod(NodeId id, NodeId function) {
@@ -208,6 +289,8 @@ class Analysis {
   Evaluation evaluation_;
   Report& report_;
   std::set<std::pair<NodeId, core::Language>> nested_;
+  bool loads_unknown_ = false;        // a module that cannot be told
+  NodeId critical_module_ = kNoNode;  // the first text that is the name of a critical one
 };
 
 // As JavaScript; where that fails, as the dialect in which the least of it fails.
@@ -215,16 +298,31 @@ SyntaxTree ParseBest(std::string_view code) {
   SyntaxTree best = SyntaxTree::Parse(VocabularyOf(Grammar::kJavaScript), code);
   for (const Grammar grammar : {Grammar::kTypeScript, Grammar::kTsx}) {
     if (!best.complete() || !best.has_errors()) break;
+    // The third dialect differs by its elements.
+    if (grammar == Grammar::kTsx && !code.contains("</") && !code.contains("/>")) break;
     SyntaxTree other = SyntaxTree::Parse(VocabularyOf(grammar), code);
     if (other.complete() && other.error_bytes() < best.error_bytes()) best = std::move(other);
   }
   return best;
 }
 
+// As JavaScript reads it: these end the first line, too, which need not be code.
+std::string WithPlainFirstLine(std::string_view code) {
+  std::string plain(code);
+  if (!code.starts_with("#!")) return plain;
+  const std::size_t end = std::min(plain.find('\n'), plain.size());
+  for (const std::string_view separator : {"\r", "\u2028", "\u2029"}) {
+    const std::size_t at = plain.find(separator);
+    if (at < end) plain.replace(at, separator.size(), "\n  ", separator.size());
+  }
+  return plain;
+}
+
 }  // namespace
 }  // namespace javascript
 
-void AnalyseJavaScript(std::string_view code, Report& report) {
+void AnalyseJavaScript(std::string_view text, Report& report) {
+  const std::string code = javascript::WithPlainFirstLine(text);
   const SyntaxTree tree = javascript::ParseBest(code);
   if (!tree.complete()) {
     report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));

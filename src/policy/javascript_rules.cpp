@@ -14,6 +14,7 @@ constexpr Rule kChildProcess{"javascript.child-process", kCritical, "Starts othe
 constexpr Rule kVirtualMachine{"javascript.vm", kCritical,
                                "Runs text as code in a context of its own, which is no sandbox."};
 constexpr Rule kInternals{"javascript.internals", kCritical, "Reaches for the runtime's internals or native code."};
+constexpr Rule kDynamicRequire{"javascript.dynamic-require", kHigh, "Loads a module that is only named when it runs."};
 constexpr Rule kFiles{"javascript.files", kHigh, "Reads, writes or deletes files."};
 constexpr Rule kNetwork{"javascript.network", kHigh, "Talks to the network."};
 constexpr Rule kWorkers{"javascript.workers", kHigh, "Runs code in further threads or processes."};
@@ -32,6 +33,8 @@ constexpr std::array kRows = {
     NameRow{kUsed, "globalThis.eval globalThis.execScript", kEval},
     NameRow{kCalled, "globalThis.Function globalThis.AsyncFunction globalThis.GeneratorFunction", kEval},
     NameRow{kUsed, "globalThis.Function.prototype.constructor globalThis.Function.constructor", kEval},
+    NameRow{kHandedOn, "globalThis.Function", kEval},
+    NameRow{kHandedOn, "globalThis.require", kDynamicRequire},
     NameRow{kRunsCode,
             "globalThis.eval globalThis.Function globalThis.execScript vm.runInNewContext vm.runInThisContext "
             "vm.runInContext "
@@ -104,12 +107,16 @@ constexpr std::array kRows = {
             "module.createRequire.() module.default.createRequire.()",
             SameAs("globalThis.require")},
     NameRow{kSameAs, "process", SameAs("globalThis.process")},
+    // What a function is made by, and what it inherits from.
+    NameRow{kSameAs, "globalThis.Function.().constructor", SameAs("globalThis.Function")},
+    NameRow{kSameAs, "globalThis.Function.().__proto__", SameAs("globalThis.Function.prototype")},
     NameRow{kAmbient, "fs child_process http https net vm", kNone},
     NameRow{kKnown,
             "globalThis.require globalThis.setTimeout globalThis.setInterval globalThis.setImmediate globalThis.atob "
-            "globalThis.String.fromCharCode "
+            "globalThis.String.fromCharCode globalThis.String.fromCodePoint "
             "globalThis.Buffer.from globalThis.Reflect.get globalThis.Reflect.construct globalThis.Reflect.apply "
-            "module.createRequire globalThis.require.resolve",
+            "module.createRequire globalThis.require.resolve globalThis.Function.() globalThis.Object.getPrototypeOf "
+            "globalThis.Reflect.getPrototypeOf globalThis.Object.getOwnPropertyDescriptor",
             kNone},
 };
 
@@ -118,8 +125,10 @@ constexpr std::string_view kByOrganisation = "A module that this organisation ha
 }  // namespace
 
 const Rule kJavaScriptEval = kEval;
-const Rule kJavaScriptDynamicRequire{"javascript.dynamic-require", kHigh,
-                                     "Loads a module that is only named when it runs."};
+const Rule kJavaScriptDynamicRequire = kDynamicRequire;
+const Rule kJavaScriptHiddenName{"javascript.hidden-name", kCritical, "Puts a name together that hides what it is."};
+const Rule kJavaScriptReflection{"javascript.reflection", kHigh,
+                                 "Asks for a global by a name that is only known when it runs."};
 const Rule kJavaScriptOrganisationModule[] = {{"javascript.organisation", kSafe, kByOrganisation},
                                               {"javascript.organisation", kLow, kByOrganisation},
                                               {"javascript.organisation", kMedium, kByOrganisation},

@@ -11,6 +11,8 @@ const Names& JavaScriptNames();
 // Broken by more than the mention of a name.
 extern const Rule kJavaScriptEval;
 extern const Rule kJavaScriptDynamicRequire;
+extern const Rule kJavaScriptHiddenName;
+extern const Rule kJavaScriptReflection;
 extern const Rule kJavaScriptOrganisationModule[];  // by RiskLevel
 
 }  // namespace skerry::policy

@@ -7,7 +7,8 @@ namespace {
 
 class Scopes {
  public:
-  Scopes(const SyntaxTree& tree, Bindings& bindings) : tree_(tree), bindings_(bindings) {}
+  Scopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings)
+      : tree_(tree), spellings_(spellings), bindings_(bindings) {}
 
   Scoping Find() {
     result_.scope_of.assign(tree_.size(), 0);
@@ -69,6 +70,7 @@ class Scopes {
         return Bind(alias == kNoNode ? tree_.Child(id, kFieldName) : alias, outer, 0);
       }
       case kAssignmentExpression:
+      case kAugmentedAssignmentExpression:
         return DeclareAssigned(tree_.Child(id, kFieldLeft));
       default:
         return;
@@ -113,7 +115,7 @@ class Scopes {
   // Names that are declared nowhere belong to the whole program.
   void DeclareAssigned(NodeId target) {
     if (target != kNoNode && tree_[target].kind == kIdentifier)
-      bindings_.Declare(0, tree_.TextOf(target), Bindings::kNever);
+      bindings_.Declare(0, spellings_.Normal(tree_.TextOf(target)), Bindings::kNever);
   }
 
   void Bind(NodeId target, Scope scope, std::uint32_t sure_from) {
@@ -130,7 +132,7 @@ class Scopes {
         case kShorthandPropertyIdentifierPattern:
           result_.is_binding[id] = true;
           result_.bound_in[id] = scope;
-          bindings_.Declare(scope, tree_.TextOf(id), sure_from);
+          bindings_.Declare(scope, spellings_.Normal(tree_.TextOf(id)), sure_from);
           ++id;
           break;
         case kObjectPattern:
@@ -152,6 +154,7 @@ class Scopes {
   }
 
   const SyntaxTree& tree_;
+  Spellings& spellings_;
   Bindings& bindings_;
   Scoping result_;
   std::vector<Scope> function_of_;  // by scope: the function that it is in
@@ -159,8 +162,8 @@ class Scopes {
 
 }  // namespace
 
-Scoping FindScopes(const SyntaxTree& tree, Bindings& bindings) {
-  return Scopes(tree, bindings).Find();
+Scoping FindScopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings) {
+  return Scopes(tree, spellings, bindings).Find();
 }
 
 }  // namespace skerry::policy::javascript

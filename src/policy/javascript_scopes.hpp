@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "policy/identifiers.hpp"
 #include "policy/syntax_tree.hpp"
 #include "policy/values.hpp"
 
@@ -15,6 +16,6 @@ struct Scoping {
 };
 
 // Fills `bindings` with every name that is declared somewhere.
-Scoping FindScopes(const SyntaxTree& tree, Bindings& bindings);
+Scoping FindScopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings);
 
 }  // namespace skerry::policy::javascript

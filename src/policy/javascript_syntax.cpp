@@ -1,5 +1,6 @@
 #include "policy/javascript_syntax.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace skerry::policy::javascript {
@@ -86,8 +87,10 @@ constexpr auto kKinds = std::to_array<std::string_view>({
     "jsx_opening_element",
     "jsx_closing_element",
     "jsx_self_closing_element",
+    "expression_statement",
+    "type_query",
 });
-static_assert(kKinds.size() == kJsxSelfClosingElement);
+static_assert(kKinds.size() == kTypeQuery);
 
 // In the order of Field.
 constexpr auto kFields = std::to_array<std::string_view>({
@@ -97,7 +100,65 @@ constexpr auto kFields = std::to_array<std::string_view>({
 });
 static_assert(kFields.size() == kFieldHandler);
 
+// The word that is called, whatever it is called on.
+std::string_view CalledWord(const SyntaxTree& tree, NodeId call) {
+  NodeId function = tree.Child(call, kFieldFunction);
+  if (function != kNoNode && tree[function].kind == kMemberExpression) function = tree.Child(function, kFieldProperty);
+  return function == kNoNode ? std::string_view() : tree.TextOf(function);
+}
+
+// expect.any(Function), and the types in the properties of a component.
+bool OnlyLooks(const SyntaxTree& tree, NodeId arguments) {
+  constexpr auto kLookers =
+      std::to_array<std::string_view>({"any", "toBeInstanceOf", "instanceOf", "instanceof", "isInstanceOf",
+                                       "defineComponent", "defineProps", "extend", "component", "createApp", "String"});
+  const NodeId call = tree[arguments].parent;
+  return call != kNoNode && std::ranges::find(kLookers, CalledWord(tree, call)) != kLookers.end();
+}
+
 }  // namespace
+
+bool IsHandedOn(const SyntaxTree& tree, NodeId id) {
+  NodeId at = tree[id].parent;
+  constexpr int kMaxSteps = 16;
+  for (int steps = 0; at != kNoNode && steps < kMaxSteps; ++steps, at = tree[at].parent) {
+    switch (tree[at].kind) {
+      case kArguments:
+        return !OnlyLooks(tree, at);
+      case kArray:
+      case kObject:
+      case kPair:
+        continue;
+      case kExportStatement:
+        return false;
+      case kAssignmentExpression: {
+        const NodeId target = tree.Child(at, kFieldLeft);
+        return tree[id].parent != at || (target != kNoNode && tree[target].kind != kIdentifier);
+      }
+      case kVariableDeclarator:
+      case kCallExpression:
+      case kNewExpression:
+      case kMemberExpression:
+      case kSubscriptExpression:
+      case kParenthesizedExpression:
+      case kBinaryExpression:
+      case kUnaryExpression:
+      case kSequenceExpression:
+      case kTernaryExpression:
+      case kAsExpression:
+      case kSatisfiesExpression:
+      case kNonNullExpression:
+      case kExpressionStatement:
+      case kTypeQuery:
+      case kAssignmentPattern:
+      case kObjectAssignmentPattern:
+        return tree[id].parent != at;
+      default:
+        return true;
+    }
+  }
+  return true;
+}
 
 const Vocabulary& VocabularyOf(Grammar grammar) {
   static const Vocabulary javascript(Grammar::kJavaScript, kKinds, kFields);

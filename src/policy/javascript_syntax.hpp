@@ -88,6 +88,8 @@ enum Kind : std::uint8_t {
   kJsxOpeningElement,
   kJsxClosingElement,
   kJsxSelfClosingElement,
+  kExpressionStatement,
+  kTypeQuery,
 };
 
 enum Field : std::uint8_t {
@@ -117,5 +119,8 @@ enum Field : std::uint8_t {
 
 // The same numbers for each grammar: kJavaScript, kTypeScript or kTsx.
 const Vocabulary& VocabularyOf(Grammar grammar);
+
+// The value of this expression goes where it cannot be followed: into a call, a list, an object, out of a function.
+bool IsHandedOn(const SyntaxTree& tree, NodeId id);
 
 }  // namespace skerry::policy::javascript

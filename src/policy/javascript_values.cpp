@@ -11,15 +11,12 @@ constexpr int kMaxPasses = 4;
 constexpr std::uint32_t kMaxLiteral = 4096;  // of those that are parts of others
 constexpr std::size_t kMaxListItems = 256;   // of a list of texts that are joined
 constexpr int kMaxAncestors = 200;
+constexpr int kMaxPatternDepth = 16;
 
 const std::string kUnknownText(1, kHole);
 
 Value NameValue(NameId id) {
   return id == kNoName ? Value{} : Value{Value::Kind::kName, id};
-}
-
-bool IsFunctionLiteral(std::uint8_t kind) {
-  return kind == kFunctionExpression || kind == kArrowFunction || kind == kGeneratorFunction;
 }
 
 }  // namespace
@@ -28,8 +25,9 @@ Evaluation::Evaluation(const SyntaxTree& tree, const Names& names)
     : tree_(tree),
       names_(names),
       own_(names.Root("globalThis")),
+      spellings_(UnescapedIdentifier),
       bindings_(pool_),
-      scoping_(FindScopes(tree, bindings_)),
+      scoping_(FindScopes(tree, spellings_, bindings_)),
       values_(tree.size()) {}
 
 void Evaluation::Run() {
@@ -67,7 +65,9 @@ Value Evaluation::Evaluate(NodeId id) {
       const NodeId object = tree_.Child(id, kFieldObject);
       const NodeId property = tree_.Child(id, kFieldProperty);
       if (object == kNoNode || property == kNoNode) return {};
-      return Member(object, Normal(tree_.TextOf(property)));
+      // The methods of lists are functions.
+      if (tree_[object].kind == kArray || tree_[object].kind == kRegex) return AFunction();
+      return MemberOf(values_[object], Normal(tree_.TextOf(property)));
     }
     case kSubscriptExpression:
       return EvaluateSubscript(id);
@@ -101,8 +101,24 @@ Value Evaluation::Evaluate(NodeId id) {
     case kAssignmentExpression:
       AssignPattern(tree_.Child(id, kFieldLeft), child(kFieldRight));
       return child(kFieldRight);
+    case kAugmentedAssignmentExpression:
+      AssignAugmented(id);
+      return {};
+    case kFunctionDeclaration:
+    case kGeneratorFunctionDeclaration:
+    case kClassDeclaration:
+      AssignPattern(tree_.Child(id, kFieldName), AFunction());
+      return {};
+    case kFunctionExpression:
+    case kGeneratorFunction:
+    case kArrowFunction:
+    case kClassExpression:
+      return AFunction();
     case kAssignmentPattern:
       AssignPattern(tree_.Child(id, kFieldLeft), child(kFieldRight));
+      return {};
+    case kForInStatement:
+      AssignLoop(id);
       return {};
     case kImportStatement:
       AssignImport(id);
@@ -127,47 +143,45 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
 // Outside of classes and objects `this` can be what holds all names.
 Value Evaluation::EvaluateThis(NodeId id) const {
   NodeId at = tree_[id].parent;
-  for (int steps = 0; at != kNoNode && steps < kMaxAncestors; ++steps, at = tree_[at].parent)
-    if (tree_[at].kind == kClassBody || tree_[at].kind == kObject || tree_[at].kind == kMethodDefinition) return {};
+  for (int steps = 0; at != kNoNode && steps < kMaxAncestors; ++steps, at = tree_[at].parent) {
+    const std::uint8_t kind = tree_[at].kind;
+    if (kind == kClassBody || kind == kObject || kind == kMethodDefinition) return {};
+    // Thing.prototype.name = function () { … }
+    if (kind == kFunctionExpression && tree_[tree_[at].parent].kind == kAssignmentExpression) return {};
+  }
   return {Value::Kind::kName, own_};
 }
 
 Value Evaluation::MemberOf(Value object, std::string_view name) {
   Value result;
   pool_.ForEach(object, [&](Value each) {
+    // The methods of texts are functions.
+    if (each.kind == Value::Kind::kText || each.kind == Value::Kind::kLiteral)
+      result = pool_.Either(result, name == "length" ? Value{} : AFunction());
     if (each.kind != Value::Kind::kName) return;
     NameId member = names_.Member(each.id, name);
     // What a module exports by default is the module.
     if (member == kNoName && name == "default") member = each.id;
-    if (member == kNoName && each.id != own_ && (name == "call" || name == "apply" || name == "bind")) member = each.id;
+    const bool passes_on = name == "call" || name == "apply" || name == "bind";
+    if (member == kNoName && each.id != own_ && passes_on) member = each.id;
     result = pool_.Either(result, member == kNoName ? Value{Value::Kind::kForeign, 0} : NameValue(member));
   });
-  return result;
-}
-
-// The constructor of a function makes functions of texts, and every constructor is a function.
-Value Evaluation::Member(NodeId object, std::string_view name) {
-  if (name == "constructor") {
-    NodeId inner = object;
-    while (inner != kNoNode && tree_[inner].kind == kParenthesizedExpression) inner = tree_.FirstNamedChild(inner);
-    const NodeId property = inner == kNoNode ? kNoNode : tree_.Child(inner, kFieldProperty);
-    const bool of_constructor = property != kNoNode && tree_.TextOf(property) == "constructor";
-    const bool of_prototype = tree_.TextOf(object).ends_with("getPrototypeOf(async function(){})");
-    const NodeId index = inner == kNoNode ? kNoNode : tree_.Child(inner, kFieldIndex);
-    const bool by_text = index != kNoNode && TextOf(values_[index]) == "constructor";
-    const bool of_function =
-        inner != kNoNode && (IsFunctionLiteral(tree_[inner].kind) || values_[inner].kind == Value::Kind::kName);
-    if (of_constructor || by_text || of_function || of_prototype) return NameValue(Own("Function"));
-  }
-  return MemberOf(values_[object], name);
+  // Every constructor is a function, and the constructor of a function makes functions of texts.
+  const bool unknown = result.kind == Value::Kind::kUnknown || result.kind == Value::Kind::kForeign;
+  return unknown && name == "constructor" ? AFunction() : result;
 }
 
 Value Evaluation::EvaluateSubscript(NodeId id) {
   const NodeId object = tree_.Child(id, kFieldObject);
   const NodeId index = tree_.Child(id, kFieldIndex);
   if (object == kNoNode || index == kNoNode) return {};
-  const auto key = TextOf(values_[index]);
-  return key ? Member(object, *key) : Value{};
+  return MembersNamed(values_[object], values_[index]);
+}
+
+Value Evaluation::MembersNamed(Value object, Value names) {
+  Value result;
+  ForEachText(names, [&](const std::string& name) { result = pool_.Either(result, MemberOf(object, name)); });
+  return result;
 }
 
 Value Evaluation::EvaluateBinary(NodeId id) {
@@ -196,8 +210,10 @@ Value Evaluation::EvaluateCall(NodeId id) {
   if (function == kNoNode) return {};
   const NodeId first = Argument(id, 0);
   if (tree_[function].kind == kImportKeyword || IsRequire(values_[function])) {
-    const auto name = first == kNoNode ? std::nullopt : TextOf(values_[first]);
-    return name && name->find(kHole) == std::string::npos ? ModuleNamed(*name) : Value{};
+    Value module;
+    if (first != kNoNode)
+      ForEachText(values_[first], [&](const std::string& name) { module = pool_.Either(module, ModuleNamed(name)); });
+    return module;
   }
   Value result;
   pool_.ForEach(values_[function], [&](Value each) {
@@ -219,18 +235,28 @@ Value Evaluation::CallOfName(NodeId id, NameId function) {
     if (encoding == "hex") return pool_.Text(FromHex(*text));
     return values_[first];
   }
-  if (function == names_.Member(Own("String"), "fromCharCode")) {
+  const NameId string = Own("String");
+  if (function == names_.Member(string, "fromCharCode") || function == names_.Member(string, "fromCodePoint")) {
     std::string characters;
     for (NodeId each = first; each != kNoNode && characters.size() < kMaxListItems; each = tree_.NextNamedSibling(each))
       characters += CharacterNumbered(tree_.TextOf(each));
     return pool_.Text(std::move(characters));
   }
-  if (function == names_.Member(Own("Reflect"), "get") && first != kNoNode) {
+  const Value reflected = first == kNoNode ? Value{} : CallOfReflection(id, function);
+  return reflected.kind == Value::Kind::kUnknown ? NameValue(names_.Member(function, "()")) : reflected;
+}
+
+Value Evaluation::CallOfReflection(NodeId id, NameId function) {
+  const Value object = values_[Argument(id, 0)];
+  const NameId reflect = Own("Reflect");
+  const NameId of_object = Own("Object");
+  if (function == names_.Member(reflect, "getPrototypeOf") || function == names_.Member(of_object, "getPrototypeOf"))
+    return MemberOf(object, "__proto__");
+  if (function == names_.Member(reflect, "get") || function == names_.Member(of_object, "getOwnPropertyDescriptor")) {
     const NodeId second = Argument(id, 1);
-    const auto name = second == kNoNode ? std::nullopt : TextOf(values_[second]);
-    return name ? MemberOf(values_[first], *name) : Value{};
+    return second == kNoNode ? Value{} : MembersNamed(object, values_[second]);
   }
-  return NameValue(names_.Member(function, "()"));
+  return {};
 }
 
 Value Evaluation::Joined(NodeId list, std::string_view between) {
@@ -273,30 +299,66 @@ void Evaluation::AssignName(NodeId target, Value value) {
 }
 
 void Evaluation::AssignPattern(NodeId target, Value value) {
-  if (target == kNoNode) return;
-  const std::uint8_t kind = tree_[target].kind;
-  if (kind == kIdentifier) return AssignName(target, value);
-  if (kind == kObjectPattern) AssignObjectPattern(target, value);
+  std::vector<Taking> rest;
+  if (target != kNoNode) rest.push_back({target, value, 0});
+  while (!rest.empty()) {
+    const Taking taking = rest.back();
+    rest.pop_back();
+    const NodeId pattern = taking.pattern;
+    const std::uint8_t kind = tree_[pattern].kind;
+    if (kind == kIdentifier || kind == kShorthandPropertyIdentifierPattern) AssignName(pattern, taking.value);
+    // A pattern has its own turn when it has a default: only so deep, or that would be quadratic.
+    if (taking.depth > kMaxPatternDepth) continue;
+    if (kind == kObjectAssignmentPattern || kind == kAssignmentPattern) {
+      const NodeId name = tree_.Child(pattern, kFieldLeft);
+      const NodeId fallback = tree_.Child(pattern, kFieldRight);
+      const Value other = fallback == kNoNode ? Value{} : values_[fallback];
+      if (name != kNoNode) rest.push_back({name, pool_.Either(taking.value, other), taking.depth + 1});
+    }
+    if (kind == kObjectPattern)
+      for (NodeId each = tree_.FirstNamedChild(pattern); each != kNoNode; each = tree_.NextNamedSibling(each))
+        AssignField(each, taking, rest);
+  }
 }
 
-// One level: what is deeper is not followed.
-void Evaluation::AssignObjectPattern(NodeId target, Value value) {
-  for (NodeId each = tree_.FirstNamedChild(target); each != kNoNode; each = tree_.NextNamedSibling(each)) {
-    const std::uint8_t kind = tree_[each].kind;
-    if (kind == kShorthandPropertyIdentifierPattern) {
-      AssignName(each, MemberOf(value, Normal(tree_.TextOf(each))));
-    } else if (kind == kPairPattern) {
-      const NodeId key = tree_.Child(each, kFieldKey);
-      const NodeId name = tree_.Child(each, kFieldValue);
-      if (key == kNoNode || name == kNoNode || tree_[name].kind != kIdentifier) continue;
-      const NodeId computed = tree_.FirstNamedChild(key);
-      const auto text = computed == kNoNode ? std::nullopt : TextOf(values_[computed]);
-      AssignName(name, MemberOf(value, text ? std::string_view(*text) : Normal(tree_.TextOf(key))));
-    } else if (kind == kObjectAssignmentPattern) {
-      const NodeId name = tree_.Child(each, kFieldLeft);
-      if (name != kNoNode) AssignName(name, MemberOf(value, tree_.TextOf(name)));
-    }
+void Evaluation::AssignField(NodeId field, const Taking& whole, std::vector<Taking>& rest) {
+  const std::uint8_t kind = tree_[field].kind;
+  if (kind == kShorthandPropertyIdentifierPattern) {
+    AssignName(field, MemberOf(whole.value, Normal(tree_.TextOf(field))));
+  } else if (kind == kPairPattern) {
+    const NodeId key = tree_.Child(field, kFieldKey);
+    const NodeId name = tree_.Child(field, kFieldValue);
+    if (key == kNoNode || name == kNoNode) return;
+    const NodeId computed = tree_.FirstNamedChild(key);
+    const auto text = computed == kNoNode ? std::nullopt : TextOf(values_[computed]);
+    const std::string_view member = text ? std::string_view(*text) : Normal(tree_.TextOf(key));
+    rest.push_back({name, MemberOf(whole.value, member), whole.depth + 1});
+  } else if (kind == kObjectAssignmentPattern) {
+    const NodeId name = tree_.Child(field, kFieldLeft);
+    if (name == kNoNode) return;
+    rest.push_back({field, MemberOf(whole.value, Normal(tree_.TextOf(name))), whole.depth + 1});
   }
+}
+
+// `for (const x of [a, b])`: each of what stands there.
+void Evaluation::AssignLoop(NodeId id) {
+  const NodeId target = tree_.Child(id, kFieldLeft);
+  const NodeId source = tree_.Child(id, kFieldRight);
+  if (target == kNoNode || source == kNoNode || tree_[source].kind != kArray) return;
+  for (NodeId each = tree_.FirstNamedChild(source); each != kNoNode; each = tree_.NextNamedSibling(each))
+    AssignPattern(target, values_[each]);
+}
+
+// `x ||= y` can be y, `x += y` is a text when one of them is.
+void Evaluation::AssignAugmented(NodeId id) {
+  const NodeId target = tree_.Child(id, kFieldLeft);
+  const NodeId source = tree_.Child(id, kFieldRight);
+  const NodeId sign = tree_.Child(id, kFieldOperator);
+  if (target == kNoNode || source == kNoNode || sign == kNoNode || tree_[target].kind != kIdentifier) return;
+  const std::string_view word = tree_.TextOf(sign);
+  if (word == "||=" || word == "&&=" || word == "\?\?=") return AssignName(target, values_[source]);
+  const bool text = TextOf(values_[target]) || TextOf(values_[source]);
+  if (word == "+=" && text) AssignName(target, ValuePool::kSomeText);
 }
 
 void Evaluation::AssignImport(NodeId id) {
@@ -408,11 +470,6 @@ NodeId Evaluation::LastArgument(NodeId call) const {
   for (NodeId each = tree_.FirstNamedChild(list); each != kNoNode; each = tree_.NextNamedSibling(each))
     if (tree_[each].kind != kComment) last = each;
   return last;
-}
-
-std::string_view Evaluation::Normal(std::string_view identifier) {
-  if (identifier.find('\\') == std::string_view::npos) return identifier;
-  return normal_.emplace_back(UnescapedIdentifier(identifier));
 }
 
 }  // namespace skerry::policy::javascript

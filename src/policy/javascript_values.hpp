@@ -1,12 +1,12 @@
 // What the expressions of a JavaScript tree are, as far as that can be told without running it.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/identifiers.hpp"
 #include "policy/javascript_scopes.hpp"
 #include "policy/names.hpp"
 #include "policy/syntax_tree.hpp"
@@ -26,6 +26,17 @@ class Evaluation {
   [[nodiscard]] bool IsBinding(NodeId id) const { return scoping_.is_binding[id]; }
   // With kHole for what is not known, and for a literal that is very long; nothing when it is no text.
   [[nodiscard]] std::optional<std::string> TextOf(Value value) const;
+  // Each of the texts that it can be. True when it can only be one of them.
+  template <typename Visitor>
+  bool ForEachText(Value value, Visitor&& visit) const {
+    bool all = true;
+    pool_.ForEach(value, [&](Value each) {
+      const auto text = TextOf(each);
+      if (text) visit(*text);
+      all &= text && text->find(kHole) == std::string::npos;
+    });
+    return all;
+  }
   // The same for a literal of any length.
   [[nodiscard]] std::string LiteralText(NodeId id) const;
   // `node:fs`, `fs` and `fs/promises` are the same here.
@@ -34,8 +45,10 @@ class Evaluation {
   [[nodiscard]] NodeId LastArgument(NodeId call) const;
   [[nodiscard]] bool IsRequire(Value function) const;
   [[nodiscard]] NameId Own(std::string_view name) const { return names_.Member(own_, name); }
+  // Some function of this code or of the language.
+  [[nodiscard]] Value AFunction() const { return {Value::Kind::kName, names_.Member(Own("Function"), "()")}; }
   // A name as JavaScript reads it, without escapes.
-  [[nodiscard]] std::string_view Normal(std::string_view identifier);
+  [[nodiscard]] std::string_view Normal(std::string_view identifier) { return spellings_.Normal(identifier); }
 
  private:
   Value Evaluate(NodeId id);
@@ -49,11 +62,20 @@ class Evaluation {
   Value EvaluateBinary(NodeId id);
   Value CallOfName(NodeId id, NameId function);
   Value CallOfMethod(NodeId id, NodeId function);
+  Value CallOfReflection(NodeId id, NameId function);
   Value Joined(NodeId list, std::string_view between);
-  Value Member(NodeId object, std::string_view name);
   Value MemberOf(Value object, std::string_view name);
+  Value MembersNamed(Value object, Value names);
   void AssignPattern(NodeId target, Value value);
-  void AssignObjectPattern(NodeId target, Value value);
+  // A pattern, what is taken apart by it, and how deep it is in another.
+  struct Taking {
+    NodeId pattern;
+    Value value;
+    int depth;
+  };
+  void AssignField(NodeId field, const Taking& whole, std::vector<Taking>& rest);
+  void AssignAugmented(NodeId id);
+  void AssignLoop(NodeId id);
   void AssignName(NodeId target, Value value);
   void AssignImport(NodeId id);
 
@@ -61,10 +83,10 @@ class Evaluation {
   const Names& names_;
   NameId own_;
   ValuePool pool_;
+  Spellings spellings_;
   Bindings bindings_;
   Scoping scoping_;
   std::vector<Value> values_;
-  std::deque<std::string> normal_;  // names that had to be changed
   bool news_ = false;
 };
 

@@ -19,6 +19,7 @@ std::uint16_t BitOf(When when) {
 
 Names::Names(std::span<const NameRow> rows) {
   for (const NameRow& row : rows) {
+    if (!row.rule.explanation.empty()) rules_.push_back(&row.rule);
     for (std::string_view rest = row.paths; !rest.empty();) {
       const std::string_view path = NextPart(rest, ' ');
       if (path.empty()) continue;

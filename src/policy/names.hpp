@@ -15,6 +15,7 @@ namespace skerry::policy {
 enum class When : std::uint8_t {
   kImported,   // the module, or anything in it, is imported
   kUsed,       // the name is mentioned, whatever for; `x.*` is every member of x
+  kHandedOn,   // the name itself is given to something that is not followed; with a rule or without
   kCalled,     // the name is called
   kMethod,     // a member of this name is called, on something that is not known; the path is one word
   kFunction,   // a member of this name is called, on whatever; the path is one word
@@ -48,6 +49,8 @@ class Names {
   // kNoName when the table has none.
   [[nodiscard]] NameId Member(NameId parent, std::string_view name) const;
 
+  // Of all rows.
+  [[nodiscard]] std::vector<const Rule*> Rules() const { return rules_; }
   [[nodiscard]] const Rule* RuleFor(NameId id, When when) const;
   [[nodiscard]] bool Has(NameId id, When when) const;
   // Of kMethod, kFunction and kMember.
@@ -72,6 +75,7 @@ class Names {
   NameId Add(std::string_view path);
   void SpreadWildcards();
 
+  std::vector<const Rule*> rules_;
   std::vector<Entry> entries_ = {Entry{}};
   std::unordered_map<Key, NameId, Hash> members_;
   std::unordered_map<std::string_view, const Rule*> methods_;

@@ -18,7 +18,9 @@ bool IsDunder(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
 }
 
+// Of archives, what is behind a colon is how they are packed.
 bool OpensForReading(std::string_view mode) {
+  mode = mode.substr(0, mode.find_first_of(":|"));
   return mode.find_first_not_of("rbtU") == std::string_view::npos;
 }
 
@@ -33,6 +35,7 @@ class Analysis {
 
   void Run() {
     evaluation_.Run();
+    for (NodeId id = 0; id < tree_.size(); ++id) ReportHandedOn(id);
     for (NodeId id = 0; id < tree_.size(); ++id) {
       if (tree_[id].error) ReportError(id);
       ReportNode(id);
@@ -55,11 +58,22 @@ class Analysis {
         if (IsBrowserName(tree_.TextOf(id))) report_.NeedBrowser();
         return ReportUse(id);
       case kSubscript:
-        return ReportUse(id);
+        ReportUse(id);
+        ReportHiddenName(id);
+        return ReportItem(id);
+      case kString:
+      case kConcatenatedString:
+      case kBinaryOperator:
+        return ReportHiddenName(id);
+      case kStringStart:
+        // `x` of Python 2 is an expression, which the parser takes for a text.
+        return tree_.TextOf(id).ends_with('`') ? ReportError(tree_[id].parent) : void();
       case kAttribute:
         ReportUse(id);
         return ReportMember(id);
       case kCall:
+        ReportUse(id);
+        ReportHiddenName(id);
         return ReportCall(id);
       case kImport:
       case kImportFrom:
@@ -76,28 +90,110 @@ class Analysis {
     evaluation_.pool().ForEach(evaluation_.ValueOf(id), [&](Value value) {
       if (value.kind != Value::Kind::kName) return;
       if (const Rule* rule = names_.RuleFor(value.id, When::kUsed)) Add(*rule, id);
+      const bool called = tree_[id].field == kFieldFunction;
+      if (handed_on_ && !called && Is(value.id, "builtins", "getattr")) Add(kPythonReflection, id);
     });
   }
 
   void ReportMember(NodeId id) {
     const NodeId name = tree_.Child(id, kFieldAttribute);
-    if (name == kNoNode) return;
-    if (const Rule* rule = names_.RuleForWord(evaluation_.Normal(tree_.TextOf(name)), When::kMember)) Add(*rule, id);
+    const NodeId object = tree_.Child(id, kFieldObject);
+    if (name == kNoNode || object == kNoNode) return;
+    const std::string_view word = evaluation_.Normal(tree_.TextOf(name));
+    // The way in which a class asks itself.
+    if (word == "__getattribute__" && tree_.TextOf(object) == "super()") return;
+    if (const Rule* rule = names_.RuleForWord(word, When::kMember)) Add(*rule, id);
+    const bool looks = tree_[id].field == kFieldFunction && (TakesItem(word) || word == "keys");
+    if (!looks && IsModuleTable(object)) Add(kPythonReflection, id);
+  }
+
+  // vars(os), os.__dict__; the tables of the running code are looked at for good reasons, too.
+  [[nodiscard]] bool IsModuleTable(NodeId id) const {
+    const NodeId name = tree_.Child(id, kFieldAttribute);
+    const bool table = tree_[id].kind == kCall || (name != kNoNode && tree_.TextOf(name) == "__dict__");
+    return table && IsTable(id) && evaluation_.ValueOf(id).id != names_.Root("builtins");
+  }
+
+  static bool TakesItem(std::string_view method) {
+    return method == "get" || method == "pop" || method == "setdefault" || method == "__getitem__";
+  }
+
+  void ReportHandedOn(NodeId id) {
+    const Value whole = evaluation_.ValueOf(id);
+    if (whole.kind == Value::Kind::kUnknown || !IsHandedOn(tree_, id)) return;
+    evaluation_.pool().ForEach(whole, [&](Value value) {
+      if (value.kind != Value::Kind::kName || !names_.Has(value.id, When::kHandedOn)) return;
+      const Rule* rule = names_.RuleFor(value.id, When::kHandedOn);
+      if (rule->explanation.empty()) {
+        handed_on_ = true;
+        if (IsModuleTable(id)) Add(kPythonReflection, id);
+      } else {
+        Add(*rule, id);
+      }
+    });
+  }
+
+  // A text that is put together, and then is a name that nobody has a reason to put together.
+  void ReportHiddenName(NodeId id) {
+    const Value value = evaluation_.ValueOf(id);
+    if (value.kind != Value::Kind::kText || value == ValuePool::kSomeText) return;
+    const NodeId first = tree_.FirstNamedChild(id);
+    const NodeId second = first == kNoNode ? kNoNode : tree_.NextNamedSibling(first);
+    // f"{x}" is only x.
+    const bool one_part =
+        tree_[id].kind == kString && tree_[id].end - tree_[id].begin - 3 <= tree_[second].end - tree_[second].begin;
+    if (one_part) return;
+    if (IsCriticalName(evaluation_.pool().TextAt(value.id))) Add(kPythonReflection, id);
+  }
+
+  [[nodiscard]] bool IsCriticalName(std::string_view name) const {
+    return IsCriticalMember("builtins", name) || IsCriticalMember("os", name) ||
+           names_.Has(names_.Root(name), When::kHandedOn);
+  }
+
+  [[nodiscard]] bool IsCriticalMember(std::string_view module, std::string_view name) const {
+    const Rule* rule = names_.RuleFor(names_.Member(names_.Root(module), name), When::kUsed);
+    return rule != nullptr && rule->level == core::RiskLevel::kCritical;
+  }
+
+  // An item of a module's table, by a key that is only known when it runs.
+  void ReportItem(NodeId id) {
+    const NodeId object = tree_.Child(id, kFieldValue);
+    const NodeId key = tree_.Child(id, kFieldSubscript);
+    if (object == kNoNode || key == kNoNode || tree_[id].field == kFieldLeft) return;
+    if (IsTable(object) && !IsKnownText(key)) Add(kPythonReflection, id);
+    const bool called = handed_on_ && tree_[id].field == kFieldFunction;
+    if (called && IsCriticalMember("os", TextOf(key).value_or(""))) Add(kPythonReflection, id);
+  }
+
+  // sys.modules is none: sys.modules[__name__] is what everybody writes.
+  [[nodiscard]] bool IsTable(NodeId object) const {
+    bool is = false;
+    evaluation_.pool().ForEach(evaluation_.ValueOf(object), [&](Value value) {
+      is |= value.kind == Value::Kind::kName && names_.Has(value.id, When::kHandedOn) &&
+            !Is(value.id, "sys", "modules") && !Is(value.id, "builtins", "open");
+    });
+    return is;
+  }
+
+  [[nodiscard]] bool IsKnownText(NodeId id) const {
+    return evaluation_.ForEachText(evaluation_.ValueOf(id), [](const std::string&) {});
   }
 
   // --- imports ---
 
   void ReportImport(NodeId id) {
     const NodeId module = tree_.Child(id, kFieldModuleName);
-    if (module != kNoNode) ReportModule(tree_.TextOf(module), id);
+    const auto text = [&](NodeId name) { return evaluation_.Normal(tree_.TextOf(name)); };
+    if (module != kNoNode) ReportModule(text(module), id);
     for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
       if (each == module) continue;
       const NodeId name = tree_[each].kind == kAliasedImport ? tree_.Child(each, kFieldName) : each;
       if (name == kNoNode || tree_[name].kind != kDottedName) continue;
       if (module == kNoNode) {
-        ReportModule(tree_.TextOf(name), id);
+        ReportModule(text(name), id);
       } else {
-        ReportModule(std::string(tree_.TextOf(module)) + "." + std::string(tree_.TextOf(name)), id);
+        ReportModule(std::string(text(module)) + "." + std::string(text(name)), id);
       }
     }
   }
@@ -147,15 +243,30 @@ class Analysis {
 
   void ReportCallOf(NameId name, NodeId id) {
     if (const Rule* rule = names_.RuleFor(name, When::kCalled)) Add(*rule, id);
-    if (names_.Has(name, When::kRunsCode)) NestCode(evaluation_.Argument(id, 0, ""), core::Language::kPython);
+    if (names_.Has(name, When::kRunsCode)) ReportRunsCode(name, id);
     if (names_.Has(name, When::kRunsShell)) NestCode(evaluation_.Argument(id, 0, "cmd"), core::Language::kShell);
     if (names_.Has(name, When::kRunsArgv)) NestArgv(evaluation_.Argument(id, 0, "args"));
     if (Is(name, "builtins", "open")) ReportOpen(id, 1);
-    if (Is(name, "builtins", "getattr") || Is(name, "builtins", "setattr")) ReportReflection(id);
+    if (Is(name, "builtins", "getattr") || Is(name, "builtins", "setattr"))
+      ReportReflection(id, evaluation_.Argument(id, 0, ""), evaluation_.Argument(id, 1, ""));
+    if (Is(name, "operator", "attrgetter") || Is(name, "operator", "methodcaller"))
+      ReportReflection(id, kNoNode, evaluation_.Argument(id, 0, ""));
     if (Is(name, "importlib", "import_module") || Is(name, "builtins", "__import__")) {
-      const auto module = TextOf(evaluation_.Argument(id, 0, "name"));
-      if (module) ReportModule(*module, id);
+      const NodeId module = evaluation_.Argument(id, 0, "name");
+      if (module != kNoNode)
+        evaluation_.ForEachText(evaluation_.ValueOf(module), [&](const std::string& text) { ReportModule(text, id); });
     }
+  }
+
+  void ReportRunsCode(NameId name, NodeId id) {
+    const NodeId code = evaluation_.Argument(id, 0, "stmt");
+    NestCode(code, core::Language::kPython);
+    if (names_.RuleFor(name, When::kUsed) != nullptr) return;
+    // A function in its place is no code.
+    NestCode(evaluation_.Argument(id, 1, "setup"), core::Language::kPython);
+    if (code == kNoNode || tree_[code].kind == kLambda) return;
+    if (evaluation_.ValueOf(code).kind == Value::Kind::kUnknown || !TextOf(code).value_or("").empty())
+      Add(kPythonEval, id);
   }
 
   [[nodiscard]] std::optional<std::string> TextOf(NodeId id) const {
@@ -163,27 +274,40 @@ class Analysis {
   }
 
   void ReportOpen(NodeId id, std::size_t place) {
+    const NodeId file = evaluation_.Argument(id, 0, "file");
+    if (file != kNoNode && IsHarmless(file)) return;
     const NodeId mode = evaluation_.Argument(id, place, "mode");
-    const auto text = TextOf(mode);
-    const bool reads = mode == kNoNode ? !evaluation_.HasSplat(id) : text && OpensForReading(*text);
+    bool reads = mode == kNoNode ? !evaluation_.HasSplat(id) : IsKnownText(mode);
+    if (mode != kNoNode)
+      evaluation_.ForEachText(evaluation_.ValueOf(mode),
+                              [&](const std::string& text) { reads = reads && OpensForReading(text); });
     Add(reads ? kPythonFileRead : kPythonFileWrite, id);
   }
 
-  // getattr of a hidden name on anything, and of a name that is not known on what the table knows.
-  void ReportReflection(NodeId id) {
-    const NodeId object = evaluation_.Argument(id, 0, "");
-    const auto name = TextOf(evaluation_.Argument(id, 1, ""));
-    const bool open_name = !name || name->find(kHole) != std::string::npos;
+  // A member of a hidden name, of anything; of a name that is not known, of what the table knows, or of anything when
+  // a module was handed on and can be that.
+  void ReportReflection(NodeId id, NodeId object, NodeId name) {
+    const Value of = object == kNoNode ? Value{} : evaluation_.ValueOf(object);
     bool of_known = false;
-    if (object != kNoNode)
-      evaluation_.pool().ForEach(evaluation_.ValueOf(object),
-                                 [&](Value value) { of_known |= value.kind == Value::Kind::kName; });
-    if (open_name ? of_known : IsDunder(*name)) Add(kPythonReflection, id);
-    const auto call = evaluation_.ValueOf(id);
-    if (call.kind == Value::Kind::kName)
-      if (const Rule* rule = names_.RuleFor(call.id, When::kUsed)) Add(*rule, id);
-    if (name && !open_name)
-      if (const Rule* rule = names_.RuleForWord(*name, When::kMember)) Add(*rule, id);
+    evaluation_.pool().ForEach(of, [&](Value value) { of_known |= value.kind == Value::Kind::kName; });
+    const bool known = name != kNoNode && IsKnownText(name);
+    const bool any_object = of.kind == Value::Kind::kUnknown && handed_on_;
+    if (!known && (of_known || any_object)) Add(kPythonReflection, id);
+    if (name == kNoNode) return;
+    evaluation_.ForEachText(evaluation_.ValueOf(name), [&](const std::string& text) {
+      if (IsDunder(text)) Add(kPythonReflection, id);
+      if (const Rule* rule = names_.RuleForWord(text, When::kMember)) Add(*rule, id);
+      if (any_object && (IsCriticalMember("os", text) || IsCriticalMember("builtins", text)))
+        Add(kPythonReflection, id);
+    });
+  }
+
+  [[nodiscard]] bool IsHarmless(NodeId object) const {
+    bool harmless = false;
+    evaluation_.pool().ForEach(evaluation_.ValueOf(object), [&](Value value) {
+      harmless |= value.kind == Value::Kind::kName && names_.Has(value.id, When::kHarmless);
+    });
+    return harmless;
   }
 
   void ReportMethod(NodeId id, NodeId function, bool known) {
@@ -191,29 +315,34 @@ class Analysis {
     const NodeId label = tree_.Child(function, kFieldAttribute);
     if (object == kNoNode || label == kNoNode) return;
     const std::string_view method = evaluation_.Normal(tree_.TextOf(label));
-    bool harmless = known;
+    bool harmless = known || IsHarmless(object) || (IsSelf(object) && evaluation_.IsOwnMethod(method));
     evaluation_.pool().ForEach(evaluation_.ValueOf(object), [&](Value value) {
-      harmless |= value.kind == Value::Kind::kForeign || evaluation_.TextOf(value).has_value() ||
-                  (value.kind == Value::Kind::kName && names_.Has(value.id, When::kHarmless));
+      harmless |= value.kind == Value::Kind::kForeign || evaluation_.TextOf(value).has_value();
     });
+    const NodeId key = evaluation_.Argument(id, 0, "");
+    if (TakesItem(method) && IsTable(object) && (key == kNoNode || !IsKnownText(key))) Add(kPythonReflection, id);
     ReportRunsUnknown(id, object, method);
     if (const Rule* rule = names_.RuleForWord(method, When::kFunction)) Add(*rule, id);
     ReportLibraryWrite(id, method);
+    if (method == "open" && !IsHarmless(object)) ReportOpenMethod(id);
     if (harmless) return;
     if (const Rule* rule = names_.RuleForWord(method, When::kMethod)) Add(*rule, id);
-    if (method == "open") ReportOpenMethod(id);
   }
 
   // Something that is not known has a member of the name of a command runner, in a program that has the module: the
   // module may have come here as an argument, or out of a list.
   void ReportRunsUnknown(NodeId id, NodeId object, std::string_view method) {
-    if (evaluation_.ValueOf(object).kind != Value::Kind::kUnknown || tree_.TextOf(object) == "self") return;
+    if (evaluation_.ValueOf(object).kind != Value::Kind::kUnknown || (IsSelf(object) && !handed_on_)) return;
+    const NodeId label = tree_.Child(object, kFieldAttribute);
+    const bool named_os = label != kNoNode && (tree_.TextOf(label) == "os" || tree_.TextOf(label) == "_os");
+    if (!IsCriticalMember("os", method) || !(named_os || evaluation_.Mentions(names_.Root("os")))) return;
     const NameId member = names_.Member(names_.Root("os"), method);
-    if (member == kNoName || !evaluation_.Mentions(names_.Root("os"))) return;
-    const Rule* rule = names_.RuleFor(member, When::kUsed);
-    if (rule == nullptr || rule->level != core::RiskLevel::kCritical) return;
-    Add(*rule, id);
+    Add(*names_.RuleFor(member, When::kUsed), id);
     if (names_.Has(member, When::kRunsShell)) NestCode(evaluation_.Argument(id, 0, "cmd"), core::Language::kShell);
+  }
+
+  [[nodiscard]] bool IsSelf(NodeId object) const {
+    return tree_.TextOf(object) == "self" || tree_.TextOf(object) == "cls";
   }
 
   // Path.open: the mode comes first. What else is called open has other arguments.
@@ -265,12 +394,44 @@ class Analysis {
   Evaluation evaluation_;
   Report& report_;
   std::set<std::pair<NodeId, core::Language>> nested_;
+  bool handed_on_ = false;  // a module went where it is not followed
 };
+
+// As Python reads it: a carriage return ends a line, and a comment with it.
+std::string WithPlainLines(std::string_view code) {
+  std::string plain(code);
+  for (std::size_t at = plain.find('\r'); at != std::string::npos; at = plain.find('\r', at + 1))
+    if (at + 1 == plain.size() || plain[at + 1] != '\n') plain[at] = '\n';
+  return plain;
+}
+
+// `# coding: utf-7` in the first two lines: the bytes of a comment can be code then.
+void ReportEncoding(std::string_view code, Report& report) {
+  constexpr auto kPlain =
+      std::to_array<std::string_view>({"utf-8", "utf8", "UTF-8", "utf_8", "utf-8-sig", "ascii", "us-ascii", "latin-1",
+                                       "latin1", "iso-8859-1", "iso-8859-15", "cp1252"});
+  for (int line = 0; line < 2; ++line) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    const std::string_view text = code.substr(0, end);
+    const std::size_t at = text.find("coding");
+    if (text.substr(0, at).find('#') != std::string_view::npos && at != std::string_view::npos) {
+      std::string_view name = text.substr(at + 6);
+      if (name.starts_with(':') || name.starts_with('=')) {
+        name.remove_prefix(std::min(name.find_first_not_of(" \t", 1), name.size()));
+        name = name.substr(0, name.find_first_of(" \t\r;"));
+        if (std::ranges::find(kPlain, name) == kPlain.end()) report.AddText(kPythonEncoding, 0, text);
+      }
+    }
+    code.remove_prefix(std::min(end + 1, code.size()));
+  }
+}
 
 }  // namespace
 }  // namespace python
 
-void AnalysePython(std::string_view code, Report& report) {
+void AnalysePython(std::string_view text, Report& report) {
+  const std::string code = python::WithPlainLines(text);
+  python::ReportEncoding(code, report);
   const SyntaxTree tree = SyntaxTree::Parse(python::TheVocabulary(), code);
   if (!tree.complete()) {
     report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));

@@ -45,19 +45,26 @@ constexpr std::array kRows = {
     NameRow{kUsed,
             "builtins.eval builtins.exec builtins.compile builtins.execfile",
             {"python.eval", kCritical, "Runs text as code."}},
-    NameRow{kRunsCode, "builtins.eval builtins.exec builtins.compile timeit.timeit cProfile.run profile.run pdb.run",
+    // timeit takes functions as well: only a text is code.
+    NameRow{kRunsCode,
+            "builtins.eval builtins.exec builtins.compile cProfile.run cProfile.runctx profile.run pdb.run "
+            "timeit.timeit timeit.repeat timeit.Timer",
             kNone},
     NameRow{kUsed,
-            "timeit.timeit timeit.repeat cProfile.run cProfile.runctx profile.run pdb.run pdb.runeval trace.Trace "
+            "cProfile.run cProfile.runctx profile.run profile.runctx pdb.run pdb.runeval trace.Trace bdb.Bdb "
             "code.InteractiveInterpreter code.InteractiveConsole code.interact code.compile_command codeop.* "
-            "types.CodeType types.FunctionType doctest.script_from_examples",
+            "doctest.script_from_examples logging.config.BaseConfigurator",
             {"python.eval", kCritical, "Runs text as code."}},
+    NameRow{kCalled, "types.CodeType types.FunctionType", {"python.eval", kCritical, "Runs text as code."}},
     NameRow{
         kUsed,
         "builtins.__import__ importlib.import_module importlib.__import__ importlib.reload imp.* pkgutil.resolve_name "
         "pydoc.locate importlib.util.spec_from_file_location importlib.util.module_from_spec "
-        "importlib.machinery.SourceFileLoader importlib.machinery.ExtensionFileLoader zipimport.*",
+        "importlib.machinery.SourceFileLoader importlib.machinery.SourcelessFileLoader "
+        "importlib.machinery.ExtensionFileLoader importlib._bootstrap.* importlib._bootstrap_external.* "
+        "_frozen_importlib.* _frozen_importlib_external.* zipimport.*",
         kDynamicImport},
+    NameRow{kFunction, "load_module exec_module _gcd_import", kDynamicImport},
     NameRow{kUsed, "builtins.__builtins__ builtins.__loader__ builtins.__spec__", kBuiltins},
     NameRow{
         kMember,
@@ -78,23 +85,31 @@ constexpr std::array kRows = {
             "os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe os.posix_spawn os.posix_spawnp os.fork os.forkpty "
             "pty.spawn pty.fork asyncio.create_subprocess_shell asyncio.create_subprocess_exec pexpect.* "
             "_posixsubprocess.* "
-            "multiprocessing.util.spawnv_passfds posix.*",
+            "multiprocessing.util.spawnv_passfds posix.* nt.* distutils.spawn.* pip.main pip._internal.*",
             kProcess},
     NameRow{kRunsArgv,
             "pty.spawn subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen",
             kNone},
     NameRow{kUsed, "subprocess.* subprocess32.* sh.* plumbum.local plumbum.cmd fabric.Connection invoke.run",
             kSubprocess},
-    NameRow{kFunction, "popen Popen popen2 popen3 popen4 create_subprocess_shell create_subprocess_exec", kSystem},
+    NameRow{kFunction,
+            "popen Popen popen2 popen3 popen4 create_subprocess_shell create_subprocess_exec subprocess_shell "
+            "subprocess_exec",
+            kSystem},
+    NameRow{kHandedOn, "subprocess subprocess32 pty posix", kSubprocess},
+    NameRow{kHandedOn,
+            "builtins.open",
+            {"python.file-write", kHigh, "Opens a file for writing, or for what cannot be told."}},
+    NameRow{kHandedOn, "os sys builtins importlib sys.modules", kNone},
     NameRow{kUsed,
             "ctypes.CDLL ctypes.PyDLL ctypes.cdll ctypes.pydll ctypes.pythonapi ctypes.memmove ctypes.memset "
             "ctypes.string_at "
-            "ctypes.CFUNCTYPE ctypes.cast ctypes.util.find_library cffi.FFI ctypes.LibraryLoader",
+            "ctypes.CFUNCTYPE ctypes.cast ctypes.util.find_library cffi.FFI ctypes.LibraryLoader _ctypes.*",
             kNativeCode},
     NameRow{kUsed, "runpy.run_path runpy.run_module runpy.*", kRunsFile},
     // high
     NameRow{kImported,
-            "os sys ctypes subprocess posix nt builtins _ctypes cffi pty code codeop runpy imp "
+            "os sys ctypes subprocess posix nt builtins _ctypes cffi pty code codeop runpy imp _frozen_importlib "
             "pexpect commands popen2 _posixsubprocess",
             kImportSystem},
     NameRow{kImported, "pickle cPickle _pickle marshal shelve dill cloudpickle jsonpickle", kUnpickle},
@@ -110,7 +125,7 @@ constexpr std::array kRows = {
             "requests urllib urllib2 urllib3 httplib httplib2 socket _socket http.client http.server xmlrpc httpx "
             "aiohttp ftplib smtplib "
             "poplib imaplib nntplib telnetlib paramiko websocket websockets socketserver ssl pycurl grequests scapy "
-            "boto3 asyncssh tornado.httpclient selenium playwright",
+            "boto3 asyncssh tornado.httpclient selenium playwright webbrowser curl_cffi niquests twisted zmq socketio",
             kNetwork},
     NameRow{kUsed,
             "requests.* urllib.request.* urllib.urlopen urllib.urlretrieve urllib2.* urllib3.* socket.* httpx.* "
@@ -127,6 +142,16 @@ constexpr std::array kRows = {
             "os.lchown os.mknod os.mkfifo os.chroot os.mount",
             kFileDelete},
     NameRow{kMethod, "unlink rmdir hardlink_to symlink_to rmtree chmod lchmod", kFileDelete},
+    NameRow{kUsed,
+            "pathlib.Path.unlink pathlib.Path.rmdir pathlib.Path.rename pathlib.Path.replace pathlib.Path.chmod "
+            "pathlib.Path.().unlink pathlib.Path.().rmdir pathlib.Path.().rename pathlib.Path.().replace",
+            kFileDelete},
+    NameRow{kUsed,
+            "pathlib.Path.write_text pathlib.Path.write_bytes pathlib.Path.().write_text pathlib.Path.().write_bytes",
+            kWriteCall},
+    NameRow{kUsed,
+            "pathlib.Path.read_text pathlib.Path.read_bytes pathlib.Path.().read_text pathlib.Path.().read_bytes",
+            kReadCall},
     NameRow{kMethod, "write writelines write_text write_bytes", kWriteCall},
     NameRow{kUsed, "os.write os.pwrite os.writev os.sendfile os.copy_file_range", kWriteCall},
     // medium
@@ -145,7 +170,11 @@ constexpr std::array kRows = {
             "io.BytesIO.() "
             "StringIO.StringIO.() builtins.super.() urllib.parse urllib.error",
             kNone},
-    NameRow{kSameAs, "io.open codecs.open", SameAs("builtins.open")},
+    NameRow{kSameAs,
+            "io.open io.FileIO codecs.open gzip.open gzip.GzipFile bz2.open bz2.BZ2File lzma.open lzma.LZMAFile "
+            "tarfile.open tarfile.TarFile tarfile.TarFile.open zipfile.ZipFile wave.open",
+            SameAs("builtins.open")},
+    NameRow{kSameAs, "pathlib.PosixPath pathlib.Path.cwd pathlib.Path.home", SameAs("pathlib.Path")},
     // Other ways to the same names.
     NameRow{kSameAs, "builtins.globals.() builtins.vars.() builtins.locals.()", SameAs("builtins")},
     NameRow{kSameAs, "StringIO cStringIO _io", SameAs("io")},
@@ -155,7 +184,8 @@ constexpr std::array kRows = {
     NameRow{kKnown,
             "builtins.open builtins.getattr builtins.globals builtins.vars builtins.locals builtins.chr builtins.print "
             "sys.modules "
-            "base64.b64decode bytes.fromhex codecs.decode builtins.setattr builtins.bytes",
+            "base64.b64decode bytes.fromhex codecs.decode builtins.setattr builtins.bytes operator.attrgetter "
+            "operator.methodcaller",
             kNone},
 };
 
@@ -166,6 +196,8 @@ constexpr std::string_view kByOrganisation = "A module that this organisation ha
 const Rule kPythonEval{"python.eval", kCritical, "Runs text as code."};
 const Rule kPythonReflection{"python.reflection", kCritical,
                              "Asks for a member by a name that hides what it is, or that is only known when it runs."};
+const Rule kPythonEncoding{"python.encoding", kCritical,
+                           "Names an encoding in which the code can say something else than it seems to."};
 const Rule kPythonFileRead{"python.file-read", kMedium, "Opens a file for reading."};
 const Rule kPythonFileWrite{"python.file-write", kHigh, "Opens a file for writing, or for what cannot be told."};
 const Rule kPythonLibraryWrite{"python.library-write", kMedium, "Writes a file through a library."};

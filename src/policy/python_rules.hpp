@@ -11,6 +11,7 @@ const Names& PythonNames();
 // Broken by more than the mention of a name.
 extern const Rule kPythonEval;
 extern const Rule kPythonReflection;
+extern const Rule kPythonEncoding;
 extern const Rule kPythonFileRead;
 extern const Rule kPythonFileWrite;
 extern const Rule kPythonLibraryWrite;

@@ -7,7 +7,8 @@ namespace {
 
 class Scopes {
  public:
-  Scopes(const SyntaxTree& tree, Bindings& bindings) : tree_(tree), bindings_(bindings) {}
+  Scopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings)
+      : tree_(tree), spellings_(spellings), bindings_(bindings) {}
 
   Scoping Find() {
     result_.scope_of.assign(tree_.size(), 0);
@@ -22,6 +23,8 @@ class Scopes {
 
  private:
   static constexpr Scope kNoScope = ~Scope{0};
+
+  [[nodiscard]] std::string_view NameOf(NodeId id) const { return spellings_.Normal(tree_.TextOf(id)); }
 
   void Visit(NodeId id) {
     const Node& node = tree_[id];
@@ -49,7 +52,9 @@ class Scopes {
       case kNamedExpression:
         return BindTarget(tree_.Child(id, kFieldName), OutsideComprehensions(result_.scope_of[id]), Bindings::kNever);
       case kAsPatternTarget:
-        return BindTarget(tree_.FirstNamedChild(id), result_.scope_of[id], Bindings::kNever);
+        BindTarget(tree_.FirstNamedChild(id), result_.scope_of[id], Bindings::kNever);
+        // Behind `except … as x` there is no x any more.
+        return IsOfExcept(id) ? Delete(id) : void();
       case kImport:
       case kImportFrom:
       case kImportFuture:
@@ -62,6 +67,12 @@ class Scopes {
       default:
         break;
     }
+  }
+
+  [[nodiscard]] bool IsOfExcept(NodeId target) const {
+    const NodeId pattern = tree_[target].parent;
+    const NodeId clause = pattern == kNoNode ? kNoNode : tree_[pattern].parent;
+    return clause != kNoNode && tree_[clause].kind == kExceptClause;
   }
 
   // A name that is no value: of a member, an argument, a part of an import.
@@ -99,7 +110,9 @@ class Scopes {
     const Scope outer = result_.scope_of[id];
     const Scope inner = Open(outer, ScopeKind::kFunction);
     if (body != kNoNode) opens_[body] = inner;
-    if (tree_[id].kind == kFunction) BindTarget(tree_.Child(id, kFieldName), outer, SureFrom(id));
+    const NodeId name = tree_[id].kind == kFunction ? tree_.Child(id, kFieldName) : kNoNode;
+    BindTarget(name, outer, SureFrom(id));
+    if (name != kNoNode && bindings_.KindOf(outer) == ScopeKind::kClass) result_.methods.insert(NameOf(name));
     const NodeId parameters = tree_.Child(id, kFieldParameters);
     if (parameters == kNoNode) return;
     for (NodeId each = tree_.FirstNamedChild(parameters); each != kNoNode; each = tree_.NextNamedSibling(each))
@@ -158,7 +171,7 @@ class Scopes {
         case kIdentifier:
           result_.is_binding[id] = true;
           result_.bound_in[id] = scope;
-          bindings_.Declare(scope, tree_.TextOf(id), sure_from);
+          bindings_.Declare(scope, NameOf(id), sure_from);
           ++id;
           break;
         case kPatternList:
@@ -192,15 +205,16 @@ class Scopes {
   void Redirect(NodeId id, std::uint8_t kind) {
     const Scope scope = result_.scope_of[id];
     for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each))
-      bindings_.Redirect(scope, tree_.TextOf(each), kind == kGlobal ? 0 : bindings_.Parent(scope));
+      bindings_.Redirect(scope, NameOf(each), kind == kGlobal ? 0 : bindings_.Parent(scope));
   }
 
   void Delete(NodeId id) {
     for (NodeId each = id + 1; each < tree_[id].after; ++each)
-      if (tree_[each].kind == kIdentifier) bindings_.Undeclare(result_.scope_of[id], tree_.TextOf(each));
+      if (tree_[each].kind == kIdentifier) bindings_.Undeclare(result_.scope_of[id], NameOf(each));
   }
 
   const SyntaxTree& tree_;
+  Spellings& spellings_;
   Bindings& bindings_;
   Scoping result_;
   std::vector<Scope> opens_;          // by node: the scope that begins with it
@@ -209,8 +223,8 @@ class Scopes {
 
 }  // namespace
 
-Scoping FindScopes(const SyntaxTree& tree, Bindings& bindings) {
-  return Scopes(tree, bindings).Find();
+Scoping FindScopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings) {
+  return Scopes(tree, spellings, bindings).Find();
 }
 
 }  // namespace skerry::policy::python

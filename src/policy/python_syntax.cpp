@@ -1,5 +1,6 @@
 #include "policy/python_syntax.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace skerry::policy::python {
@@ -73,10 +74,14 @@ constexpr auto kKinds = std::to_array<std::string_view>({
     "await",
     "keyword_pattern",
     "true",
+    "except_clause",
+    "boolean_operator",
+    "comparison_operator",
     "\"+\"",
     "\"%\"",
+    "\"/\"",
 });
-static_assert(kKinds.size() == kPercent);
+static_assert(kKinds.size() == kSlash);
 
 // In the order of Field.
 constexpr auto kFields = std::to_array<std::string_view>({
@@ -99,7 +104,50 @@ constexpr auto kFields = std::to_array<std::string_view>({
 });
 static_assert(kFields.size() == kFieldExpression);
 
+// Functions that only look at what they are given.
+bool OnlyLooks(const SyntaxTree& tree, NodeId call) {
+  constexpr auto kLookers =
+      std::to_array<std::string_view>({"getattr", "hasattr", "setattr", "delattr", "vars", "dir", "print", "help",
+                                       "type", "id", "repr", "str", "isinstance", "callable", "reload", "object"});
+  NodeId function = tree.Child(call, kFieldFunction);
+  // patch.object(os, …), monkeypatch.setattr(os, …)
+  if (function != kNoNode && tree[function].kind == kAttribute) function = tree.Child(function, kFieldAttribute);
+  return function != kNoNode && std::ranges::find(kLookers, tree.TextOf(function)) != kLookers.end();
+}
+
 }  // namespace
+
+bool IsHandedOn(const SyntaxTree& tree, NodeId id) {
+  const NodeId parent = tree[id].parent;
+  if (parent == kNoNode) return false;
+  switch (tree[parent].kind) {
+    case kArgumentList:
+      return tree[parent].parent == kNoNode || !OnlyLooks(tree, tree[parent].parent);
+    case kSubscript:
+      return tree[id].field != kFieldValue;
+    case kAssignment: {
+      const NodeId target = tree.Child(parent, kFieldLeft);
+      return target != kNoNode && tree[target].kind != kIdentifier;
+    }
+    case kAttribute:
+    case kCall:
+    case kParenthesized:
+    case kConditional:
+    case kAwait:
+    case kBooleanOperator:
+    case kNamedExpression:
+    case kExpressionStatement:
+    case kComparison:
+    case kDefaultParameter:
+    case kTypedDefaultParameter:
+    case kAsPattern:
+    case kDelete:
+    case kInterpolation:
+      return false;
+    default:
+      return true;
+  }
+}
 
 const Vocabulary& TheVocabulary() {
   static const Vocabulary vocabulary(Grammar::kPython, kKinds, kFields);

@@ -75,8 +75,12 @@ enum Kind : std::uint8_t {
   kAwait,
   kKeywordPattern,
   kTrue,
+  kExceptClause,
+  kBooleanOperator,
+  kComparison,
   kPlus,
   kPercent,
+  kSlash,
 };
 
 enum Field : std::uint8_t {
@@ -100,5 +104,8 @@ enum Field : std::uint8_t {
 };
 
 const Vocabulary& TheVocabulary();
+
+// The value of this expression goes where it cannot be followed: into a call, a list, a member, out of a function.
+bool IsHandedOn(const SyntaxTree& tree, NodeId id);
 
 }  // namespace skerry::policy::python

@@ -27,7 +27,12 @@ NameId ModuleAsMember(const Names& names, std::string_view member) {
 }  // namespace
 
 Evaluation::Evaluation(const SyntaxTree& tree, const Names& names)
-    : tree_(tree), names_(names), bindings_(pool_), scoping_(FindScopes(tree, bindings_)), values_(tree.size()) {}
+    : tree_(tree),
+      names_(names),
+      spellings_(FoldLookalikes),
+      bindings_(pool_),
+      scoping_(FindScopes(tree, spellings_, bindings_)),
+      values_(tree.size()) {}
 
 void Evaluation::Run() {
   std::vector<NodeId> open;
@@ -76,45 +81,69 @@ Value Evaluation::Evaluate(NodeId id) {
       const NodeId no = condition == kNoNode ? kNoNode : tree_.NextNamedSibling(condition);
       return no == kNoNode ? Value{} : pool_.Either(values_[yes], values_[no]);
     }
-    case kAsPattern:
+    case kBooleanOperator: {
+      const NodeId left = tree_.Child(id, kFieldLeft);
+      const NodeId right = tree_.Child(id, kFieldRight);
+      return left == kNoNode || right == kNoNode ? Value{} : pool_.Either(values_[left], values_[right]);
+    }
+    default:
+      return EvaluateBinding(id);
+  }
+}
+
+// What binds names.
+Value Evaluation::EvaluateBinding(NodeId id) {
+  const std::uint8_t kind = tree_[id].kind;
+  switch (kind) {
+    case kImport:
+    case kImportFrom:
+      AssignImports(id);
+      return {};
+    case kFunction:
+      AssignTo(tree_.Child(id, kFieldName), {Value::Kind::kForeign, 0});
+      return {};
+    case kAugmentedAssignment:
+      AssignSum(id);
+      return {};
+    case kAsPattern: {
+      const NodeId value = tree_.FirstNamedChild(id);
+      const NodeId target = tree_.Child(id, kFieldAlias);
+      if (value != kNoNode && target != kNoNode) AssignTo(tree_.FirstNamedChild(target), values_[value]);
+      return {};
+    }
     case kAssignment:
     case kFor:
     case kForInClause:
     case kNamedExpression:
-    case kImport:
-    case kImportFrom:
     case kDefaultParameter:
     case kTypedDefaultParameter:
       break;
     default:
       return {};
   }
-  const Node& node = tree_[id];
-  if (node.kind == kImport || node.kind == kImportFrom) {
-    AssignImports(id);
-    return {};
-  }
-  if (node.kind == kAsPattern) {
-    const NodeId value = tree_.FirstNamedChild(id);
-    const NodeId target = tree_.Child(id, kFieldAlias);
-    if (value != kNoNode && target != kNoNode) AssignTo(tree_.FirstNamedChild(target), values_[value]);
-    return {};
-  }
-  const bool named =
-      node.kind == kNamedExpression || node.kind == kDefaultParameter || node.kind == kTypedDefaultParameter;
+  const bool named = kind == kNamedExpression || kind == kDefaultParameter || kind == kTypedDefaultParameter;
   const NodeId target = tree_.Child(id, named ? kFieldName : kFieldLeft);
   const NodeId source = tree_.Child(id, named ? kFieldValue : kFieldRight);
   if (target == kNoNode || source == kNoNode) return {};
-  if (node.kind == kFor || node.kind == kForInClause) {
+  if (kind == kFor || kind == kForInClause) {
     // Each of what stands there.
-    const std::uint8_t kind = tree_[source].kind;
-    if (kind != kTuple && kind != kList && kind != kSet && kind != kExpressionList) return {};
+    const std::uint8_t list = tree_[source].kind;
+    if (list != kTuple && list != kList && list != kSet && list != kExpressionList) return {};
     for (NodeId each = tree_.FirstNamedChild(source); each != kNoNode; each = tree_.NextNamedSibling(each))
-      AssignTo(target, values_[each]);
+      Assign(target, each);
     return {};
   }
   Assign(target, source);
   return values_[source];
+}
+
+// `x += y`: once, or over and over.
+void Evaluation::AssignSum(NodeId id) {
+  const NodeId target = tree_.Child(id, kFieldLeft);
+  const NodeId source = tree_.Child(id, kFieldRight);
+  if (target == kNoNode || source == kNoNode || tree_[target].kind != kIdentifier) return;
+  const Value before = GlobalName(Normal(tree_.TextOf(target)), scoping_.scope_of[target], tree_[target].begin);
+  if (TextOf(before) || TextOf(values_[source])) AssignTo(target, ValuePool::kSomeText);
 }
 
 void Evaluation::AssignTo(NodeId target, Value value) {
@@ -137,7 +166,7 @@ void Evaluation::Assign(NodeId target, NodeId source) {
 void Evaluation::AssignImports(NodeId id) {
   const NodeId module = tree_.Child(id, kFieldModuleName);
   const Value from =
-      module == kNoNode || tree_[module].kind != kDottedName ? Value{} : ModuleNamed(tree_.TextOf(module));
+      module == kNoNode || tree_[module].kind != kDottedName ? Value{} : ModuleNamed(Normal(tree_.TextOf(module)));
   for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
     if (each == module) continue;
     const std::uint8_t kind = tree_[each].kind;
@@ -152,10 +181,10 @@ void Evaluation::AssignImports(NodeId id) {
     Value value;
     if (module != kNoNode) {
       value = Member(from, Normal(tree_.TextOf(name)));
-      if (value.kind == Value::Kind::kUnknown) value = NameValue(ModuleAsMember(names_, tree_.TextOf(name)));
+      if (value.kind == Value::Kind::kUnknown) value = NameValue(ModuleAsMember(names_, Normal(tree_.TextOf(name))));
     } else {
       // `import a.b` binds a, `import a.b as c` binds a.b.
-      value = ModuleNamed(tree_.TextOf(kind == kAliasedImport ? name : first));
+      value = ModuleNamed(Normal(tree_.TextOf(kind == kAliasedImport ? name : first)));
     }
     if (value.kind == Value::Kind::kUnknown) value.kind = Value::Kind::kForeign;
     if (value.kind == Value::Kind::kName) mentioned_.insert(value.id);
@@ -196,18 +225,24 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
 Value Evaluation::Member(Value object, std::string_view name) {
   Value result;
   pool_.ForEach(object, [&](Value each) {
-    if (each.kind != Value::Kind::kName) return;
-    if (name == "__dict__") {
+    if (name == "__dict__" && each.kind != Value::Kind::kUnknown) {
       result = pool_.Either(result, each);
       return;
     }
+    if (each.kind == Value::Kind::kForeign) result = pool_.Either(result, NameValue(ModuleAsMember(names_, name)));
+    if (each.kind != Value::Kind::kName) return;
     NameId member = names_.Member(each.id, name);
     // The namespaces of the running code hold its modules, too.
     if (member == kNoName && each.id == names_.Root("builtins")) member = names_.Root(name);
     if (member == kNoName) member = ModuleAsMember(names_, name);
     result = pool_.Either(result, member == kNoName ? Value{Value::Kind::kForeign, 0} : NameValue(member));
   });
-  if (result.kind == Value::Kind::kUnknown) result = NameValue(ModuleAsMember(names_, name));
+  return result;
+}
+
+Value Evaluation::MembersNamed(Value object, Value names) {
+  Value result;
+  ForEachText(names, [&](const std::string& name) { result = pool_.Either(result, Member(object, name)); });
   return result;
 }
 
@@ -227,10 +262,15 @@ Value Evaluation::EvaluateSubscript(NodeId id) {
     const bool reversed = text && tree_.TextOf(index) == "::-1";
     return reversed ? pool_.Text(std::string(text->rbegin(), text->rend())) : Value{};
   }
-  const auto key = TextOf(values_[index]);
-  if (!key) return {};
-  if (values_[object] == NameValue(names_.Member(names_.Root("sys"), "modules"))) return ModuleNamed(*key);
-  return values_[object].kind == Value::Kind::kName ? Member(values_[object], *key) : Value{};
+  return ItemOf(values_[object], values_[index]);
+}
+
+// Of a module's own table, or of the table of modules.
+Value Evaluation::ItemOf(Value object, Value key) {
+  if (object != NameValue(names_.Member(names_.Root("sys"), "modules"))) return MembersNamed(object, key);
+  Value result;
+  ForEachText(key, [&](const std::string& name) { result = pool_.Either(result, ModuleNamed(name)); });
+  return result;
 }
 
 Value Evaluation::EvaluateBinary(NodeId id) {
@@ -238,6 +278,8 @@ Value Evaluation::EvaluateBinary(NodeId id) {
   const NodeId right = tree_.Child(id, kFieldRight);
   const NodeId sign = tree_.Child(id, kFieldOperator);
   if (left == kNoNode || right == kNoNode || sign == kNoNode) return {};
+  // A path with another one behind it stays what it is.
+  if (tree_[sign].kind == kSlash && values_[left].kind == Value::Kind::kName) return values_[left];
   const auto before = TextOf(values_[left]);
   if (tree_[sign].kind == kPercent) return before ? pool_.Text(WithHoles(*before, '%')) : Value{};
   if (tree_[sign].kind != kPlus) return {};
@@ -272,11 +314,11 @@ Value Evaluation::CallOfName(NodeId id, NameId function) {
   };
   const NodeId first = Argument(id, 0, "");
   const auto text = first == kNoNode ? std::nullopt : TextOf(values_[first]);
-  if (is("builtins", "__import__") || is("importlib", "import_module")) return text ? ModuleNamed(*text) : Value{};
+  if (is("builtins", "__import__") || is("importlib", "import_module"))
+    return first == kNoNode ? Value{} : ItemOf(NameValue(names_.Member(names_.Root("sys"), "modules")), values_[first]);
   if (is("builtins", "getattr")) {
     const NodeId name = Argument(id, 1, "");
-    const auto member = name == kNoNode ? std::nullopt : TextOf(values_[name]);
-    return member && first != kNoNode ? Member(values_[first], *member) : Value{};
+    return name != kNoNode && first != kNoNode ? MembersNamed(values_[first], values_[name]) : Value{};
   }
   if (is("builtins", "vars") && first != kNoNode) return values_[first];
   if (is("builtins", "chr") && first != kNoNode) return pool_.Text(CharacterNumbered(tree_.TextOf(first)));
@@ -284,7 +326,7 @@ Value Evaluation::CallOfName(NodeId id, NameId function) {
   return NameValue(names_.Member(function, "()"));
 }
 
-// Methods of texts.
+// Methods of texts, and of the tables of names.
 Value Evaluation::CallOfMethod(NodeId id, NodeId function) {
   const NodeId object = tree_.Child(function, kFieldObject);
   const NodeId method = tree_.Child(function, kFieldAttribute);
@@ -296,7 +338,10 @@ Value Evaluation::CallOfMethod(NodeId id, NodeId function) {
     return hex ? pool_.Text(FromHex(*hex)) : Value{};
   }
   const auto text = TextOf(values_[object]);
-  if (!text) return {};
+  if (!text) {
+    const bool takes_item = name == "get" || name == "pop" || name == "setdefault" || name == "__getitem__";
+    return takes_item && first != kNoNode ? ItemOf(values_[object], values_[first]) : Value{};
+  }
   if (name == "format") return pool_.Text(WithHoles(*text, '{'));
   if (name == "decode" || name == "encode" || name == "strip" || name == "lower") return values_[object];
   if (name == "join" && first != kNoNode && (tree_[first].kind == kList || tree_[first].kind == kTuple)) {
@@ -397,11 +442,6 @@ bool Evaluation::HasSplat(NodeId call) const {
   for (NodeId each = tree_.FirstNamedChild(list); each != kNoNode; each = tree_.NextNamedSibling(each))
     if (tree_[each].kind == kListSplat || tree_[each].kind == kDictionarySplat) return true;
   return false;
-}
-
-std::string_view Evaluation::Normal(std::string_view identifier) {
-  if (IsAscii(identifier)) return identifier;
-  return normal_.emplace_back(FoldLookalikes(identifier));
 }
 
 }  // namespace skerry::policy::python

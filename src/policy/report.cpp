@@ -94,7 +94,7 @@ std::vector<core::Finding> Report::Findings() const {
     findings.push_back(std::move(finding));
   }
   std::ranges::sort(findings, {}, [](const core::Finding& each) {
-    return std::tuple(-static_cast<int>(each.level), each.line, each.column, std::string_view(each.rule));
+    return std::tuple(-static_cast<int>(each.level), !each.reject, each.line, each.column, std::string_view(each.rule));
   });
   return findings;
 }

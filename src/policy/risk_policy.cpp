@@ -10,10 +10,6 @@ namespace {
 
 using core::RiskLevel;
 
-constexpr Rule kSensitiveAction{"browser.sensitive", RiskLevel::kHigh,
-                                "The action touches a password, a credit card or a payment."};
-constexpr Rule kBrowserAction{"browser.action", RiskLevel::kLow, "An ordinary action of a browser."};
-
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
@@ -28,7 +24,7 @@ void AnalyseBrowser(std::string_view action, Report& report) {
     const std::size_t at = lower.find(word);
     if (at == std::string::npos) continue;
     sensitive = true;
-    report.Add(kSensitiveAction, action, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + word.size()));
+    report.Add(kBrowserSensitive, action, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + word.size()));
   }
   if (!sensitive) report.Add(kBrowserAction, action, 0, static_cast<std::uint32_t>(action.size()));
 }
@@ -62,6 +58,10 @@ std::string ReasonFor(const core::RiskAssessment& assessment) {
 }
 
 }  // namespace
+
+const Rule kBrowserSensitive{"browser.sensitive", RiskLevel::kHigh,
+                             "The action touches a password, a credit card or a payment."};
+const Rule kBrowserAction{"browser.action", RiskLevel::kLow, "An ordinary action of a browser."};
 
 core::RiskAssessment RiskPolicy::Assess(std::string_view type, std::string_view content) const {
   Report report(content, options_.extras);
@@ -99,7 +99,7 @@ void RiskPolicy::ApplyRules(core::RiskAssessment& assessment) const {
     kept.push_back(std::move(finding));
   }
   std::ranges::sort(kept, {}, [](const core::Finding& each) {
-    return std::tuple(-static_cast<int>(each.level), each.line, each.column, std::string_view(each.rule));
+    return std::tuple(-static_cast<int>(each.level), !each.reject, each.line, each.column, std::string_view(each.rule));
   });
   assessment.findings = std::move(kept);
 }

@@ -14,6 +14,9 @@
 
 namespace skerry::policy {
 
+extern const Rule kBrowserSensitive;
+extern const Rule kBrowserAction;
+
 // The level from which a person is asked.
 enum class ConfirmFrom { kHigh, kCritical, kNever };
 

@@ -170,11 +170,11 @@ std::optional<Unwrapped> Unwrap(ShellArgv argv, const ShellWrapper& wrapper) {
   if (name == "command" && HasOption(argv, "-v -V")) return std::nullopt;
   const bool to_the_end = wrapper.tail == ShellWrapper::Tail::kNothing;
   Unwrapped unwrapped;
-  Arguments read =
-      ReadArguments(argv, {.value_letters = wrapper.value_letters,
-                           .value_options = wrapper.value_options,
-                           .code_letters = wrapper.code_letters,
-                           .code_options = wrapper.code_letters.empty() ? "" : "--command --split-string"});
+  const OptionSyntax syntax{.value_letters = wrapper.value_letters,
+                            .value_options = wrapper.value_options,
+                            .code_letters = wrapper.code_letters,
+                            .code_options = wrapper.code_letters.empty() ? "" : "--command --split-string"};
+  Arguments read = ReadArguments(argv, syntax);
   unwrapped.code = std::move(read.code);
   std::size_t at = read.first_operand;
   if (to_the_end) {
@@ -193,6 +193,8 @@ std::optional<Unwrapped> Unwrap(ShellArgv argv, const ShellWrapper& wrapper) {
   }
   if (at >= argv.size()) return unwrapped;
   if (wrapper.tail == ShellWrapper::Tail::kCode) {
+    // More options can stand behind the operands.
+    at += ReadArguments(argv.subspan(at - 1), syntax).first_operand - 1;
     unwrapped.code.push_back(Join(argv.subspan(at)));
   } else {
     unwrapped.command = argv.subspan(at);

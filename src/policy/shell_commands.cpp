@@ -92,7 +92,11 @@ void CommandJudge::Step() {
     argv_ = {};
     return;
   }
-  if (!JudgeSpecial(name)) JudgeByTable(name);
+  if (const SpecialCommand* special = SpecialOf(name)) {
+    (this->*special->judge)();
+  } else {
+    JudgeByTable(name);
+  }
   RecordDownload(name);
   argv_ = {};
 }
@@ -109,7 +113,7 @@ bool CommandJudge::StepUnknown(std::string_view name) {
     Add(kShellHiddenCode);
   } else {
     const bool like_remove = HasOption(argv_, "-r -R --recursive") && HasOption(argv_, "-f --force --no-preserve-root");
-    Add(like_remove && NamesSystemTree(argv_) ? kShellRemoveSystem : kShellUnknownCommand);
+    Add(like_remove && Names(IsSystemTree, argv_) ? kShellRemoveSystem : kShellUnknownCommand);
   }
   // It may be nothing at all, or something like sudo.
   argv_ = argv_.subspan(1);
@@ -174,20 +178,22 @@ bool CommandJudge::Fits(const ShellRow& row, std::string_view name) const {
     }
     case ShellCondition::kDevice:
       return any([&](const std::string& word) { return IsDevice(PlainPath(word, session_.directory)); });
+    case ShellCondition::kFile:
+      return any([&](const std::string& word) { return !word.starts_with('-') && !IsHarmlessDevice(word); });
     case ShellCondition::kSystemTree:
-      return NamesSystemTree(argv_.first(std::max<std::size_t>(1, argv_.size() - 1)));
+      return Names(IsWholeTree, argv_.first(std::max<std::size_t>(1, argv_.size() - 1)));
     case ShellCondition::kRecursiveOnSystem:
-      return HasOption(argv_, "-R -r --recursive") && NamesSystemTree(argv_);
+      return HasOption(argv_, "-R -r --recursive") && Names(IsWholeTree, argv_);
   }
   return false;
 }
 
-bool CommandJudge::NamesSystemTree(ShellArgv argv) const {
+bool CommandJudge::Names(bool (*is_one)(std::string_view), ShellArgv argv) const {
   bool only_operands = false;
   for (const std::string& word : argv.subspan(1)) {
     if (word == "--") only_operands = true;
     if (word.empty() || (word.starts_with('-') && !only_operands)) continue;
-    if (IsSystemTree(PlainPath(word, session_.directory))) return true;
+    if (is_one(PlainPath(word, session_.directory))) return true;
   }
   return false;
 }
@@ -220,7 +226,7 @@ void CommandJudge::RecordDownload(std::string_view name) {
       if (!word.starts_with('-') && url.contains('/')) target = std::string(BaseName(url));
     }
   }
-  if (!target || target->empty() || *target == "-") return;
+  if (!target || target->empty() || *target == "-" || target->find_first_of(kMarks) != std::string::npos) return;
   session_.files[PlainPath(*target, session_.directory)] = {ShellFlow::Kind::kNetwork, ""};
 }
 

@@ -33,16 +33,23 @@ class CommandJudge {
   // Findings are reported at `place`, with `words` as their text.
   void Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t place, std::string_view words);
 
+  // False for a command that is the same whatever it is given.
+  static bool DependsOnArguments(std::string_view command);
+
  private:
   using Argv = std::vector<std::string>;
   void Add(const Rule& rule) { report_.AddText(rule, place_, words_); }
   void Step();
   bool StepUnknown(std::string_view name);
   void StepWrapper(const ShellWrapper& wrapper);
-  void FillFromInput();
   void JudgeEnvironment(ShellArgv words);
 
-  bool JudgeSpecial(std::string_view name);
+  // Commands that need more than the table; shell_special.cpp.
+  struct SpecialCommand {
+    std::string_view name;
+    void (CommandJudge::*judge)();
+  };
+  static const SpecialCommand* SpecialOf(std::string_view name);
   void JudgeRemove();
   void JudgeFind();
   void JudgeFindAction(std::size_t at, const std::vector<std::string>& paths);
@@ -62,7 +69,8 @@ class CommandJudge {
   void RecordDownload(std::string_view name);
 
   [[nodiscard]] bool Fits(const ShellRow& row, std::string_view name) const;
-  [[nodiscard]] bool NamesSystemTree(ShellArgv argv) const;
+  // An operand is such a path.
+  [[nodiscard]] bool Names(bool (*is_one)(std::string_view), ShellArgv argv) const;
 
   ShellSession& session_;
   Report& report_;

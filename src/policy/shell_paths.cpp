@@ -30,7 +30,7 @@ bool IsEverything(std::string_view part) {
 }
 
 bool HasPattern(std::string_view part) {
-  return part.find_first_of("*?[") != std::string_view::npos || part.contains(kShellHole);
+  return part.find_first_of("*?[") != std::string_view::npos;
 }
 
 std::vector<std::string_view> PartsOf(std::string_view path) {
@@ -62,6 +62,7 @@ void AppendParts(std::string_view path, std::vector<std::string_view>& parts) {
 
 bool IsSystemPlace(std::span<const std::string_view> parts) {
   const std::string_view top = parts[0];
+  if (top.contains(kShellHole)) return false;
   if (top == "home" && parts.size() == 3) return true;  // directly in somebody's home
   const bool system = Contains(kSystemTrees, top) || HasPattern(top);
   if (!system) return false;
@@ -93,11 +94,20 @@ std::string PlainPath(std::string_view path, std::string_view directory) {
   return plain;
 }
 
+bool IsWholeTree(std::string_view plain_path) {
+  if (!IsRooted(plain_path)) return false;
+  const bool at_home = plain_path.starts_with(kShellHome);
+  const std::vector<std::string_view> parts = PartsOf(at_home ? plain_path.substr(1) : plain_path);
+  if (at_home || parts.empty()) return parts.empty();
+  const bool is_home = parts.size() == 2 && parts[0] == "home" && !parts[1].contains(kShellHole);
+  return is_home || (parts.size() == 1 && !parts[0].contains(kShellHole));
+}
+
 bool IsSystemTree(std::string_view plain_path) {
   if (!IsRooted(plain_path)) return false;
   const bool at_home = plain_path.starts_with(kShellHome);
   const std::vector<std::string_view> parts = PartsOf(at_home ? plain_path.substr(1) : plain_path);
-  if (parts.size() <= 1) return true;
+  if (parts.size() <= 1) return parts.empty() || at_home || !parts[0].contains(kShellHole);
   return !at_home && IsSystemPlace(parts);
 }
 

@@ -18,6 +18,9 @@ std::string PlainPath(std::string_view path, std::string_view directory);
 // the system's trees. Not what is in /tmp or in the workspace.
 bool IsSystemTree(std::string_view plain_path);
 
+// The root, the home, or a whole tree of the root.
+bool IsWholeTree(std::string_view plain_path);
+
 // A plain path that is a device which can be harmed by writing to it.
 bool IsDevice(std::string_view plain_path);
 // A plain path that the shell takes for a connection.

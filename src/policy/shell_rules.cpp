@@ -62,8 +62,11 @@ constexpr Rule kSearchPath{"shell.search-path", kMedium, "Changes which programs
 constexpr auto kRows = std::to_array<ShellRow>({
     // Critical.
     {"mkfs mkfs.* mke2fs mkswap mkdosfs newfs wipefs blkdiscard sgdisk sfdisk cfdisk gdisk lvremove vgremove pvremove "
-     "pvcreate zpool mdadm nvme hdparm badblocks flashcp flash_erase debugfs",
+     "pvcreate flashcp flash_erase debugfs",
      kAlways, "", &kFormat},
+    {"zpool zfs nvme", kFirstOperand, "destroy create labelclear format sanitize write-zeroes", &kFormat},
+    {"mdadm badblocks", kOption, "-C -w --create --zero-superblock", &kFormat},
+    {"hdparm", kPrefix, "--security --trim-sector --write-sector --make-bad-sector", &kFormat},
     {"fdisk parted", kOption, "-l --list", &kShellCommand},
     {"fdisk parted", kAlways, "", &kFormat},
     {"cryptsetup", kFirstOperand, "luksFormat erase luksErase", &kFormat},
@@ -83,13 +86,15 @@ constexpr auto kRows = std::to_array<ShellRow>({
     // High.
     {"mv rename", kAlways, "", &kMove},
     {"rmdir unlink shred srm wipe trash trash-put", kAlways, "", &kShellRemove},
-    {"truncate sponge tee dd patch", kAlways, "", &kWrite},
+    {"tee", kFile, "", &kWrite},
+    {"truncate sponge dd patch", kAlways, "", &kWrite},
+    {"ip ifconfig route tc", kWord, "add del delete set flush down up change replace", &kSystem},
     {"sed gsed", kOption, "-i --in-place", &kWrite},
     {"perl ruby", kOption, "-i", &kWrite},
     {"rsync", kPrefix, "--delete --remove-source-files", &kShellRemove},
     {"rsync", kOption, "-e --rsh --rsync-path", &kStarts},
     {"rclone", kFirstOperand, "delete purge move sync", &kShellRemove},
-    {"chmod chown chgrp chattr setfacl setcap chcon umask", kAlways, "", &kPermissions},
+    {"chmod chown chgrp chattr setfacl setcap chcon", kAlways, "", &kPermissions},
     {"git", kFirstOperand, "push send-email", &kPush},
     {"git", kPrefix, "--force", &kPush},
     {"git", kOption, "-c --config-env --exec-path --upload-pack --receive-pack", &kGitConfig},
@@ -107,8 +112,7 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"sendmail mail mutt ftp sftp tftp", kAlways, "", &kUpload},
     {"useradd userdel usermod groupadd groupdel groupmod adduser deluser passwd chpasswd chsh visudo vipw gpasswd "
      "insmod rmmod modprobe kexec sysctl mount umount swapoff swapon losetup iptables ip6tables nft ufw firewall-cmd "
-     "ip "
-     "ifconfig route tc setenforce hostnamectl timedatectl date-set update-rc.d chroot unshare nsenter pivot_root "
+     "setenforce hostnamectl timedatectl update-rc.d chroot unshare nsenter pivot_root "
      "ldconfig update-alternatives efibootmgr grub-install ptrace bpftool auditctl setsebool authconfig",
      kAlways, "", &kSystem},
     {"crontab at batch", kAlways, "", &kLater},
@@ -320,6 +324,21 @@ const Rule kShellOrganisation[] = {{"shell.organisation", kSafe, kByOrganisation
                                    {"shell.organisation", kMedium, kByOrganisation},
                                    {"shell.organisation", kHigh, kByOrganisation},
                                    {"shell.organisation", kCritical, kByOrganisation, Verdict::kReject}};
+
+std::vector<const Rule*> AllShellRules() {
+  std::vector<const Rule*> rules = {&kShellCommand,     &kShellUnknownCommand,
+                                    &kShellUnknownCode, &kShellHiddenCode,
+                                    &kShellNestedCode,  &kShellRemove,
+                                    &kShellDownloadRun, &kShellRemoveSystem,
+                                    &kShellForkBomb,    &kShellReverseShell,
+                                    &kShellDevice,      &kShellSocket,
+                                    &kShellRedirect,    &kEnvironment,
+                                    &kSearchPath,       &kShellOrganisation[static_cast<std::size_t>(kCritical)]};
+  for (const ShellRow& row : kRows) rules.push_back(row.rule);
+  for (const ShellWrapper& wrapper : kWrappers)
+    if (wrapper.rule != nullptr) rules.push_back(wrapper.rule);
+  return rules;
+}
 
 std::span<const ShellRow* const> ShellRowsOf(std::string_view name) {
   const Entry* entry = EntryOf(name);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/execution.hpp"
 #include "policy/rule.hpp"
@@ -15,14 +16,15 @@ namespace skerry::policy {
 // What has to be true of a command's arguments for its rule to be broken.
 enum class ShellCondition : std::uint8_t {
   kAlways,
-  kWord,              // one of the words is an argument
-  kPrefix,            // an argument begins with one of the words
-  kPart,              // an argument contains one of the words
-  kOption,            // one of the options is given: `-f` also inside of `-xf`, `--long` also as `--long=x`
-  kFirstOperand,      // the first argument that is no option is one of the words
-  kDevice,            // an argument is a device that can be harmed
-  kSystemTree,        // an argument is a tree that the system or the person needs
-  kRecursiveOnSystem  // the same, with -r, -R or --recursive
+  kWord,               // one of the words is an argument
+  kPrefix,             // an argument begins with one of the words
+  kPart,               // an argument contains one of the words
+  kOption,             // one of the options is given: `-f` also inside of `-xf`, `--long` also as `--long=x`
+  kFirstOperand,       // the first argument that is no option is one of the words
+  kDevice,             // an argument is a device that can be harmed
+  kFile,               // an argument is a file, and no harmless device
+  kSystemTree,         // an argument but the last is the root, the home, or a whole tree of the root
+  kRecursiveOnSystem,  // any argument is, with -r, -R or --recursive
 };
 
 // A row a rule. Names and words are written with blanks between them. Of a command's rows the first that fits counts.
@@ -33,6 +35,9 @@ struct ShellRow {
   const Rule* rule;
 };
 std::span<const ShellRow* const> ShellRowsOf(std::string_view name);
+
+// Every rule of the shell.
+std::vector<const Rule*> AllShellRules();
 
 // How the arguments are read of a command that runs another one.
 struct ShellWrapper {

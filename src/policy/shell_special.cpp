@@ -13,10 +13,6 @@ constexpr std::string_view kFindActions = "-exec -execdir -ok -okdir";
 constexpr std::string_view kFindFilters =
     "-name -iname -path -ipath -wholename -regex -iregex -newer -mtime -mmin -size -empty -user -perm -inum -samefile";
 
-bool HasMark(std::string_view text, char mark) {
-  return text.contains(mark);
-}
-
 // `system(`, `"command" | getline`, `print > "file"`, `print | "command"`.
 bool RunsPrograms(std::string_view awk) {
   for (std::size_t at = awk.find("system"); at != std::string_view::npos; at = awk.find("system", at + 1)) {
@@ -41,9 +37,8 @@ bool RunsPrograms(std::string_view script, std::string_view flags) {
 
 }  // namespace
 
-bool CommandJudge::JudgeSpecial(std::string_view name) {
-  using Method = void (CommandJudge::*)();
-  static constexpr auto kMethods = std::to_array<std::pair<std::string_view, Method>>({
+const CommandJudge::SpecialCommand* CommandJudge::SpecialOf(std::string_view name) {
+  static constexpr auto kCommands = std::to_array<SpecialCommand>({
       {"rm", &CommandJudge::JudgeRemove},
       {"find", &CommandJudge::JudgeFind},
       {"gfind", &CommandJudge::JudgeFind},
@@ -61,19 +56,26 @@ bool CommandJudge::JudgeSpecial(std::string_view name) {
       {"sed", &CommandJudge::JudgeSed},
       {"gsed", &CommandJudge::JudgeSed},
   });
-  const auto found = std::ranges::find(kMethods, name, &std::pair<std::string_view, Method>::first);
-  if (found == kMethods.end()) return false;
-  (this->*found->second)();
-  return true;
+  const auto found = std::ranges::find(kCommands, name, &SpecialCommand::name);
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+bool CommandJudge::DependsOnArguments(std::string_view command) {
+  const std::string_view name = BaseName(command);
+  return SpecialOf(name) != nullptr || !ShellRowsOf(name).empty() || ShellWrapperOf(name) != nullptr ||
+         ShellInterpreterOf(name) != nullptr || HasShellTrait(name, ShellTrait::kDownload) || command.contains('/') ||
+         HasShellTrait(name, ShellTrait::kKeyword);
 }
 
 void CommandJudge::JudgeRemove() {
-  const auto may_be_recursive = [](const std::string& word) {
-    return word.starts_with("--r") || word.starts_with(kShellHole) ||
-           (word.starts_with('-') && word.contains(kShellHole));
+  const auto is_long = [](const std::string& word) { return word.starts_with("--r"); };
+  const auto may_be_option = [](const std::string& word) {
+    return word[0] == kShellHole || (word[0] == '-' && word.contains(kShellHole));
   };
-  const bool recursive = HasOption(argv_, "-r -R") || std::ranges::any_of(argv_.subspan(1), may_be_recursive);
-  Add(recursive && NamesSystemTree(argv_) ? kShellRemoveSystem : kShellRemove);
+  const ShellArgv before_last = argv_.subspan(1, std::max<std::size_t>(2, argv_.size()) - 2);
+  const bool recursive = HasOption(argv_, "-r -R") || std::ranges::any_of(argv_, is_long) ||
+                         std::ranges::any_of(before_last, may_be_option);
+  Add(recursive && Names(IsSystemTree, argv_) ? kShellRemoveSystem : kShellRemove);
 }
 
 void CommandJudge::JudgeFind() {
@@ -129,7 +131,9 @@ void CommandJudge::JudgeEval() {
     if (!code.empty()) code += ' ';
     code += word;
   }
-  Add(HasMark(code, kShellHole) ? kShellUnknownCode : kShellNestedCode);
+  const bool unknown = code.contains(kShellHole);
+  if (unknown && input_.kind == ShellFlow::Kind::kNetwork) Add(kShellDownloadRun);
+  Add(unknown ? kShellUnknownCode : kShellNestedCode);
   RunCode(ShellInterpreterOf("sh"), code);
 }
 

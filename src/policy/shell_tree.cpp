@@ -33,7 +33,11 @@ constexpr auto kKinds = std::to_array<std::string_view>({"command",
                                                          "arithmetic_expansion",
                                                          "comment",
                                                          "\"&\"",
-                                                         "file_descriptor"});
+                                                         "file_descriptor",
+                                                         "word",
+                                                         "regex",
+                                                         "extglob_pattern",
+                                                         "string_content"});
 
 bool IsRedirect(ShellKind kind) {
   return kind == ShellKind::kFileRedirect || kind == ShellKind::kHereDocument || kind == ShellKind::kHereString;

@@ -39,6 +39,10 @@ enum class ShellKind : std::uint8_t {
   kComment,
   kBackground,  // the sign &
   kDescriptor,
+  kWord,
+  kRegex,
+  kPattern,
+  kStringContent,
 };
 SyntaxTree ParseShell(std::string_view code);
 

@@ -129,45 +129,11 @@ std::size_t WordReader::ReadPiece(std::string_view word, std::size_t at) {
     if (next != '\n' && next != '\0') AppendLiteral(next);
     return at + 2;
   }
-  if (c == '\'' || c == '"') {
-    has_quotes_ = true;
-    const std::size_t end = c == '\'' ? word.find('\'', at + 1) : std::string_view::npos;
-    if (c == '\'') {
-      for (const char each : word.substr(at + 1, end - at - 1)) AppendLiteral(each);
-      return end == std::string_view::npos ? word.size() : end + 1;
-    }
-    std::size_t close = at + 1;
-    while (close < word.size() && word[close] != '"') {
-      if (word[close] == '\\') {
-        close += 2;
-      } else if (word[close] == '`') {
-        close = SkipBackticks(word, close + 1);
-      } else if (word[close] == '$' && close + 1 < word.size() && word[close + 1] == '(') {
-        close = SkipParentheses(word, close + 2);
-      } else if (word[close] == '$' && close + 1 < word.size() && word[close + 1] == '{') {
-        close = SkipBraces(word, close + 2);
-      } else {
-        ++close;
-      }
-    }
-    close = std::min(close, word.size());
-    ReadQuoted(word.substr(at + 1, close - at - 1));
-    return close + 1;
-  }
+  if (c == '\'') return ReadSingleQuotes(word, at);
+  if (c == '"') return ReadDoubleQuotes(word, at);
   if (c == '$') return ReadDollar(word, at, word_splitting_);
-  if (c == '`') {
-    const std::size_t end = SkipBackticks(word, at + 1);
-    Substitute(WithoutBacktickEscapes(word.substr(at + 1, end - at - 2)), word_splitting_);
-    return end;
-  }
-  if ((c == '<' || c == '>') && next == '(') {
-    const std::size_t end = SkipParentheses(word, at + 2);
-    const ShellFlow flow = words_.FlowOf(word.substr(at + 2, end - at - 3));
-    const bool network = flow.kind == ShellFlow::Kind::kNetwork;
-    text_ += "/dev/fd/";
-    text_ += network ? kShellNetwork : flow.kind == ShellFlow::Kind::kDecoded ? kShellDecoded : kShellHole;
-    return end;
-  }
+  if (c == '`') return ReadBackticks(word, at, word_splitting_);
+  if ((c == '<' || c == '>') && next == '(') return ReadProcess(word, at);
   const std::size_t brace = std::string_view("{,}").find(c);
   if (brace != std::string_view::npos) {
     text_ += std::string_view("\x06\x07\x08")[brace];
@@ -175,6 +141,51 @@ std::size_t WordReader::ReadPiece(std::string_view word, std::size_t at) {
     AppendLiteral(c);
   }
   return at + 1;
+}
+
+std::size_t WordReader::ReadSingleQuotes(std::string_view word, std::size_t at) {
+  has_quotes_ = true;
+  const std::size_t end = std::min(word.find('\'', at + 1), word.size());
+  for (const char c : word.substr(at + 1, end - at - 1)) AppendLiteral(c);
+  return end + 1;
+}
+
+std::size_t WordReader::ReadDoubleQuotes(std::string_view word, std::size_t at) {
+  has_quotes_ = true;
+  std::size_t end = at + 1;
+  while (end < word.size() && word[end] != '"') {
+    const char next = end + 1 < word.size() ? word[end + 1] : '\0';
+    if (word[end] == '\\') {
+      end += 2;
+    } else if (word[end] == '`') {
+      end = SkipBackticks(word, end + 1);
+    } else if (word[end] == '$' && next == '(') {
+      end = SkipParentheses(word, end + 2);
+    } else if (word[end] == '$' && next == '{') {
+      end = SkipBraces(word, end + 2);
+    } else {
+      ++end;
+    }
+  }
+  end = std::min(end, word.size());
+  ReadQuoted(word.substr(at + 1, end - at - 1));
+  return end + 1;
+}
+
+std::size_t WordReader::ReadBackticks(std::string_view word, std::size_t at, Splitting splitting) {
+  const std::size_t end = SkipBackticks(word, at + 1);
+  Substitute(WithoutBacktickEscapes(word.substr(at + 1, end - at - 2)), splitting);
+  return end;
+}
+
+// <(…) is the name of a file; what matters is what is in it.
+std::size_t WordReader::ReadProcess(std::string_view word, std::size_t at) {
+  const std::size_t end = SkipParentheses(word, at + 2);
+  const ShellFlow flow = words_.FlowOf(word.substr(at + 2, end - at - 3));
+  const bool network = flow.kind == ShellFlow::Kind::kNetwork;
+  text_ += "/dev/fd/";
+  text_ += network ? kShellNetwork : flow.kind == ShellFlow::Kind::kDecoded ? kShellDecoded : kShellHole;
+  return end;
 }
 
 void WordReader::ReadQuoted(std::string_view inside) {
@@ -187,9 +198,7 @@ void WordReader::ReadQuoted(std::string_view inside) {
     } else if (c == '$' && next != '\'' && next != '"') {
       at = ReadDollar(inside, at, Splitting::kNo);
     } else if (c == '`') {
-      const std::size_t end = SkipBackticks(inside, at + 1);
-      Substitute(WithoutBacktickEscapes(inside.substr(at + 1, end - at - 2)), Splitting::kNo);
-      at = end;
+      at = ReadBackticks(inside, at, Splitting::kNo);
     } else {
       AppendLiteral(c);
       ++at;
@@ -360,6 +369,7 @@ bool WordReader::IsSplitter(char c) const {
 
 std::string WithPlainBraces(std::string_view text) {
   std::string plain(text);
+  if (plain.find_first_of("\x06\x07\x08") == std::string::npos) return plain;
   std::ranges::replace(plain, kOpen, '{');
   std::ranges::replace(plain, kComma, ',');
   std::ranges::replace(plain, kClose, '}');
@@ -394,6 +404,7 @@ std::string RangeOf(std::string_view inside) {
 }  // namespace
 
 std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most) {
+  if (!text.contains(kOpen)) return {WithPlainBraces(text)};
   std::vector<std::string> open = {std::string(text)};
   std::vector<std::string> done;
   // Takes the first group of the last text apart, until none is left.

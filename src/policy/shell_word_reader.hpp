@@ -26,6 +26,10 @@ class WordReader {
 
   void Read(std::string_view word);
   std::size_t ReadPiece(std::string_view word, std::size_t at);
+  std::size_t ReadSingleQuotes(std::string_view word, std::size_t at);
+  std::size_t ReadDoubleQuotes(std::string_view word, std::size_t at);
+  std::size_t ReadBackticks(std::string_view word, std::size_t at, Splitting splitting);
+  std::size_t ReadProcess(std::string_view word, std::size_t at);
   void ReadQuoted(std::string_view inside);
   std::size_t ReadDollar(std::string_view word, std::size_t at, Splitting splitting);
   void ReadParameter(std::string_view inside, Splitting splitting);

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kMaxPool = 4U << 20U;
-constexpr std::size_t kMaxSet = 8;
+constexpr std::size_t kMaxNames = 16;  // in a set
+constexpr std::size_t kMaxTexts = 8;
 constexpr std::size_t kMaxSets = 1U << 16U;
 constexpr int kMaxScopes = 200;  // that are looked through; beyond, a name can be anything that it can be outside
 
@@ -24,13 +25,18 @@ Value ValuePool::Either(Value a, Value b) {
   if (a == b || b.kind == Value::Kind::kUnknown) return a;
   if (a.kind == Value::Kind::kUnknown) return b;
   std::vector<Value> all;
+  std::size_t texts = 0;
   const auto add = [&](Value each) {
-    if (all.size() < kMaxSet && std::ranges::find(all, each) == all.end()) all.push_back(each);
+    const bool is_text = each.kind == Value::Kind::kText || each.kind == Value::Kind::kLiteral;
+    if (is_text && texts >= kMaxTexts) each = kSomeText;
+    if ((!is_text && all.size() - texts >= kMaxNames) || std::ranges::find(all, each) != all.end()) return;
+    texts += is_text ? 1 : 0;
+    all.push_back(each);
   };
   ForEach(a, add);
   ForEach(b, add);
   if (a.kind == Value::Kind::kMany && all == sets_[a.id]) return a;
-  if (sets_.size() >= kMaxSets) return a;
+  if (sets_.size() >= kMaxSets) return a.kind == Value::Kind::kName || a.kind == Value::Kind::kMany ? a : b;
   sets_.push_back(std::move(all));
   return {Value::Kind::kMany, static_cast<std::uint32_t>(sets_.size() - 1)};
 }

@@ -35,9 +35,11 @@ inline constexpr char kHole = '\x01';
 class ValuePool {
  public:
   Value Text(std::string text);
+  // A text of which nothing is known.
+  static constexpr Value kSomeText{Value::Kind::kText, 0};
   [[nodiscard]] const std::string& TextAt(std::uint32_t id) const { return texts_[id]; }
 
-  // All of them as one; unknown ones are dropped unless nothing else is left.
+  // All of them as one; unknown ones are dropped unless nothing else is left. Of many texts some become kSomeText.
   Value Either(Value a, Value b);
 
   template <typename Visitor>
@@ -47,7 +49,7 @@ class ValuePool {
   }
 
  private:
-  std::vector<std::string> texts_;
+  std::vector<std::string> texts_ = {std::string(1, kHole)};
   std::vector<std::vector<Value>> sets_;
   std::size_t bytes_ = 0;
 };

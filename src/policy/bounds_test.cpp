@@ -1,0 +1,335 @@
+// Code that is written to make the analysis slow, deep or blind. What is far inside is found or the whole is called not
+// analysed; what does not parse is never below medium. Time is bounded by the limit of each test: each is some seconds
+// where the analysis is linear, and hours where it is not.
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "policy/risk_policy.hpp"
+#include "policy/syntax_tree.hpp"
+
+namespace skerry::policy {
+namespace {
+
+using core::Language;
+using core::RiskLevel;
+using ::testing::Contains;
+using ::testing::Field;
+using enum core::Language;
+
+constexpr std::size_t kMany = 100'000;
+constexpr std::size_t kTenThousand = 10'000;
+constexpr std::size_t kMegabyte = 1'000'000;
+
+std::string Times(std::size_t count, std::string_view text) {
+  std::string all;
+  all.reserve(count * text.size());
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+// What `line` makes of each number below `count`.
+std::string Numbered(std::size_t count,
+                     const std::function<std::string(const std::string&, const std::string&)>& line) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += line(std::to_string(i), std::to_string(i + 1));
+  return all;
+}
+
+core::RiskAssessment Assess(Language language, std::string_view code) {
+  return RiskPolicy().Assess(language, code);
+}
+
+RiskLevel LevelOf(Language language, std::string_view code) {
+  return Assess(language, code).level;
+}
+
+auto HasRule(std::string_view rule) {
+  return Contains(Field("rule", &core::Finding::rule, std::string(rule)));
+}
+
+struct Case {
+  const char* name;
+  Language language;
+  std::string code;
+};
+
+void ExpectAtLeast(RiskLevel least, const std::vector<Case>& cases) {
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(NameOf(each.language)) + ": " + each.name);
+    EXPECT_GE(LevelOf(each.language, each.code), least);
+  }
+}
+
+std::vector<Case> InEveryLanguage(const char* name, const std::string& code) {
+  return {{name, kPython, code}, {name, kJavaScript, code}, {name, kShell, code}};
+}
+
+constexpr auto kOpeners = {"(", "[", "{", "\"", "'", "$(", "`", "${", "<(", "<", "f(", "a[", "x={", "((", "<<A\n"};
+
+TEST(BoundsTest, WhatIsTooLongIsNotAnalysed) {
+  for (const char* opener : kOpeners)
+    for (const Case& each : InEveryLanguage(opener, Times(5 * kMegabyte / std::string_view(opener).size(), opener))) {
+      SCOPED_TRACE(std::string(NameOf(each.language)) + ": " + each.name);
+      const core::RiskAssessment assessment = Assess(each.language, each.code);
+      EXPECT_GE(assessment.level, RiskLevel::kHigh);
+      EXPECT_THAT(assessment.findings, HasRule("code.not-analysed"));
+    }
+}
+
+TEST(BoundsTest, WhatIsTooLongIsStillSearchedForNames) {
+  const std::string blanks(SyntaxTree::kMaxBytes, ' ');
+  EXPECT_EQ(LevelOf(kPython, blanks + "\neval(x)"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, blanks + "\neval(x)"), RiskLevel::kCritical);
+  EXPECT_GE(LevelOf(kShell, blanks + "\nrm -rf /"), RiskLevel::kHigh);
+}
+
+class OpenersTest : public ::testing::TestWithParam<Language> {};
+
+TEST_P(OpenersTest, WhatIsOpenedAndNeverClosedIsAtLeastMedium) {
+  for (const char* opener : kOpeners) {
+    const std::string half = Times(kMegabyte / 5 / std::string_view(opener).size(), opener);
+    // An even number of quotes closes each.
+    ExpectAtLeast(RiskLevel::kMedium, {{opener, GetParam(), half + ")" + half + "\n\"'`"}});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Languages, OpenersTest, ::testing::Values(kPython, kJavaScript, kShell),
+                         [](const auto& each) { return std::string(NameOf(each.param)); });
+
+TEST(BoundsTest, WhatIsDeepInPythonIsFoundOrNotAnalysed) {
+  std::string blocks;
+  for (std::size_t depth = 0; depth < 1000; ++depth) blocks += std::string(depth, ' ') + "if x:\n";
+  ExpectAtLeast(RiskLevel::kHigh,
+                {{"calls", kPython, Times(kMany, "f(") + "eval(x)" + Times(kMany, ")")},
+                 {"lists", kPython, Times(kMany, "[") + "eval(x)" + Times(kMany, "]")},
+                 {"indices", kPython, Times(kMany, "a[") + "eval(x)" + Times(kMany, "]")},
+                 {"lambdas", kPython, Times(kMany, "lambda:") + "eval(x)"},
+                 {"attributes", kPython, "eval(x)" + Times(kMany, ".a")},
+                 {"chained calls", kPython, "eval(x)" + Times(kMany, ".a()")},
+                 {"signs", kPython, Times(kMany, "-") + "eval(x)"},
+                 {"negations", kPython, Times(kMany, "not ") + "eval(x)"},
+                 {"conditions", kPython, Times(kMany, "a if b else ") + "eval(x)"},
+                 {"branches", kPython, "if a: pass\n" + Times(kMany, "elif a: pass\n") + "else: eval(x)\n"},
+                 {"decorators", kPython, Times(kMany, "@a\n") + "def f(): eval(x)\n"},
+                 {"assignments", kPython, Times(kMany, "a = ") + "eval(x)"},
+                 {"blocks", kPython, blocks + std::string(1000, ' ') + "eval(x)\n"}});
+}
+
+TEST(BoundsTest, WhatIsDeepInJavaScriptIsFoundOrNotAnalysed) {
+  ExpectAtLeast(RiskLevel::kHigh,
+                {{"calls", kJavaScript, Times(kMany, "f(") + "eval(x)" + Times(kMany, ")")},
+                 {"lists", kJavaScript, Times(kMany, "[") + "eval(x)" + Times(kMany, "]")},
+                 {"objects", kJavaScript, "a = " + Times(kMany, "{a:") + "eval(x)" + Times(kMany, "}")},
+                 {"patterns", kJavaScript, "var " + Times(kMany, "{a:") + "b" + Times(kMany, "}") + " = eval(x)"},
+                 {"functions", kJavaScript, Times(kMany, "()=>") + "eval(x)"},
+                 {"attributes", kJavaScript, "eval(x)" + Times(kMany, ".a")},
+                 {"chained calls", kJavaScript, "eval(x)" + Times(kMany, ".a()")},
+                 {"signs", kJavaScript, Times(kMany, "!") + "eval(x)"},
+                 {"conditions", kJavaScript, Times(kMany, "a ? b : ") + "eval(x)"},
+                 {"templates", kJavaScript, Times(kTenThousand, "`${") + "eval(x)" + Times(kTenThousand, "}`")},
+                 {"branches", kJavaScript, "if (a) ;\n" + Times(kMany, "else if (a) ;\n") + "else eval(x)\n"},
+                 {"news", kJavaScript, Times(kMany, "new ") + "Function(x)"},
+                 {"assignments", kJavaScript, Times(kMany, "a = ") + "eval(x)"},
+                 {"blocks", kJavaScript, Times(kMany, "{") + "eval(x)" + Times(kMany, "}")}});
+}
+
+TEST(BoundsTest, WhatIsDeepInAShellIsFoundOrNotAnalysed) {
+  constexpr std::string_view kRemove = "rm -rf /";
+  const auto around = [&](std::size_t count, std::string_view before, std::string_view behind) {
+    return Times(count, before) + std::string(kRemove) + Times(count, behind);
+  };
+  ExpectAtLeast(
+      RiskLevel::kHigh,
+      {{"pipes", kShell, around(kMany, "ls | ", "") + "\n"},
+       {"lists", kShell, around(kMany, "ls && ", "")},
+       {"commands", kShell, around(kMany, "ls\n", "")},
+       {"subshells", kShell, around(kTenThousand, "( ", " )")},
+       {"groups", kShell, around(kTenThousand, "{ ", "; }")},
+       {"substitutions", kShell, around(kTenThousand, "echo $(", ")")},
+       {"quoted substitutions", kShell, around(kTenThousand, "echo \"$(", ")\"")},
+       {"process substitutions", kShell, around(kTenThousand, "cat <(", ")")},
+       {"wrappers", kShell, around(kMany, "sudo ", "")},
+       {"negations", kShell, around(kMany, "! ", "")},
+       {"blocks", kShell, around(kTenThousand, "if a; then ", "; fi")},
+       {"functions", kShell, around(kTenThousand, "f() { ", "; }; f")},
+       {"branches", kShell, "if a; then :; " + Times(kTenThousand, "elif a; then :; ") + "else rm -rf /; fi"},
+       {"defaults", kShell, "echo " + Times(kTenThousand, "${a:-") + "$(rm -rf /)" + Times(kTenThousand, "}")},
+       {"redirections", kShell, "rm -rf /" + Times(kTenThousand, " >a")},
+       {"here-documents", kShell, Times(kTenThousand, "cat <<A\nx\nA\n") + "rm -rf /\n"}});
+}
+
+// At its end the parser tries every way to read a pipeline that breaks off.
+TEST(BoundsTest, APipelineThatBreaksOffIsNotMultipliedOut) {
+  for (const char* end : {"rm -rf /", "rm -rf / | (\n", "rm -rf / | '\n", "rm -rf / |\n"})
+    EXPECT_GE(LevelOf(kShell, Times(5000, "ls | ") + end), RiskLevel::kHigh) << end;
+}
+
+TEST(BoundsTest, ADirectoryThatIsEnteredAgainAndAgainDoesNotGrow) {
+  EXPECT_GE(LevelOf(kShell, Times(kMany, "cd a; ") + "rm -rf *\n"), RiskLevel::kHigh);
+}
+
+// The scanner of the grammar keeps what it knows of open here-documents in 1024 bytes.
+TEST(BoundsTest, HereDocumentsAreKeptInTheirPlace) {
+  for (std::size_t size = 1000; size < 1030; ++size) {
+    const std::string word(size, 'A');
+    EXPECT_GE(LevelOf(kShell, "cat <<" + word + "\nx\n" + word + "\nrm -rf /\n"), RiskLevel::kHigh) << size;
+  }
+  for (const unsigned count : {100U, 140U, 255U, 256U, 257U, 1000U, 10'000U})
+    EXPECT_GE(LevelOf(kShell, Times(count, "cat <<A | ") + "ls\nA\nrm -rf /\n"), RiskLevel::kMedium) << count;
+}
+
+TEST(BoundsTest, ALongConcatenationIsCodeAllTheSame) {
+  const std::string parts = Times(kMany, "'a' + ") + "'a'";
+  EXPECT_EQ(LevelOf(kPython, "x = " + parts + "\neval(x)\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kPython, "eval(" + Times(kMany, "'a' ") + ")\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, "x = " + parts + ";\neval(x)\n"), RiskLevel::kCritical);
+  EXPECT_GE(LevelOf(kShell, "x=" + Times(kMany, "'a'\"b\"") + "\n$x; eval \"$x\"\n"), RiskLevel::kHigh);
+}
+
+TEST(BoundsTest, ATextThatDoublesItselfIsNeverMade) {
+  EXPECT_EQ(LevelOf(kPython, "x = 'a'\n" + Times(1000, "x = x + x\n") + "eval(x)\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kPython, "x = 'a'\n" + Times(1000, "x = f'{x}{x}'\n") + "eval(x)\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kPython, "x = 'a'\n" + Times(1000, "x = x * 1000\n") + "eval(x)\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, "let x = 'a';\n" + Times(1000, "x = x + x;\n") + "eval(x)\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, "let x = 'a';\n" + Times(1000, "x = `${x}${x}`;\n") + "eval(x)\n"),
+            RiskLevel::kCritical);
+  EXPECT_GE(LevelOf(kShell, "x=a\n" + Times(1000, "x=$x$x\n") + "$x\n"), RiskLevel::kMedium);
+  EXPECT_GE(LevelOf(kShell, "x=a\n" + Times(1000, "x=\"$x $x\"\n") + "eval \"$x\"\n"), RiskLevel::kHigh);
+}
+
+// Each name a text of two others: the number of texts that the last one can be is beyond all counting.
+TEST(BoundsTest, NamesThatCanBeManyThingsAreNotMultipliedOut) {
+  const std::string python = Numbered(1000, [](const auto& at, const auto& next) {
+    return "a" + next + " = a" + at + " + 'x' if y else a" + at + " + 'y'\n";
+  });
+  EXPECT_EQ(LevelOf(kPython, "a0 = 'z'\n" + python + "eval(a1000)\n"), RiskLevel::kCritical);
+  const std::string script = Numbered(1000, [](const auto& at, const auto& next) {
+    return "let a" + next + " = y ? a" + at + " + 'x' : a" + at + " + 'y';\n";
+  });
+  EXPECT_EQ(LevelOf(kJavaScript, "let a0 = 'z';\n" + script + "eval(a1000)\n"), RiskLevel::kCritical);
+  const std::string shell = Numbered(1000, [](const auto& at, const auto& next) {
+    return "if y; then a" + next + "=$a" + at + "x; else a" + next + "=$a" + at + "y; fi\n";
+  });
+  EXPECT_GE(LevelOf(kShell, "a0=z\n" + shell + "eval \"$a1000\"\n"), RiskLevel::kHigh);
+}
+
+TEST(BoundsTest, TheEndOfALongChainOfAliasesIsFound) {
+  const std::string python =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "a" + next + " = a" + at + "\n"; });
+  EXPECT_EQ(LevelOf(kPython, "a0 = eval\n" + python + "a10000('1')\n"), RiskLevel::kCritical);
+  const std::string script =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "const a" + next + " = a" + at + ";\n"; });
+  EXPECT_EQ(LevelOf(kJavaScript, "const a0 = eval;\n" + script + "a10000('1');\n"), RiskLevel::kCritical);
+  const std::string shell =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "a" + next + "=$a" + at + "\n"; });
+  EXPECT_GE(LevelOf(kShell, "a0=rm\n" + shell + "$a10000 -rf /\n"), RiskLevel::kHigh);
+  const std::string aliases =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "alias b" + next + "='b" + at + "'\n"; });
+  EXPECT_GE(LevelOf(kShell, "alias b0='rm -rf /'\n" + aliases + "b10000\n"), RiskLevel::kHigh);
+}
+
+TEST(BoundsTest, AliasesInTheWrongOrderEnd) {
+  const std::string python =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "a" + at + " = a" + next + "\n"; });
+  EXPECT_EQ(LevelOf(kPython, python + "a10000 = eval\na0('1')\na10000 = a0\n"), RiskLevel::kCritical);
+  const std::string script =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "a" + at + " = a" + next + ";\n"; });
+  EXPECT_EQ(LevelOf(kJavaScript, script + "a10000 = eval; a0('1'); a10000 = a0;\n"), RiskLevel::kCritical);
+  const std::string shell =
+      Numbered(kTenThousand, [](const auto& at, const auto& next) { return "a" + at + "() { a" + next + "; }\n"; });
+  EXPECT_GE(LevelOf(kShell, shell + "a10000() { rm -rf /; a0; }\na0\n"), RiskLevel::kHigh);
+}
+
+TEST(BoundsTest, ANameWithVeryManyValuesKeepsTheDangerousOne) {
+  EXPECT_EQ(LevelOf(kPython, Times(kMany, "x = 1\n") + "x = eval\nx('1')\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kPython, "x = eval\n" + Times(kMany, "x = y\nx('1')\n")), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, Times(kMany, "x = 1;\n") + "x = eval; x('1');\n"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, "x = eval;\n" + Times(kMany, "x = y; x('1');\n")), RiskLevel::kCritical);
+  EXPECT_GE(LevelOf(kShell, Times(kMany, "x=1\n") + "x=rm\n$x -rf /\n"), RiskLevel::kHigh);
+  EXPECT_GE(LevelOf(kShell, "x=rm\n" + Times(kMany, "x=$y\n$x -rf /\n")), RiskLevel::kHigh);
+}
+
+TEST(BoundsTest, TheLastOfTenThousandFunctionsIsRead) {
+  const std::string python = Numbered(kTenThousand, [](const auto& at, const auto& next) {
+    return "def f" + at + "(a, b=1):\n    return f" + next + "(a)\n";
+  });
+  EXPECT_EQ(LevelOf(kPython, python + "def f10000(a):\n    eval(a)\n"), RiskLevel::kCritical);
+  const std::string script = Numbered(kTenThousand, [](const auto& at, const auto& next) {
+    return "function f" + at + "(a, b = 1) { return f" + next + "(a); }\n";
+  });
+  EXPECT_EQ(LevelOf(kJavaScript, script + "function f10000(a) { eval(a); }\n"), RiskLevel::kCritical);
+  const std::string shell = Numbered(kTenThousand, [](const auto& at, const auto& next) {
+    return "f" + at + "() { local a=$1; f" + next + " \"$a\"; }\n";
+  });
+  EXPECT_GE(LevelOf(kShell, shell + "f10000() { eval \"$1\"; }\nf0 x\n"), RiskLevel::kHigh);
+}
+
+// In single quotes, as a shell has them.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return quoted + "'";
+}
+
+TEST(BoundsTest, CodeInCodeInCodeEnds) {
+  std::string shells = "rm -rf /";
+  std::string evals = shells;
+  for (int depth = 0; depth < 9; ++depth) {
+    shells = "bash -c " + Quoted(shells);
+    evals = "eval " + Quoted(evals);
+  }
+  EXPECT_GE(LevelOf(kShell, shells), RiskLevel::kHigh);
+  EXPECT_GE(LevelOf(kShell, evals), RiskLevel::kHigh);
+  EXPECT_EQ(LevelOf(kPython, "import os\nos.system(r\"\"\"" + shells + "\"\"\")\n"), RiskLevel::kCritical);
+}
+
+TEST(BoundsTest, ManyPiecesOfCodeInCodeAreRead) {
+  EXPECT_EQ(LevelOf(kPython, "import os\n" + Times(kTenThousand, "os.system('ls | wc')\n") + "os.system('rm -rf /')\n"),
+            RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kPython, "x = '" + Times(kTenThousand, "ls; ") + "'\n" + Times(1000, "exec(x)\n")),
+            RiskLevel::kCritical);
+}
+
+TEST(BoundsTest, OneLongWordIsAWord) {
+  const std::string word(kMegabyte, 'a');
+  EXPECT_EQ(LevelOf(kPython, word), RiskLevel::kSafe);
+  EXPECT_EQ(LevelOf(kJavaScript, word), RiskLevel::kSafe);
+  EXPECT_EQ(LevelOf(kShell, word), RiskLevel::kMedium);
+  EXPECT_EQ(LevelOf(kPython, "'" + word + "'"), RiskLevel::kSafe);
+  EXPECT_EQ(LevelOf(kJavaScript, "'" + word + "'"), RiskLevel::kSafe);
+  EXPECT_EQ(LevelOf(kShell, "echo '" + word + "'"), RiskLevel::kSafe);
+  EXPECT_EQ(LevelOf(kPython, std::string(kMegabyte, '\n') + "eval(x)"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kPython, "#" + word + "\neval(x)"), RiskLevel::kCritical);
+}
+
+TEST(BoundsTest, BytesThatAreNoTextAreAtLeastMedium) {
+  const std::string nul(1, '\0');
+  const std::string nuls(kMegabyte, '\0');
+  for (const std::string& bytes :
+       {std::string(kMegabyte, '\xFF'), std::string(kMegabyte, '\x80'), nuls, Times(kMegabyte / 4, "\xED\xA0\x80 "),
+        Times(kMegabyte / 2, "\xC0\xAF"), Times(kMegabyte / 2, nul + "(")})
+    ExpectAtLeast(RiskLevel::kMedium, InEveryLanguage("bytes", bytes));
+}
+
+TEST(BoundsTest, BytesThatAreNoTextHideNothing) {
+  const std::string nul(1, '\0');
+  for (const std::string& bytes : {nul, std::string("\xFF\xFE"), std::string("\xED\xA0\x80"), Times(1000, nul)}) {
+    ExpectAtLeast(RiskLevel::kHigh, {{"behind", kPython, bytes + "\neval(x)\n"},
+                                     {"in a string", kPython, "a = '" + bytes + "'\neval(x)\n"},
+                                     {"in a comment", kPython, "# " + bytes + "\neval(x)\n"},
+                                     {"behind", kJavaScript, bytes + "\neval(x)\n"},
+                                     {"in a string", kJavaScript, "a = '" + bytes + "'\neval(x)\n"},
+                                     {"in a comment", kJavaScript, "// " + bytes + "\neval(x)\n"},
+                                     {"behind", kShell, bytes + "\nrm -rf /\n"},
+                                     {"in a string", kShell, "echo '" + bytes + "'\nrm -rf /\n"},
+                                     {"in a comment", kShell, "# " + bytes + "\nrm -rf /\n"}});
+  }
+}
+
+}  // namespace
+}  // namespace skerry::policy

@@ -1,0 +1,116 @@
+// What flows through pipelines, redirects and files, and what runs beside itself.
+#include "policy/shell_paths.hpp"
+#include "policy/shell_raw.hpp"
+#include "policy/shell_rules.hpp"
+#include "policy/shell_walk.hpp"
+
+namespace skerry::policy {
+namespace {
+
+using Kind = ShellFlow::Kind;
+
+constexpr int kMostFrames = 16;  // that one command has a part in
+
+}  // namespace
+
+ShellFlow ShellWalk::InputFrom(const std::vector<NodeId>& redirects) {
+  ShellFlow input;
+  ShellChoice choice;
+  for (const NodeId id : redirects) {
+    const ShellKind kind = KindOf(tree_, id);
+    if (kind == ShellKind::kHereDocument) {
+      const ShellHereDocument document = ReadHereDocument(tree_, id);
+      input = {Kind::kText, document.quoted ? std::string(document.body) : words_.ExpandText(document.body, choice)};
+    } else if (kind == ShellKind::kHereString) {
+      const NodeId word = tree_.FirstNamedChild(id);
+      if (word != kNoNode) input = {Kind::kText, words_.ExpandValue(tree_.TextOf(word), choice)};
+    } else {
+      const ShellRedirect redirect = ReadRedirect(tree_, id);
+      if (redirect.writes || redirect.descriptor) continue;
+      const std::string path = words_.ExpandValue(redirect.target, choice);
+      input = {Kind::kFile, path};
+      if (path.contains(kShellNetwork)) input.kind = Kind::kNetwork;
+      if (path.contains(kShellDecoded)) input.kind = Kind::kDecoded;
+      if (path.starts_with("/dev/fd/") && path.contains(kShellHole)) input.kind = Kind::kUnknown;
+    }
+  }
+  return input;
+}
+
+// What it writes goes to the pipelines around it.
+void ShellWalk::NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& output) {
+  const std::string_view name = BaseName(argv[0]);
+  const ShellInterpreter* interpreter = ShellInterpreterOf(name);
+  const bool is_shell = interpreter != nullptr && interpreter->language == core::Language::kShell &&
+                        (argv.size() == 1 || HasOption(argv, "-i"));
+  int count = 0;
+  for (auto frame = frames_.rbegin(); frame != frames_.rend() && count < kMostFrames; ++frame, ++count) {
+    if (frame->kind == ShellKind::kCommandSubstitution || frame->kind == ShellKind::kProcessSubstitution ||
+        frame->kind == ShellKind::kFunction)
+      return;
+    if (frame->kind != ShellKind::kPipeline) continue;
+    if (frame->has_shell && HasShellTrait(name, ShellTrait::kConnection))
+      report_.Add(kShellReverseShell, code_, tree_[id].begin, tree_[id].end);
+    frame->has_shell = frame->has_shell || is_shell;
+    frame->output = Concatenated(std::move(frame->output), output);
+  }
+}
+
+void ShellWalk::NoteFiles(const ShellStatement& statement, const std::vector<std::string>& argv, const ShellFlow& input,
+                          const ShellFlow& output) {
+  ShellChoice choice;
+  for (const NodeId id : statement.redirects) {
+    if (KindOf(tree_, id) != ShellKind::kFileRedirect) continue;
+    const ShellRedirect redirect = ReadRedirect(tree_, id);
+    if (!redirect.writes || redirect.descriptor) continue;
+    NoteFile(words_.ExpandValue(redirect.target, choice), output, &redirect);
+  }
+  const std::string_view name = BaseName(argv[0]);
+  if (name == "tee")
+    for (std::size_t at = 1; at < argv.size(); ++at) NoteFile(argv[at], input, nullptr);
+  // The copy is what the original is.
+  if ((name == "cp" || name == "mv" || name == "install" || name == "ln") && argv.size() > 2) {
+    const auto original = session_.files.find(PlainPath(argv[argv.size() - 2], session_.directory));
+    if (original != session_.files.end()) NoteFile(argv.back(), ShellFlow(original->second), nullptr);
+  }
+}
+
+void ShellWalk::NoteFile(std::string_view path, const ShellFlow& content, const ShellRedirect* redirect) {
+  const bool known = content.kind == Kind::kText || content.kind == Kind::kNetwork || content.kind == Kind::kDecoded;
+  const bool has_hole = path.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string_view::npos;
+  if (has_hole || path.starts_with('-') || path.starts_with("/dev/")) return;
+  std::string plain = PlainPath(path, session_.directory);
+  ShellFlow& file = session_.files[std::move(plain)];
+  if (!known) {
+    if (file.kind == Kind::kNone) file = {Kind::kFile, "-"};
+    return;
+  }
+  // An earlier content may be what runs; it counts as well.
+  const bool keeps = redirect != nullptr && (redirect->appends || file.kind > content.kind);
+  if (keeps) {
+    file = Concatenated(std::move(file), content);
+  } else {
+    file = content;
+  }
+}
+
+bool ShellWalk::RunsBeside(NodeId id, NodeId until) const {
+  for (int count = 0; id != until && id != kNoNode && count < 2 * kMostFrames; ++count) {
+    const NodeId next = tree_.NextSibling(id);
+    if (KindOf(tree_, id) == ShellKind::kPipeline) return true;
+    if (next != kNoNode && KindOf(tree_, next) == ShellKind::kBackground) return true;
+    id = tree_[id].parent;
+  }
+  return false;
+}
+
+bool ShellWalk::IsForkBomb(NodeId id, std::string_view name) const {
+  const std::string_view text = tree_.TextOf(id);
+  if (text.starts_with("$0") || text.starts_with("\"$0\"") || text.starts_with("./$0")) return RunsBeside(id, kNoNode);
+  int count = 0;
+  for (auto frame = frames_.rbegin(); frame != frames_.rend() && count < kMostFrames; ++frame, ++count)
+    if (!frame->function.empty() && frame->function == name) return RunsBeside(id, frame->node);
+  return false;
+}
+
+}  // namespace skerry::policy

@@ -1,0 +1,93 @@
+// The walk over the tree of a script: in the order of the text, without recursion. Frames remember what surrounds the
+// node: pipelines, with what flows through them, and subshells, which have a current directory of their own.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/report.hpp"
+#include "policy/shell_commands.hpp"
+#include "policy/shell_tree.hpp"
+#include "policy/shell_words.hpp"
+
+namespace skerry::policy {
+
+struct ShellFrame {
+  NodeId end = 0;
+  NodeId node = kNoNode;
+  ShellKind kind = ShellKind::kOther;
+  ShellFlow input;            // of what is inside now
+  ShellFlow output;           // of a pipeline's current stage
+  bool has_shell = false;     // a pipeline: a shell reads from it
+  std::string directory;      // to go back to
+  std::string_view function;  // the name of the function whose body this is
+};
+
+class ShellWalk {
+ public:
+  ShellWalk(std::string_view code, Report& report)
+      : code_(code),
+        report_(report),
+        tree_(ParseShell(code)),
+        words_(variables_, 16 * code.size() + (1U << 20U)),
+        judge_(session_, report) {}
+
+  void Run();
+
+ private:
+  // shell_analysis.cpp
+  void Visit(NodeId id);
+  void VisitCommand(NodeId id);
+  void VisitRedirect(NodeId id);
+  void VisitAssignment(NodeId id);
+  void VisitFunction(NodeId id);
+  void VisitSubstitution(NodeId id);
+  void VisitHereDocument(NodeId id);
+  void VisitText(NodeId id);
+  void JudgeTarget(const std::string& target, const ShellRedirect& redirect, std::uint32_t begin, std::uint32_t end);
+  // shell_pipelines.cpp: what flows where
+  ShellFlow InputFrom(const std::vector<NodeId>& redirects);
+  void NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& output);
+  void NoteFiles(const ShellStatement& statement, const std::vector<std::string>& argv, const ShellFlow& input,
+                 const ShellFlow& output);
+  void NoteFile(std::string_view path, const ShellFlow& content, const ShellRedirect* redirect);
+  [[nodiscard]] bool IsForkBomb(NodeId id, std::string_view name) const;
+  [[nodiscard]] bool RunsBeside(NodeId id, NodeId until) const;
+
+  void Leave(NodeId id);
+  void Enter(NodeId id, ShellFlow input);
+  void StartStage();
+  [[nodiscard]] ShellFlow CurrentInput() const { return frames_.empty() ? ShellFlow() : frames_.back().input; }
+
+  // shell_variables.cpp: everything that is assigned anywhere, before the walk
+  void CollectVariables();
+  void CollectAssignment(NodeId id);
+  void CollectLoop(NodeId id);
+  void CollectFromCommand(NodeId id);
+  void CollectRunner(NodeId id);
+
+  // shell_errors.cpp: what the parser did not understand, by its letters
+  void ScanErrors();
+  void ScanRaw(std::string_view text, int depth);
+  [[nodiscard]] std::uint32_t PlaceOf(std::string_view part) const {
+    const bool inside = part.data() >= code_.data() && part.data() <= code_.data() + code_.size();
+    return inside ? static_cast<std::uint32_t>(part.data() - code_.data()) : raw_place_;
+  }
+
+  std::string_view code_;
+  Report& report_;
+  SyntaxTree tree_;
+  ShellVariables variables_;
+  ShellWords words_;
+  ShellSession session_;
+  std::set<std::string_view> runners_;  // functions that run what they are given
+  CommandJudge judge_;
+  std::vector<ShellFrame> frames_;
+  ShellFlow last_output_;        // of the last command
+  std::uint32_t raw_place_ = 0;  // of text that was made
+};
+
+}  // namespace skerry::policy

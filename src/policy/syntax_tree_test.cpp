@@ -1,0 +1,78 @@
+#include "policy/syntax_tree.hpp"
+
+#include <array>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace skerry::policy {
+namespace {
+
+enum Kind : std::uint8_t { kOther, kCall, kIdentifier, kPlus };
+enum Field : std::uint8_t { kNoField, kFunction, kArguments };
+constexpr auto kKinds = std::to_array<std::string_view>({"call", "identifier", "\"+\""});
+constexpr auto kFields = std::to_array<std::string_view>({"function", "arguments"});
+
+SyntaxTree Parse(std::string_view text) {
+  static const Vocabulary vocabulary(Grammar::kPython, kKinds, kFields);
+  return SyntaxTree::Parse(vocabulary, text);
+}
+
+NodeId FirstOf(const SyntaxTree& tree, std::uint8_t kind) {
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if (tree[id].kind == kind) return id;
+  return kNoNode;
+}
+
+TEST(SyntaxTreeTest, NodesStandInTheOrderOfTheText) {
+  const SyntaxTree tree = Parse("f(a) + g(b)\n");
+  ASSERT_TRUE(tree.complete());
+  EXPECT_FALSE(tree.has_errors());
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    EXPECT_LT(tree[id].parent, id);
+    EXPECT_GE(tree[id].begin, tree[id - 1].begin);
+    EXPECT_LE(tree[id].after, tree[tree[id].parent].after);
+  }
+}
+
+TEST(SyntaxTreeTest, KindsAndFieldsAreThoseOfTheVocabulary) {
+  const SyntaxTree tree = Parse("f(a) + 1");
+  const NodeId call = FirstOf(tree, kCall);
+  ASSERT_NE(call, kNoNode);
+  EXPECT_EQ(tree.TextOf(call), "f(a)");
+  EXPECT_EQ(tree.TextOf(tree.Child(call, kFunction)), "f");
+  EXPECT_EQ(tree.TextOf(tree.Child(call, kArguments)), "(a)");
+  EXPECT_EQ(tree.TextOf(FirstOf(tree, kPlus)), "+");
+  EXPECT_FALSE(tree[FirstOf(tree, kPlus)].named);
+}
+
+TEST(SyntaxTreeTest, NamedChildrenLeaveOutPunctuation) {
+  const SyntaxTree tree = Parse("f(a, b)");
+  const NodeId list = tree.Child(FirstOf(tree, kCall), kArguments);
+  const NodeId first = tree.FirstNamedChild(list);
+  ASSERT_NE(first, kNoNode);
+  EXPECT_EQ(tree.TextOf(first), "a");
+  EXPECT_EQ(tree.TextOf(tree.NextNamedSibling(first)), "b");
+  EXPECT_EQ(tree.NextNamedSibling(tree.NextNamedSibling(first)), kNoNode);
+}
+
+TEST(SyntaxTreeTest, ErrorsAreCounted) {
+  const SyntaxTree tree = Parse("x = = 1\n");
+  EXPECT_TRUE(tree.complete());
+  EXPECT_TRUE(tree.has_errors());
+  EXPECT_GT(tree.error_bytes(), 0U);
+}
+
+TEST(SyntaxTreeTest, WhatIsTooLongIsNotComplete) {
+  const std::string text(SyntaxTree::kMaxBytes + 1, ' ');
+  EXPECT_FALSE(Parse(text).complete());
+  EXPECT_TRUE(Parse(std::string(1000, ' ')).complete());
+}
+
+TEST(SyntaxTreeTest, AnyBytesAreTaken) {
+  EXPECT_TRUE(Parse(std::string_view("x = '\0\xFF\xC0'\n", 10)).complete());
+  EXPECT_TRUE(Parse("").complete());
+}
+
+}  // namespace
+}  // namespace skerry::policy

@@ -52,6 +52,7 @@ int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends)
       ->option_text("FILE");
   int exit_code = 0;
   AddRunCommand(app, context, exit_code);
+  AddRiskCommand(app, context, exit_code);
   AddContextCommand(app, context, exit_code);
   AddContextKeeperCommand(app, context, exit_code);
   AddDoctorCommand(app, context, exit_code);

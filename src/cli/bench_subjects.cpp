@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/workloads.hpp"
+#include "confirm/auto_approve.hpp"
 #include "engine/warm_sandboxes.hpp"
 
 namespace skerry::cli {
@@ -48,6 +49,7 @@ base::Result<std::unique_ptr<BenchStand>> BenchStand::Make(std::unique_ptr<core:
     return base::Err(base::Code::kUnavailable, "there is no native sandbox to measure: " + availability.detail);
   engine::ManagerOptions options;
   options.pool = pool;
+  options.gate.confirmation = std::make_shared<confirm::AutoApprove>("bench");
   stand->manager_ = std::make_unique<engine::SandboxManager>(*stand->registry_, std::move(options));
   return stand;
 }

@@ -40,6 +40,7 @@ class Context {
 
 // Each command adds itself; its action leaves the exit code in `exit_code`.
 void AddRunCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddRiskCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddContextCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddContextKeeperCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code);

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/gate_options.hpp"
 #include "cli/run_options.hpp"
 #include "cli/terminal.hpp"
 #include "engine/context_sandbox.hpp"
@@ -53,8 +54,10 @@ ContextKeeper::ContextKeeper(const Context& context, KeeperPlace place, base::Un
       idle_(idle),
       socket_(place_.Socket()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      contexts_({.make_sandbox = [this](core::Language) { return MakeSandbox(); }, .idle_timeout = idle}),
-      house_(contexts_, ProgramIdentity(), wake_.get()) {}
+      contexts_({.make_sandbox = [this](core::Language) { return MakeSandbox(); },
+                 .gate = [this] { return MakeGate(); },
+                 .idle_timeout = idle}),
+      house_(contexts_, approvals_, ProgramIdentity(), wake_.get()) {}
 
 ContextKeeper::~ContextKeeper() {
   listener_.Reset();
@@ -78,7 +81,15 @@ base::Result<core::BackendRegistry*> ContextKeeper::Backends() {
 base::Result<std::unique_ptr<core::Sandbox>> ContextKeeper::MakeSandbox() {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context_.LoadConfig());
   SKERRY_ASSIGN_OR_RETURN(const core::BackendRegistry* registry, Backends());
-  return engine::StartContextSandbox(*registry, ManagerOptionsOf({}, loaded.config.sandbox));
+  SKERRY_ASSIGN_OR_RETURN(const engine::ManagerOptions options, ManagerOptionsOf({}, loaded.config.sandbox));
+  return engine::StartContextSandbox(*registry, options);
+}
+
+base::Result<std::shared_ptr<const engine::Gate>> ContextKeeper::MakeGate() {
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context_.LoadConfig());
+  SKERRY_ASSIGN_OR_RETURN(engine::GateOptions options, GateOptionsOf(loaded.config.sandbox));
+  options.confirmation = approvals_.Service();
+  return std::make_shared<const engine::Gate>(std::move(options));
 }
 
 void ContextKeeper::Accept() {

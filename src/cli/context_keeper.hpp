@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/context_place.hpp"
 #include "cli/context_session.hpp"
+#include "cli/keeper_approvals.hpp"
 #include "cli/signal_watch.hpp"
 
 namespace skerry::cli {
@@ -33,6 +34,7 @@ class ContextKeeper {
   };
 
   base::Result<std::unique_ptr<core::Sandbox>> MakeSandbox();
+  base::Result<std::shared_ptr<const engine::Gate>> MakeGate();
   base::Result<core::BackendRegistry*> Backends();
   void Accept();
   void Reap();
@@ -48,6 +50,7 @@ class ContextKeeper {
   base::UniqueFd wake_;
   std::mutex mutex_;
   std::unique_ptr<core::BackendRegistry> registry_;  // made at the first use
+  KeeperApprovals approvals_;
   engine::ContextManager contexts_;
   KeeperHouse house_;
   std::list<Guest> guests_;

@@ -11,10 +11,12 @@
 #include "cli/context_client.hpp"
 #include "cli/context_outputs.hpp"
 #include "cli/fd_sink.hpp"
+#include "cli/gate_options.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 #include "engine/context_manager.hpp"
 #include "json/context_json.hpp"
+#include "policy/risk_policy.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -52,11 +54,10 @@ base::Status CheckOptions(const RunOptions& options) {
   return {};
 }
 
-base::Result<Json> RequestFor(const RunOptions& options, const Context& context) {
+base::Result<Json> RequestFor(const RunOptions& options, const config::Sandbox& sandbox) {
   SKERRY_RETURN_IF_ERROR(CheckOptions(options));
   SKERRY_RETURN_IF_ERROR(engine::CheckContextName(*options.context));
-  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(options)));
-  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest asked, RequestOf(options, loaded.config.sandbox));
+  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest asked, RequestOf(options, sandbox));
   SKERRY_RETURN_IF_ERROR(core::Validate(asked));
   Json request = {{"do", "run"},
                   {"context", *options.context},
@@ -64,8 +65,51 @@ base::Result<Json> RequestFor(const RunOptions& options, const Context& context)
                   {"timeout_seconds", static_cast<std::uint64_t>(asked.timeout.count())},
                   {"max_output_mb", asked.max_output_mb}};
   // Without a word about it the language is the context's own.
-  if (options.language || options.file) request["language"] = core::NameOf(asked.language);
+  if (options.language || options.source.file) request["language"] = core::NameOf(asked.language);
   return request;
+}
+
+base::Result<KeeperClient> OpenKeeper(const Context& context) {
+  SKERRY_ASSIGN_OR_RETURN(KeeperClient client, KeeperClient::Open(context, KeeperClient::Start::kIfNeeded));
+  if (client.IsAnotherBuild())
+    return base::Err(base::Code::kConflict,
+                     "the contexts are kept by another build of skerry; skerry context stop ends it and them");
+  return client;
+}
+
+// What the keeper knows of the cell: its language, and whether the person has approved it for good.
+base::Result<Json> Consider(const Context& context, Json request) {
+  request["do"] = "consider";
+  SKERRY_ASSIGN_OR_RETURN(KeeperClient client, OpenKeeper(context));
+  SKERRY_RETURN_IF_ERROR(client.Ask(request));
+  return client.Hear(base::Deadline::After(std::chrono::seconds(30)));
+}
+
+// Asks the person where that is required; the request then carries the approval. The keeper decides for itself whether
+// one is needed, and takes it for this cell only.
+base::Status Confirm(const RunOptions& options, const config::Sandbox& sandbox, const Context& context, Json& request,
+                     const SignalWatch& signals) {
+  SKERRY_ASSIGN_OR_RETURN(const policy::PolicyOptions policy_options, PolicyOptionsOf(sandbox));
+  SKERRY_ASSIGN_OR_RETURN(const Json known, Consider(context, request));
+  request["language"] = known.value("language", "python");
+  confirm::Question question{.session = *options.context,
+                             .content_type = known.value("language", "python"),
+                             .code = request.value("code", ""),
+                             .conditions = {{"context", *options.context}},
+                             .digest = known.value("digest", "")};
+  question.risk = policy::RiskPolicy(policy_options).Assess(question.content_type, question.code);
+  for (const std::string& lowering : question.risk.lowerings) Note("risk: " + lowering);
+  const bool rejected = question.risk.suggested_sandbox == core::SuggestedSandbox::kReject;
+  if (!question.risk.requires_confirmation || rejected || known.value("approved", false)) return {};
+  const auto service = ConfirmationFor(options.yes ? Consent::kYes : Consent::kAsk);
+  const confirm::Answer answer =
+      service->Ask(question, base::Deadline::After(sandbox.confirm_timeout), signals.token());
+  if (answer.decision != confirm::Decision::kApproved)
+    return base::Err(base::Code::kRejected, "Rejected: " + answer.reason);
+  request["approval"] = {{"digest", question.digest},
+                         {"by", answer.by},
+                         {"scope", answer.scope == confirm::Scope::kSession ? "session" : "once"}};
+  return {};
 }
 
 // Where the streams of the cell go: on to our own, or into the result.
@@ -140,12 +184,11 @@ base::Result<int> Report(const RunOptions& options, const Json& result, const St
 }  // namespace
 
 base::Result<int> RunInContext(const RunOptions& options, const Context& context) {
-  SKERRY_ASSIGN_OR_RETURN(const Json request, RequestFor(options, context));
-  SKERRY_ASSIGN_OR_RETURN(KeeperClient client, KeeperClient::Open(context, KeeperClient::Start::kIfNeeded));
-  if (client.IsAnotherBuild())
-    return base::Err(base::Code::kConflict,
-                     "the contexts are kept by another build of skerry; skerry context stop ends it and them");
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(options)));
+  SKERRY_ASSIGN_OR_RETURN(Json request, RequestFor(options, loaded.config.sandbox));
   const SignalWatch signals;
+  SKERRY_RETURN_IF_ERROR(Confirm(options, loaded.config.sandbox, context, request, signals));
+  SKERRY_ASSIGN_OR_RETURN(KeeperClient client, OpenKeeper(context));
   SKERRY_RETURN_IF_ERROR(client.Ask(request));
   Streams streams(options, signals);
   SKERRY_ASSIGN_OR_RETURN(const auto result, Follow(client, streams, signals));

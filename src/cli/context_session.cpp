@@ -50,6 +50,49 @@ base::Result<core::Language> LanguageFor(const engine::ContextManager& contexts,
   return found ? found->language : core::Language::kPython;
 }
 
+struct AskedCell {
+  std::string context;
+  core::Language language;
+  core::Cell cell;
+};
+
+base::Result<AskedCell> CellOf(const engine::ContextManager& contexts, const nlohmann::ordered_json& request) {
+  core::ExecutionRequest asked{.code = TextOf(request, "code"),
+                               .timeout = std::chrono::seconds(NumberOf(request, "timeout_seconds")),
+                               .max_output_mb = NumberOf(request, "max_output_mb")};
+  SKERRY_RETURN_IF_ERROR(core::Validate(asked));
+  AskedCell result{.context = TextOf(request, "context")};
+  SKERRY_ASSIGN_OR_RETURN(result.language, LanguageFor(contexts, result.context, TextOf(request, "language")));
+  result.cell = {
+      .text = std::move(asked.code), .timeout = asked.timeout, .max_output_bytes = asked.max_output_mb << 20U};
+  return result;
+}
+
+// The approval that came with a request, for as long as that is served.
+class UsedApproval {
+ public:
+  UsedApproval(confirm::CarriedApprovals& approvals, const std::string& context, const nlohmann::ordered_json& request)
+      : approvals_(approvals), context_(context) {
+    const auto found = request.find("approval");
+    if (found == request.end() || !found->is_object()) return;
+    digest_ = TextOf(*found, "digest");
+    approvals_.Expect(context_, digest_,
+                      {.decision = confirm::Decision::kApproved,
+                       .scope = TextOf(*found, "scope") == "session" ? confirm::Scope::kSession : confirm::Scope::kOnce,
+                       .by = TextOf(*found, "by")});
+  }
+  UsedApproval(const UsedApproval&) = delete;
+  UsedApproval& operator=(const UsedApproval&) = delete;
+  ~UsedApproval() {
+    if (!digest_.empty()) approvals_.Withdraw(context_, digest_);
+  }
+
+ private:
+  confirm::CarriedApprovals& approvals_;
+  std::string context_;
+  std::string digest_;
+};
+
 }  // namespace
 
 void KeeperHouse::Enter(const ContextSession* session, const std::string& context, const std::stop_source& stop) {
@@ -122,6 +165,7 @@ base::Result<ContextSession::Json> ContextSession::Answer(const Json& request) {
   engine::ContextManager& contexts = house_.contexts();
   Json done = {{"done", true}};
   if (what == "run") return RunCell(request);
+  if (what == "consider") return Consider(request);
   if (what == "list") return List();
   if (what == "fork") return Fork(request);
   if (what == "stop") return done;
@@ -133,6 +177,7 @@ base::Result<ContextSession::Json> ContextSession::Answer(const Json& request) {
   if (what != "restart" && what != "delete")
     return base::Err(base::Code::kInvalidArgument, "the keeper of contexts does not know what is asked of it");
   house_.StopSessionsIn(context);
+  house_.approvals().remembered().Forget(context);
   SKERRY_RETURN_IF_ERROR(what == "restart" ? contexts.Restart(context) : contexts.Remove(context));
   return done;
 }
@@ -176,16 +221,20 @@ void ContextSession::Watch(const std::stop_source& stop, int cell_ended) {
   }
 }
 
+base::Result<ContextSession::Json> ContextSession::Consider(const Json& request) {
+  SKERRY_ASSIGN_OR_RETURN(const AskedCell asked, CellOf(house_.contexts(), request));
+  const std::string digest = engine::DigestOfCell(asked.context, asked.language, asked.cell);
+  return Json{{"language", core::NameOf(asked.language)},
+              {"digest", digest},
+              {"approved", house_.approvals().remembered().Remembers(asked.context, digest)}};
+}
+
 base::Result<ContextSession::Json> ContextSession::RunCell(const Json& request) {
   engine::ContextManager& contexts = house_.contexts();
-  json::CellReport report{.context = TextOf(request, "context")};
-  core::ExecutionRequest asked{.code = TextOf(request, "code"),
-                               .timeout = std::chrono::seconds(NumberOf(request, "timeout_seconds")),
-                               .max_output_mb = NumberOf(request, "max_output_mb")};
-  SKERRY_RETURN_IF_ERROR(core::Validate(asked));
-  SKERRY_ASSIGN_OR_RETURN(report.language, LanguageFor(contexts, report.context, TextOf(request, "language")));
-  const core::Cell cell{
-      .text = std::move(asked.code), .timeout = asked.timeout, .max_output_bytes = asked.max_output_mb << 20U};
+  SKERRY_ASSIGN_OR_RETURN(const AskedCell asked, CellOf(contexts, request));
+  json::CellReport report{.context = asked.context, .language = asked.language};
+  const core::Cell& cell = asked.cell;
+  const UsedApproval approval(house_.approvals().carried(), asked.context, request);
   const base::UniqueFd ended(::eventfd(0, EFD_CLOEXEC));
   const std::stop_source stop;
   ContextSink sink(socket_.get(), stop);

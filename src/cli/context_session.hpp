@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "cli/context_frames.hpp"
+#include "cli/keeper_approvals.hpp"
 #include "engine/context_manager.hpp"
 
 namespace skerry::cli {
@@ -22,10 +23,11 @@ class ContextSession;
 class KeeperHouse {
  public:
   // `wake`: an eventfd of the keeper.
-  KeeperHouse(engine::ContextManager& contexts, std::string identity, int wake)
-      : contexts_(contexts), identity_(std::move(identity)), wake_(wake) {}
+  KeeperHouse(engine::ContextManager& contexts, KeeperApprovals& approvals, std::string identity, int wake)
+      : contexts_(contexts), approvals_(approvals), identity_(std::move(identity)), wake_(wake) {}
 
   [[nodiscard]] engine::ContextManager& contexts() const { return contexts_; }
+  [[nodiscard]] KeeperApprovals& approvals() const { return approvals_; }
   [[nodiscard]] const std::string& identity() const { return identity_; }
 
   // A session that runs a cell in the context, so that others can end what it waits for.
@@ -41,6 +43,7 @@ class KeeperHouse {
 
  private:
   engine::ContextManager& contexts_;
+  KeeperApprovals& approvals_;
   std::string identity_;
   int wake_;
   std::atomic<bool> ending_ = false;
@@ -71,6 +74,8 @@ class ContextSession {
   void Talk();
   base::Result<Json> Answer(const Json& request);
   base::Result<Json> RunCell(const Json& request);
+  // What would be asked about a cell, and whether it was answered for good.
+  base::Result<Json> Consider(const Json& request);
   base::Result<Json> Fork(const Json& request);
   [[nodiscard]] Json List() const;
   void Watch(const std::stop_source& stop, int cell_ended);

@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/context_run.hpp"
 #include "cli/fd_sink.hpp"
+#include "cli/gate_options.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/run_options.hpp"
 #include "cli/signal_watch.hpp"
@@ -24,7 +25,7 @@ namespace skerry::cli {
 namespace {
 
 int InputFor(const RunOptions& options) {
-  const bool usable = !CodeComesFromStdin(options) && ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
+  const bool usable = !options.source.IsStdin() && ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
   return usable ? STDIN_FILENO : -1;
 }
 
@@ -68,14 +69,17 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   const config::Sandbox& sandbox = loaded.config.sandbox;
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest request, RequestOf(options, sandbox));
   SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
-  engine::SandboxManager manager(*registry, ManagerOptionsOf(options, sandbox));
+  SKERRY_ASSIGN_OR_RETURN(engine::ManagerOptions manager_options, ManagerOptionsOf(options, sandbox));
+  manager_options.gate.confirmation = ConfirmationFor(options.yes ? Consent::kYes : Consent::kAsk);
+  engine::SandboxManager manager(*registry, std::move(manager_options));
   const SignalWatch signals;
   FdSink sink(STDOUT_FILENO, STDERR_FILENO, signals.interrupt_fd());
   engine::RunStreams streams{.sink = options.json ? nullptr : &sink, .input_fd = InputFor(options)};
   std::optional<RawTerminal> raw;
   if (options.terminal) {
     streams.terminal = TerminalOf(signals);
-    raw.emplace();
+    // Questions come before: they need a terminal that works line by line.
+    streams.admitted = [&raw] { raw.emplace(); };
   }
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
   raw.reset();
@@ -101,8 +105,8 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* run =
       app.add_subcommand("run", "Run code in a sandbox of its own; stdout, stderr and exit code pass through");
-  run->add_option("code", options->code, "The code, or - to read it from stdin")->option_text("CODE|-");
-  run->add_option("-f,--file", options->file, "Read the code from FILE; its extension tells the language")
+  run->add_option("code", options->source.code, "The code, or - to read it from stdin")->option_text("CODE|-");
+  run->add_option("-f,--file", options->source.file, "Read the code from FILE; its extension tells the language")
       ->option_text("FILE");
   run->add_option("-l,--language", options->language, "python (default), javascript or shell")->option_text("LANGUAGE");
   run->add_option("-t,--timeout", options->timeout, "Seconds until the whole process tree is ended, 1 to 300 (30)")
@@ -144,7 +148,7 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
   run->add_option("--allow-domain", options->allowed_domains, "Let the sandbox reach this domain (not in this version)")
       ->option_text("DOMAIN")
       ->allow_extra_args(false);
-  run->add_flag("-y,--yes", options->yes, "Answer yes to questions (this version asks none)");
+  run->add_flag("-y,--yes", options->yes, "Run without asking what is risky; what the policy refuses stays refused");
   run->add_flag("--json", options->json, "Print one result object instead of passing the output through");
   run->footer(
       "Examples:\n"

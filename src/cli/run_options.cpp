@@ -1,47 +1,19 @@
 #include "cli/run_options.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/gate_options.hpp"
 #include "cli/images.hpp"
-#include "os/errno_error.hpp"
-#include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
 
-constexpr std::size_t kMaxCodeBytes = 16U << 20U;
-
-base::Result<std::string> ReadCodeFile(const std::string& path) {
-  struct stat facts{};
-  if (::stat(path.c_str(), &facts) < 0) return os::ErrnoErr("file '" + path + "'");
-  if (S_ISDIR(facts.st_mode))
-    return base::Err(base::Code::kInvalidArgument, path + ": is a directory, not a file with code");
-  return os::ReadFile(path, kMaxCodeBytes);
-}
-
-base::Result<std::string> ReadCode(const RunOptions& options) {
-  if (options.file && options.code)
-    return base::Err(base::Code::kInvalidArgument, "give the code as an argument or with --file, not both");
-  if (CodeComesFromStdin(options)) return os::ReadAll(STDIN_FILENO, kMaxCodeBytes);
-  if (options.file) return ReadCodeFile(*options.file);
-  if (options.code) return *options.code;
-  return base::Err(base::Code::kInvalidArgument,
-                   "there is no code to run; give it as an argument, with --file FILE, or as - for stdin");
-}
-
 // What --language says, else what the file's name says, else Python.
 base::Result<core::Language> ChooseLanguage(const RunOptions& options) {
   if (options.language) return core::ParseLanguage(*options.language);
-  const std::string file = options.file.value_or("");
-  const auto dot = file.find_last_of('.');
-  const std::string extension = dot == std::string::npos ? "" : file.substr(dot + 1);
-  if (extension == "mjs" || extension == "cjs") return core::Language::kJavaScript;
-  return core::ParseLanguage(extension == "js" || extension == "sh" || extension == "bash" ? extension : "python");
+  return LanguageOfFile(options.source.file.value_or(""));
 }
 
 void Append(std::vector<std::string>& to, const std::vector<std::string>& more) {
@@ -87,10 +59,6 @@ base::Result<engine::LeasedRoot> AcquireImage(const std::string& name) {
 
 }  // namespace
 
-bool CodeComesFromStdin(const RunOptions& options) {
-  return !options.file && options.code == "-";
-}
-
 std::vector<config::Override> OverridesOf(const RunOptions& options) {
   std::vector<config::Override> overrides;
   const auto add = [&](const std::optional<std::string>& value, const char* path, const char* flag) {
@@ -105,22 +73,25 @@ std::vector<config::Override> OverridesOf(const RunOptions& options) {
   return overrides;
 }
 
-engine::ManagerOptions ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox) {
+base::Result<engine::ManagerOptions> ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox) {
   const config::Limits& limits = sandbox.limits;
+  SKERRY_ASSIGN_OR_RETURN(engine::GateOptions gate, GateOptionsOf(sandbox));
   const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
-  return {.mode = sandbox.security == config::SecurityMode::kStrict ? policy::SecurityMode::kStrict
-                                                                    : policy::SecurityMode::kPermissive,
-          .default_backend = sandbox.backend,
-          .limits = {.memory_mb = number(limits.max_memory_mb),
-                     .pids = number(limits.max_pids),
-                     .cpu_percent = number(limits.max_cpu_percent),
-                     .open_files = number(limits.max_open_files),
-                     .file_mb = number(limits.max_file_mb),
-                     .tmp_mb = number(limits.tmp_mb),
-                     .disk_mb = number(sandbox.workspace.max_size_mb),
-                     .disk_files = number(limits.max_files)},
-          .filesystem = FilesystemOf(options, sandbox),
-          .acquire_root = AcquireImage};
+  return engine::ManagerOptions{.mode = sandbox.security == config::SecurityMode::kStrict
+                                            ? policy::SecurityMode::kStrict
+                                            : policy::SecurityMode::kPermissive,
+                                .default_backend = sandbox.backend,
+                                .limits = {.memory_mb = number(limits.max_memory_mb),
+                                           .pids = number(limits.max_pids),
+                                           .cpu_percent = number(limits.max_cpu_percent),
+                                           .open_files = number(limits.max_open_files),
+                                           .file_mb = number(limits.max_file_mb),
+                                           .tmp_mb = number(limits.tmp_mb),
+                                           .disk_mb = number(sandbox.workspace.max_size_mb),
+                                           .disk_files = number(limits.max_files)},
+                                .filesystem = FilesystemOf(options, sandbox),
+                                .acquire_root = AcquireImage,
+                                .gate = std::move(gate)};
 }
 
 base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox) {
@@ -136,7 +107,7 @@ base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const 
                      "--allow-domain: this version has no egress proxy yet, a sandbox has no network at all");
   core::ExecutionRequest request;
   SKERRY_ASSIGN_OR_RETURN(request.language, ChooseLanguage(options));
-  SKERRY_ASSIGN_OR_RETURN(request.code, ReadCode(options));
+  SKERRY_ASSIGN_OR_RETURN(request.code, ReadCode(options.source));
   request.timeout = sandbox.limits.timeout;
   request.sandbox_type = options.sandbox;
   request.max_memory_mb = static_cast<std::uint64_t>(sandbox.limits.max_memory_mb);

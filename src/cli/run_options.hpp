@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/code_source.hpp"
 #include "config/load.hpp"
 #include "engine/sandbox_manager.hpp"
 
 namespace skerry::cli {
 
 struct RunOptions {
-  std::optional<std::string> code;
-  std::optional<std::string> file;
+  CodeSource source;
   std::optional<std::string> language;
   std::optional<std::string> timeout;
   std::optional<std::string> memory;
@@ -35,12 +35,11 @@ struct RunOptions {
   bool json = false;
 };
 
-bool CodeComesFromStdin(const RunOptions& options);
-
 // What the options say in place of the configuration.
 std::vector<config::Override> OverridesOf(const RunOptions& options);
 
-engine::ManagerOptions ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox);
+// Nobody is asked yet: that is for the command to say.
+base::Result<engine::ManagerOptions> ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox);
 
 // Reads the code from where it is. Combinations that make no sense are refused.
 base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox);

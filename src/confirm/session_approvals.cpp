@@ -11,7 +11,7 @@ Answer SessionApprovals::Ask(const Question& question, base::Deadline deadline, 
   if (question.session.empty() || !base::IsSha256Hex(question.digest))
     return asked_.Ask(question, deadline, std::move(stop));
   const Approved approved{question.session, question.digest};
-  if (Remembers(approved))
+  if (Remembers(question.session, question.digest))
     return {.decision = Decision::kApproved,
             .scope = Scope::kSession,
             .by = "session",
@@ -43,9 +43,9 @@ void SessionApprovals::Forget(std::string_view session) {
     if (pending->session == session) pending->forgotten = true;
 }
 
-bool SessionApprovals::Remembers(const Approved& approved) {
+bool SessionApprovals::Remembers(const std::string& session, const std::string& digest) {
   const std::scoped_lock lock(mutex_);
-  return approved_.contains(approved);
+  return approved_.contains(Approved{session, digest});
 }
 
 void SessionApprovals::Remember(const Approved& approved) {

@@ -27,6 +27,8 @@ class SessionApprovals : public ConfirmationService {
 
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
 
+  [[nodiscard]] bool Remembers(const std::string& session, const std::string& digest);
+
   // The session is over. What it is still asking about is not remembered either.
   void Forget(std::string_view session);
 
@@ -37,7 +39,6 @@ class SessionApprovals : public ConfirmationService {
     bool forgotten = false;
   };
 
-  bool Remembers(const Approved& approved);
   void Remember(const Approved& approved);  // needs the lock
   Answer AskOther(const Approved& approved, const Question& question, base::Deadline deadline, std::stop_token stop);
 

@@ -83,9 +83,9 @@ Answer TerminalConfirmation::Converse(const Question& question, base::Deadline d
   const SessionChoice choice = offer ? SessionChoice::kOffered : SessionChoice::kNotOffered;
   terminal_.Write(Describe(question));
   for (int asked = 0; asked < kMostQuestions; ++asked) {
-    terminal_.Write(PromptFor(choice));
-    // Whoever typed before this cannot have meant this.
+    // Whoever typed before the prompt cannot have meant this; whoever answers as soon as it is there has.
     terminal_.DiscardTypeahead();
+    terminal_.Write(PromptFor(choice));
     const std::optional<std::string> line = terminal_.ReadLine(deadline, stop);
     if (!line) terminal_.Write("\n");
     if (auto answer = TooLate(deadline, stop)) return *std::move(answer);

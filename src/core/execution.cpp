@@ -77,6 +77,8 @@ std::string_view NameOf(OutcomeKind kind) {
       return "cancelled";
     case OutcomeKind::kLost:
       return "lost";
+    case OutcomeKind::kRejected:
+      return "rejected";
   }
   return "";
 }
@@ -109,6 +111,8 @@ std::string Outcome::Explanation() const {
       return "Execution cancelled";
     case OutcomeKind::kLost:
       return "The sandbox ended unexpectedly";
+    case OutcomeKind::kRejected:
+      return "Rejected: " + reason;
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/risk.hpp"
 
 namespace skerry::core {
 
@@ -46,6 +47,7 @@ enum class OutcomeKind {
   kFileTooLarge,  // at the limit for one file
   kCancelled,     // because the caller went away or asked for it
   kLost,          // with its sandbox, for no reason that we know
+  kRejected,      // not run: the risk policy or a person said no
 };
 std::string_view NameOf(OutcomeKind kind);
 
@@ -54,6 +56,7 @@ struct Outcome {
   int exit_code = 0;  // of the program; of the table in base/error.hpp where Skerry ended it; 128 + signal
   int signal = 0;
   std::uint64_t limit = 0;  // the figure of the limit that ended it: seconds or megabytes
+  std::string reason;       // why it was rejected
 
   // One line for people, empty when it exited by itself.
   [[nodiscard]] std::string Explanation() const;
@@ -91,6 +94,7 @@ struct Timings {
 
 struct ExecutionResult {
   Outcome outcome;
+  RiskAssessment risk;
   std::string standard_output;
   std::string standard_error;
   bool output_truncated = false;   // more was written than max_output_mb

@@ -5,6 +5,7 @@
 
 #include "base/printable.hpp"
 #include "engine/context_files.hpp"
+#include "engine/run_digest.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -173,9 +174,31 @@ base::Status ContextManager::Open(Entry& entry) const {
   return {};
 }
 
+std::string DigestOfCell(const std::string& context, core::Language language, const core::Cell& cell) {
+  DigestBuilder digest;
+  digest.Add("context", context).Add("language", core::NameOf(language)).Add("code", cell.text);
+  digest.Add("timeout_ms", static_cast<std::uint64_t>(cell.timeout.count())).Add("output", cell.max_output_bytes);
+  return digest.Finish();
+}
+
+base::Result<std::optional<core::Outcome>> ContextManager::Admit(const std::string& name, core::Language language,
+                                                                 const core::Cell& cell, std::stop_token stop) const {
+  SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
+  return gate->Admit(gate->Assess(language, cell.text),
+                     {.session = name,
+                      .language = language,
+                      .code = cell.text,
+                      .conditions = {{"context", name}},
+                      .digest = [&] { return DigestOfCell(name, language, cell); }},
+                     std::move(stop));
+}
+
 base::Result<core::CellResult> ContextManager::Run(const std::string& name, core::Language language,
                                                    const core::Cell& cell, core::OutputSink& sink,
                                                    std::stop_token stop) {
+  SKERRY_RETURN_IF_ERROR(CheckContextName(name));
+  SKERRY_ASSIGN_OR_RETURN(auto refused, Admit(name, language, cell, stop));
+  if (refused) return core::CellResult{.outcome = std::move(*refused)};
   SKERRY_ASSIGN_OR_RETURN(const Use use, Claim(name, language));
   std::stop_source interrupt = use->interrupt;
   const std::stop_callback forward(std::move(stop), [&interrupt] { interrupt.request_stop(); });

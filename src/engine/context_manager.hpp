@@ -17,12 +17,15 @@
 #include "base/result.hpp"
 #include "core/backend.hpp"
 #include "core/context.hpp"
+#include "engine/gate.hpp"
 
 namespace skerry::engine {
 
 struct ContextOptions {
   // A started sandbox that nobody else uses. Called by several threads at once.
   std::function<base::Result<std::unique_ptr<core::Sandbox>>(core::Language)> make_sandbox;
+  // What stands before every cell, as it is now. Called by several threads at once.
+  std::function<base::Result<std::shared_ptr<const Gate>>()> gate = [] { return std::make_shared<const Gate>(); };
   std::size_t max_contexts = 16;
   std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
   std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each of its steps
@@ -53,6 +56,9 @@ struct ForkReport {
   std::vector<std::string> files;  // in the words of tar
 };
 
+// What an approval of a cell is about.
+std::string DigestOfCell(const std::string& context, core::Language language, const core::Cell& cell);
+
 // Letters, digits and ._- of ASCII, 1 to 64.
 base::Status CheckContextName(std::string_view name);
 
@@ -65,8 +71,9 @@ class ContextManager {
   ContextManager& operator=(const ContextManager&) = delete;
   ~ContextManager();
 
-  // Makes the context when there is none of that name. kConflict when it is busy or of another language, kNotStarted
-  // when it is dead: the result in which that showed has said so.
+  // The cell is assessed first, and a person asked where that is required: nothing runs after a no, and then the
+  // outcome is kRejected. Makes the context when there is none of that name. kConflict when it is busy or of another
+  // language, kNotStarted when it is dead: the result in which that showed has said so.
   base::Result<core::CellResult> Run(const std::string& name, core::Language language, const core::Cell& cell,
                                      core::OutputSink& sink, std::stop_token stop);
 
@@ -101,6 +108,8 @@ class ContextManager {
   // Interrupts until the entry is the caller's.
   base::Result<Use> TakeOver(const std::string& name);
   base::Status Open(Entry& entry) const;
+  [[nodiscard]] base::Result<std::optional<core::Outcome>> Admit(const std::string& name, core::Language language,
+                                                                 const core::Cell& cell, std::stop_token stop) const;
   void Forget(const Entry& entry);
   void Release(Entry& entry);
 

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "confirm/carried_approvals.hpp"
+
 namespace skerry::engine {
 namespace {
 
@@ -321,6 +323,37 @@ TEST_F(ContextManagerTest, ManyThreadsNeverShareAContext) {
   threads.clear();
   manager_.RemoveAll();
   EXPECT_EQ(stage_.sandboxes, 0);
+}
+
+TEST_F(ContextManagerTest, ACellIsAssessedAndNothingRunsAfterANo) {
+  const auto refused = Run("a", "import os");
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->outcome.kind, core::OutcomeKind::kRejected);
+  EXPECT_EQ(refused->outcome.exit_code, 126);
+  EXPECT_EQ(stage_.made, 0);
+  EXPECT_TRUE(manager_.List().empty());
+}
+
+TEST_F(ContextManagerTest, AnApprovalIsForTheCellOfThatContext) {
+  confirm::CarriedApprovals carried;
+  ContextOptions options = Options();
+  options.gate = [&] {
+    return std::make_shared<const Gate>(
+        GateOptions{.confirmation = std::shared_ptr<confirm::ConfirmationService>(std::shared_ptr<void>(), &carried)});
+  };
+  ContextManager manager(options);
+  RecordingSink sink;
+  const core::Cell cell{.text = "import os"};
+  const auto run = [&](const std::string& name, const core::Cell& what) {
+    return manager.Run(name, Language::kPython, what, sink, {})->outcome.kind;
+  };
+  carried.Expect("a", DigestOfCell("a", Language::kPython, cell), {.decision = confirm::Decision::kApproved});
+  EXPECT_EQ(run("b", cell), core::OutcomeKind::kRejected);
+  EXPECT_EQ(run("a", {.text = "import os, sys"}), core::OutcomeKind::kRejected);
+  EXPECT_EQ(run("a", {.text = "import os", .timeout = 31s}), core::OutcomeKind::kRejected);
+  EXPECT_EQ(run("a", cell), core::OutcomeKind::kExited);
+  EXPECT_EQ(run("a", cell), core::OutcomeKind::kRejected);
+  EXPECT_EQ(stage_.made, 1);
 }
 
 }  // namespace

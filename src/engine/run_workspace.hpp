@@ -22,6 +22,8 @@ class RunWorkspace {
   void ApplyTo(core::SandboxSpec& spec) const;
   [[nodiscard]] const FilesystemRules& rules() const { return rules_; }
   [[nodiscard]] bool IsPersons() const { return directory_.fd.valid(); }
+  // Of the person's directory; -1 for none.
+  [[nodiscard]] int directory() const { return directory_.fd.get(); }
 
   // Before anything runs: remembers what is there where a sandbox writes to the directory itself.
   base::Status Begin(const core::Sandbox& sandbox);

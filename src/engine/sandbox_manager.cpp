@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/named_files.hpp"
+#include "engine/run_digest.hpp"
 #include "engine/run_workspace.hpp"
 #include "os/directory.hpp"
 
@@ -122,6 +124,15 @@ base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_t
   return base::Err(base::Code::kUnavailable, "no sandbox here isolates as the strict mode demands");
 }
 
+base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_type,
+                                                    const core::RiskAssessment& risk) const {
+  const bool follow = options_.mode == policy::SecurityMode::kPermissive && sandbox_type == core::kAutoSandbox &&
+                      !risk.requires_isolation;
+  if (follow)
+    if (const auto light = registry_.Find("subprocess")) return *light;
+  return Choose(sandbox_type);
+}
+
 struct SandboxManager::Run {
   const core::ExecutionRequest& request;
   const RunStreams& streams;
@@ -130,7 +141,7 @@ struct SandboxManager::Run {
 };
 
 SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
-    : registry_(registry), options_(std::move(options)) {
+    : registry_(registry), options_(std::move(options)), gate_(options_.gate) {
   if (!options_.pool) return;
   const auto backend = Choose(std::string(core::kAutoSandbox));
   if (!backend || (*backend)->Isolation() != core::IsolationLevel::kNamespaces) return;
@@ -164,13 +175,92 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   return result;
 }
 
+namespace {
+
+// Everything that decides what the program can do.
+base::Result<std::string> DigestOf(const core::ExecutionRequest& request, std::string_view backend,
+                                   const RunWorkspace& workspace, const ManagerOptions& options) {
+  DigestBuilder digest;
+  digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", backend);
+  digest.Add("timeout", static_cast<std::uint64_t>(request.timeout.count()));
+  digest.Add("memory", request.max_memory_mb).Add("output", request.max_output_mb);
+  digest.Add("image", request.image.value_or("")).Add("workspace", request.workspace.value_or(""));
+  digest.Add("session", request.session_id.value_or(""));
+  const core::SandboxLimits& limits = options.limits;
+  digest.Add("pids", limits.pids).Add("cpu", limits.cpu_percent).Add("open_files", limits.open_files);
+  digest.Add("file_mb", limits.file_mb).Add("tmp_mb", limits.tmp_mb).Add("disk_mb", limits.disk_mb);
+  digest.Add("disk_files", limits.disk_files).Add("network", "none");
+  const FilesystemOptions& files = options.filesystem;
+  digest.Add("allow_read", files.allow_read).Add("deny_read", files.deny_read);
+  digest.Add("allow_write", files.allow_write).Add("deny_write", files.deny_write);
+  if (workspace.IsPersons())
+    for (const auto& [path, hash] : NamedFiles(request.code, workspace.directory()))
+      digest.Add("file", path).Add("hash", hash);
+  return digest.Finish();
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+std::vector<std::pair<std::string, std::string>> ConditionsOf(const core::ExecutionRequest& request,
+                                                              std::string_view backend, const RunWorkspace& workspace,
+                                                              const ManagerOptions& options) {
+  std::vector<std::pair<std::string, std::string>> conditions = {
+      {"sandbox", std::string(backend)},
+      {"workspace", request.workspace.value_or("an empty one, burned afterwards")},
+      {"network", "none"},
+      {"limits", std::to_string(request.max_memory_mb) + " MB, " + std::to_string(request.timeout.count()) + " s"}};
+  if (request.image) conditions.emplace_back("image", *request.image);
+  if (!options.filesystem.allow_read.empty())
+    conditions.emplace_back("may read", Joined(options.filesystem.allow_read));
+  if (!options.filesystem.allow_write.empty())
+    conditions.emplace_back("may write", Joined(options.filesystem.allow_write));
+  if (!workspace.IsPersons()) return conditions;
+  std::vector<std::string> named;
+  for (const auto& [path, hash] : NamedFiles(request.code, workspace.directory())) named.push_back(path);
+  if (!named.empty()) conditions.emplace_back("files it names", Joined(named));
+  return conditions;
+}
+
+}  // namespace
+
+base::Result<std::optional<core::Outcome>> SandboxManager::Admit(const core::RiskAssessment& risk, const Run& run,
+                                                                 std::stop_token stop) const {
+  const core::ExecutionRequest& request = run.request;
+  Proposal proposal{
+      .session = request.session_id.value_or(""), .language = request.language, .code = request.code, .digest = [&] {
+        return DigestOf(request, run.backend, run.workspace, options_);
+      }};
+  if (risk.requires_confirmation) proposal.conditions = ConditionsOf(request, run.backend, run.workspace, options_);
+  return gate_.Admit(risk, proposal, std::move(stop));
+}
+
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, Choose(request.sandbox_type));
+  core::RiskAssessment risk = gate_.Assess(request.language, request.code);
+  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, Choose(request.sandbox_type, risk));
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_.filesystem));
-  if (backend->Isolation() != core::IsolationLevel::kNamespaces && !workspace.rules().Empty())
-    return base::Err(base::Code::kUnavailable, "the " + std::string(backend->Name()) +
+  Run run{request, streams, workspace, backend->Name()};
+  SKERRY_ASSIGN_OR_RETURN(const auto refused, Admit(risk, run, stop));
+  core::ExecutionResult result{.outcome = refused.value_or(core::Outcome())};
+  if (!refused) {
+    if (streams.admitted) streams.admitted();
+    SKERRY_ASSIGN_OR_RETURN(result, RunAdmitted(*backend, run, std::move(stop)));
+  }
+  result.risk = std::move(risk);
+  return result;
+}
+
+base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& backend, Run& run,
+                                                                std::stop_token stop) {
+  const core::ExecutionRequest& request = run.request;
+  RunWorkspace& workspace = run.workspace;
+  if (backend.Isolation() != core::IsolationLevel::kNamespaces && !workspace.rules().Empty())
+    return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) +
                                                    " sandbox cannot keep the filesystem settings (denyRead, denyWrite, "
                                                    "allowRead, allowWrite); use the native one");
   core::SandboxSpec spec = SpecFor(request, workspace, options_);
@@ -179,9 +269,8 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
     SKERRY_ASSIGN_OR_RETURN(image, options_.acquire_root(*request.image));
     spec.root = image.root;
   }
-  Run run{request, streams, workspace, backend->Name()};
   Stopwatch watch;
-  if (warm_ != nullptr && backend == warm_backend_ && warm_->Fits(spec)) {
+  if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec)) {
     if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
       const auto obtain = watch.Lap();
       SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
@@ -193,7 +282,7 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
       return result;
     }
   }
-  SKERRY_ASSIGN_OR_RETURN(const Started started, Start(*backend, std::move(spec), options_.mode));
+  SKERRY_ASSIGN_OR_RETURN(const Started started, Start(backend, std::move(spec), options_.mode));
   const auto obtain = watch.Lap();
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   watch.Lap();

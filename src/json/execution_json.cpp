@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
+#include "json/risk_json.hpp"
 
 namespace skerry::json {
 namespace {
@@ -59,8 +60,8 @@ std::string ToJson(const core::ExecutionResult& result) {
   AddStream(object, "stderr", result.standard_error);
   object["exit_code"] = result.outcome.exit_code;
   const std::string explanation = result.outcome.Explanation();
-  object["error"] = explanation.empty() ? Json(nullptr) : Json(explanation);
-  object["sandbox_type"] = result.sandbox_type;
+  object["error"] = explanation.empty() ? Json(nullptr) : Json(base::ToValidUtf8(explanation));
+  object["sandbox_type"] = result.sandbox_type.empty() ? Json(nullptr) : Json(result.sandbox_type);
   object["start"] = core::NameOf(result.start);
   object["execution_time_ms"] = result.execution_time.count();
   object["files_created"] = TextsToJson(result.files_created);
@@ -73,6 +74,7 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["memory_peak_bytes"] = result.memory_peak_bytes;
   object["limits_reached"] = LimitsToJson(result.limits_reached);
   object["degraded"] = TextsToJson(result.degraded);
+  object["risk"] = RiskSummaryToJson(result.risk);
   return object.dump();
 }
 

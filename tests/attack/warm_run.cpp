@@ -12,6 +12,7 @@
 #include "backends/native/native_backend.hpp"
 #include "cli/command.hpp"
 #include "cli/fd_sink.hpp"
+#include "cli/gate_options.hpp"
 #include "cli/run_options.hpp"
 #include "cli/signal_watch.hpp"
 #include "engine/sandbox_manager.hpp"
@@ -75,7 +76,8 @@ base::Result<int> Run(const WarmOptions& options, const cli::Context& context) {
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionRequest request, cli::RequestOf(options.run, sandbox));
   if (options.via_python) WrapInPython(request);
   SKERRY_ASSIGN_OR_RETURN(const auto registry, MakeBackends());
-  engine::ManagerOptions manager_options = cli::ManagerOptionsOf(options.run, sandbox);
+  SKERRY_ASSIGN_OR_RETURN(engine::ManagerOptions manager_options, cli::ManagerOptionsOf(options.run, sandbox));
+  manager_options.gate.confirmation = cli::ConfirmationFor(options.run.yes ? cli::Consent::kYes : cli::Consent::kAsk);
   manager_options.pool = kSmallPool;
   engine::SandboxManager manager(*registry, std::move(manager_options));
   if (!request.workspace && manager.warm() != nullptr)
@@ -98,11 +100,12 @@ int main(int argc, char** argv) {
   WarmOptions options;
   CLI::App* run = app.add_subcommand("run");
   app.require_subcommand(1);
-  run->add_option("code", options.run.code);
-  run->add_option("-f,--file", options.run.file);
+  run->add_option("code", options.run.source.code);
+  run->add_option("-f,--file", options.run.source.file);
   run->add_option("-l,--language", options.run.language);
   run->add_option("-t,--timeout", options.run.timeout);
   run->add_option("-w,--workspace", options.run.workspace);
+  run->add_flag("-y,--yes", options.run.yes);
   run->add_flag("--json", options.run.json);
   run->add_flag("--via-python", options.via_python, "Let a warm Python start what is no Python");
   CLI11_PARSE(app, argc, argv);

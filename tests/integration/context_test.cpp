@@ -10,6 +10,7 @@
 #include "engine/context_manager.hpp"
 #include "interpreters/interpreter.hpp"
 #include "interpreters/worker.hpp"
+#include "support/open_gate.hpp"
 
 namespace skerry {
 namespace {
@@ -67,10 +68,11 @@ class ContextTest : public testing::TestWithParam<NativeBackend::Zygotes> {
 
   engine::ContextOptions Options() {
     return {.make_sandbox = [this](Language) -> base::Result<std::unique_ptr<core::Sandbox>> {
-      SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend_.Create(spec_));
-      SKERRY_RETURN_IF_ERROR(sandbox->Start());
-      return sandbox;
-    }};
+              SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend_.Create(spec_));
+              SKERRY_RETURN_IF_ERROR(sandbox->Start());
+              return sandbox;
+            },
+            .gate = [] { return std::make_shared<const engine::Gate>(OpenGate()); }};
   }
 
   Ran Run(const std::string& text, std::chrono::milliseconds timeout = 30s, const std::string& name = "a",

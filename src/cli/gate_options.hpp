@@ -1,0 +1,37 @@
+// The settings of the risk policy and of the questions, in the words of the engine.
+#pragma once
+
+#include <memory>
+
+#include "base/result.hpp"
+#include "cli/tty.hpp"
+#include "config/config.hpp"
+#include "confirm/terminal_confirmation.hpp"
+#include "engine/gate.hpp"
+
+namespace skerry::cli {
+
+// An error names the setting: a rule that does not exist.
+base::Result<policy::PolicyOptions> PolicyOptionsOf(const config::Sandbox& sandbox);
+
+// With notes on stderr for what the organisation's rules made less grave, and nobody to ask.
+base::Result<engine::GateOptions> GateOptionsOf(const config::Sandbox& sandbox);
+
+// Asks at the terminal.
+class AskAtTerminal : public confirm::ConfirmationService {
+ public:
+  AskAtTerminal() : asking_(tty_) {}
+  confirm::Answer Ask(const confirm::Question& question, base::Deadline deadline, std::stop_token stop) override {
+    return asking_.Ask(question, deadline, std::move(stop));
+  }
+
+ private:
+  Tty tty_;
+  confirm::TerminalConfirmation asking_;
+};
+
+enum class Consent { kAsk, kYes };
+// Whom `skerry run` asks: the person at the terminal, or with --yes nobody.
+std::shared_ptr<confirm::ConfirmationService> ConfirmationFor(Consent consent);
+
+}  // namespace skerry::cli

@@ -1,0 +1,55 @@
+#include "engine/gate.hpp"
+
+#include "base/error.hpp"
+
+namespace skerry::engine {
+
+core::Outcome Rejected(std::string reason) {
+  return {.kind = core::OutcomeKind::kRejected,
+          .exit_code = base::RowOf(base::Code::kRejected).exit_code,
+          .reason = std::move(reason)};
+}
+
+core::RiskAssessment Gate::Assess(core::Language language, std::string_view code) const {
+  core::RiskAssessment risk = policy_.Assess(language, code);
+  if (options_.log)
+    for (const std::string& lowering : risk.lowerings) options_.log(lowering);
+  return risk;
+}
+
+base::Result<std::optional<core::Outcome>> Gate::Admit(const core::RiskAssessment& risk, const Proposal& proposal,
+                                                       std::stop_token stop) const {
+  if (risk.suggested_sandbox == core::SuggestedSandbox::kReject)
+    return Rejected("refused by the risk policy: " + risk.reason);
+  if (!risk.requires_confirmation) return std::nullopt;
+  if (options_.confirmation == nullptr) return Rejected("nobody can be asked: " + risk.reason);
+  return Ask(risk, proposal, std::move(stop));
+}
+
+base::Result<std::optional<core::Outcome>> Gate::Ask(const core::RiskAssessment& risk, const Proposal& proposal,
+                                                     std::stop_token stop) const {
+  confirm::Question question{.session = proposal.session,
+                             .content_type = std::string(core::NameOf(proposal.language)),
+                             .code = std::string(proposal.code),
+                             .risk = risk,
+                             .conditions = proposal.conditions};
+  SKERRY_ASSIGN_OR_RETURN(question.digest, proposal.digest());
+  const confirm::Answer answer =
+      options_.confirmation->Ask(question, base::Deadline::After(options_.confirm_timeout), stop);
+  switch (answer.decision) {
+    case confirm::Decision::kApproved:
+      break;
+    case confirm::Decision::kCancelled:
+      return core::Outcome{.kind = core::OutcomeKind::kCancelled,
+                           .exit_code = base::RowOf(base::Code::kRejected).exit_code};
+    case confirm::Decision::kRejected:
+    case confirm::Decision::kExpired:
+      return Rejected((answer.reason.empty() ? std::string(confirm::NameOf(answer.decision)) : answer.reason) + "; " +
+                      risk.reason);
+  }
+  SKERRY_ASSIGN_OR_RETURN(const std::string now, proposal.digest());
+  if (now != question.digest) return Rejected("what would run is not what was approved: something changed since");
+  return std::nullopt;
+}
+
+}  // namespace skerry::engine

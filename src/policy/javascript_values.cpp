@@ -345,8 +345,10 @@ void Evaluation::AssignLoop(NodeId id) {
   const NodeId target = tree_.Child(id, kFieldLeft);
   const NodeId source = tree_.Child(id, kFieldRight);
   if (target == kNoNode || source == kNoNode || tree_[source].kind != kArray) return;
+  Value any;
   for (NodeId each = tree_.FirstNamedChild(source); each != kNoNode; each = tree_.NextNamedSibling(each))
-    AssignPattern(target, values_[each]);
+    any = pool_.Either(any, values_[each]);
+  AssignPattern(target, any);
 }
 
 // `x ||= y` can be y, `x += y` is a text when one of them is.

@@ -123,6 +123,8 @@ class Analysis {
     if (whole.kind == Value::Kind::kUnknown || !IsHandedOn(tree_, id)) return;
     evaluation_.pool().ForEach(whole, [&](Value value) {
       if (value.kind != Value::Kind::kName || !names_.Has(value.id, When::kHandedOn)) return;
+      // f(**locals()): what the code itself has named.
+      if (tree_[id].kind == kCall && value.id == names_.Root("builtins")) return;
       const Rule* rule = names_.RuleFor(value.id, When::kHandedOn);
       if (rule->explanation.empty()) {
         handed_on_ = true;
@@ -137,13 +139,16 @@ class Analysis {
   void ReportHiddenName(NodeId id) {
     const Value value = evaluation_.ValueOf(id);
     if (value.kind != Value::Kind::kText || value == ValuePool::kSomeText) return;
-    const NodeId first = tree_.FirstNamedChild(id);
-    const NodeId second = first == kNoNode ? kNoNode : tree_.NextNamedSibling(first);
-    // f"{x}" is only x.
-    const bool one_part =
-        tree_[id].kind == kString && tree_[id].end - tree_[id].begin - 3 <= tree_[second].end - tree_[second].begin;
-    if (one_part) return;
+    if (tree_[id].kind == kString && IsOnePart(id)) return;
     if (IsCriticalName(evaluation_.pool().TextAt(value.id))) Add(kPythonReflection, id);
+  }
+
+  // f"{x}" is only x.
+  [[nodiscard]] bool IsOnePart(NodeId text) const {
+    int parts = 0;
+    for (NodeId each = tree_.FirstChild(text); each != kNoNode && parts < 2; each = tree_.NextSibling(each))
+      parts += tree_[each].kind == kStringContent || tree_[each].kind == kInterpolation ? 1 : 0;
+    return parts < 2;
   }
 
   [[nodiscard]] bool IsCriticalName(std::string_view name) const {

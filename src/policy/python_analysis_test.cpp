@@ -168,7 +168,7 @@ TEST(PythonAnalysisTest, MembersByTextAreMembers) {
          {"import os\nvars(os).get('system')", kCritical, "python.system"},
          {"import os\nd = {**vars(os)}", kCritical, "python.reflection"},
          {"import os\ng = os.__dict__.get", kCritical, "python.reflection"},
-         {"f(**locals())", kSafe},
+         {"f(**locals())\ngetattr(x, n)", kSafe},
          {"import os\nos.__dict__[n]", kCritical, "python.reflection"},
          {"__builtins__['eval']", kCritical, "python.builtins"},
          {"globals()['ev' + 'al']", kCritical, "python.eval"},

@@ -85,7 +85,8 @@ constexpr std::array kRows = {
             "os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe os.posix_spawn os.posix_spawnp os.fork os.forkpty "
             "pty.spawn pty.fork asyncio.create_subprocess_shell asyncio.create_subprocess_exec pexpect.* "
             "_posixsubprocess.* "
-            "multiprocessing.util.spawnv_passfds posix.* nt.* distutils.spawn.* pip.main pip._internal.*",
+            "multiprocessing.util.spawnv_passfds posix.* nt.* distutils.spawn.* pip.main pip._internal.main "
+            "pip._internal.cli.main.main",
             kProcess},
     NameRow{kRunsArgv,
             "pty.spawn subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen",

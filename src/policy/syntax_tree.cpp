@@ -1,11 +1,18 @@
 #include "policy/syntax_tree.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <string>
+#include <thread>
 
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#endif
 #include <tree_sitter/api.h>
+
+#include "policy/parser_memory.hpp"
 
 extern "C" {
 const TSLanguage* tree_sitter_bash();
@@ -18,9 +25,14 @@ const TSLanguage* tree_sitter_typescript();
 namespace skerry::policy {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint32_t kChildrenWithFields = 64;
+
+// From here on two threads parse a half each.
+constexpr std::size_t kSplitFrom = std::size_t{128} << 10U;
+
+// Ordinary code takes about 150 bytes of memory for each of its own.
+constexpr std::size_t kFreeMemory = std::size_t{64} << 20U;
+constexpr std::size_t kMemoryPerByte = 600;
 
 const TSLanguage* LanguageOf(Grammar grammar) {
   switch (grammar) {
@@ -44,19 +56,26 @@ std::uint8_t NumberOf(std::span<const std::string_view> names, std::string_view 
   return 0;
 }
 
+// What this thread has used of the processor: unlike the time of day it does not depend on who else is at work.
+std::chrono::nanoseconds ProcessorTime() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 // What the parser may take. Its recovery from errors can be quadratic; ordinary code needs a hundredth of this. The
 // clock is only a brake: what it stops is taken for dangerous, so a slow machine errs to the safe side.
 struct Budget {
   explicit Budget(std::size_t bytes)
       : checks(256 + bytes / 8),
-        until(Clock::now() + std::chrono::milliseconds(250) + std::chrono::microseconds(bytes)) {}
+        until(ProcessorTime() + std::chrono::milliseconds(250) + std::chrono::microseconds(bytes)) {}
   std::size_t checks;
-  Clock::time_point until;
+  std::chrono::nanoseconds until;
 };
 
 bool IsSpent(TSParseState* state) {
   auto& budget = *static_cast<Budget*>(state->payload);
-  return budget.checks-- == 0 || Clock::now() >= budget.until;
+  return budget.checks-- == 0 || ProcessorTime() >= budget.until;
 }
 
 const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes) {
@@ -65,22 +84,48 @@ const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes)
   return *bytes == 0 ? "" : text.data() + at;
 }
 
-struct DeleteTree {
-  void operator()(TSTree* tree) const { ts_tree_delete(tree); }
+// What the scanners of the grammars allocate themselves is lost when the parser is left; that is a few bytes.
+#if __has_feature(address_sanitizer)
+using Scanners = __lsan::ScopedDisabler;
+#else
+struct Scanners {
+  Scanners() {}  // not trivial, so that the variable is used
 };
-struct DeleteParser {
-  void operator()(TSParser* parser) const { ts_parser_delete(parser); }
-};
-using TreePointer = std::unique_ptr<TSTree, DeleteTree>;
-using ParserPointer = std::unique_ptr<TSParser, DeleteParser>;
+#endif
 
-TreePointer ParseText(Grammar grammar, std::string_view text) {
-  const ParserPointer parser(ts_parser_new());
-  if (!ts_parser_set_language(parser.get(), LanguageOf(grammar))) return nullptr;
-  Budget budget(text.size());
-  const TSInput input{.payload = &text, .read = Read, .encoding = TSInputEncodingUTF8, .decode = nullptr};
+struct Parsed {
+  TSParser* parser;
+  TSTree* tree;
+};
+
+// No tree when it took too much. Has no locals that need a destructor: it may be left from inside of the parser.
+Parsed ParseText(Grammar grammar, const std::string_view& text, Budget& budget, ParserMemory& memory) {
+  if (setjmp(memory.way_out()) != 0) return {nullptr, nullptr};
+  TSParser* parser = ts_parser_new();
+  if (!ts_parser_set_language(parser, LanguageOf(grammar))) return {parser, nullptr};
+  const TSInput input{.payload = const_cast<std::string_view*>(&text),
+                      .read = Read,
+                      .encoding = TSInputEncodingUTF8,
+                      .decode = nullptr};
   const TSParseOptions options{.payload = &budget, .progress_callback = IsSpent};
-  return TreePointer(ts_parser_parse_with_options(parser.get(), nullptr, input, options));
+  TSTree* tree = ts_parser_parse_with_options(parser, nullptr, input, options);
+  memory.Open();
+  return {parser, tree};
+}
+
+// Where the second half can begin: a statement at the left edge behind an empty line, near the middle. 0 when there is
+// no such place.
+std::size_t PlaceToSplit(std::string_view text) {
+  constexpr std::size_t kMostLooked = 64U << 10U;
+  const std::size_t middle = text.size() / 2;
+  for (std::size_t at = middle; at < std::min(middle + kMostLooked, text.size());) {
+    const std::size_t gap = text.find("\n\n", at);
+    if (gap == std::string_view::npos || gap + 2 >= text.size()) return 0;
+    const char first = text[gap + 2];
+    if ((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '@') return gap + 2;
+    at = gap + 1;
+  }
+  return 0;
 }
 
 class Cursor {
@@ -119,44 +164,86 @@ Vocabulary::Vocabulary(Grammar grammar, std::span<const std::string_view> kinds,
     fields_.push_back(NumberOf(fields, ts_language_field_name_for_id(language, static_cast<TSFieldId>(at))));
 }
 
-SyntaxTree SyntaxTree::Parse(const Vocabulary& vocabulary, std::string_view text) {
+SyntaxTree SyntaxTree::ParseWhole(const Vocabulary& vocabulary, std::string_view text) {
   SyntaxTree result;
   result.text_ = text;
   if (text.size() > kMaxBytes) return result;
-  const TreePointer tree = ParseText(vocabulary.grammar_, text);
-  if (tree == nullptr) return result;
-  result.nodes_.reserve(ts_node_descendant_count(ts_tree_root_node(tree.get())));
-  result.complete_ = true;
-  result.has_errors_ = ts_node_has_error(ts_tree_root_node(tree.get()));
-  Cursor cursor(tree.get());
+  const Scanners scanners;
+  ParserMemory memory(kFreeMemory + kMemoryPerByte * text.size());
+  Budget budget(text.size());
+  const auto [parser, tree] = ParseText(vocabulary.grammar_, text, budget, memory);
+  if (tree != nullptr) result.Take(tree, vocabulary);
+  if (parser != nullptr) ts_parser_delete(parser);
+  return result;
+}
+
+SyntaxTree SyntaxTree::Parse(const Vocabulary& vocabulary, std::string_view text) {
+  const std::size_t half = text.size() > kSplitFrom && text.size() <= kMaxBytes ? PlaceToSplit(text) : 0;
+  if (half != 0) {
+    SyntaxTree second;
+    std::jthread other([&] { second = ParseWhole(vocabulary, text.substr(half)); });
+    SyntaxTree first = ParseWhole(vocabulary, text.substr(0, half));
+    other.join();
+    // A place inside of a text, a list or a block leaves an error in the first half.
+    const bool sound = first.complete_ && second.complete_ && !first.has_errors_ && !second.has_errors_;
+    if (sound) {
+      first.text_ = text;
+      first.Append(second, static_cast<std::uint32_t>(half));
+      return first;
+    }
+  }
+  return ParseWhole(vocabulary, text);
+}
+
+// The other's statements become those of this one's root.
+void SyntaxTree::Append(const SyntaxTree& other, std::uint32_t offset) {
+  const NodeId shift = size() - 1;
+  nodes_.reserve(nodes_.size() + other.nodes_.size());
+  for (NodeId id = 1; id < other.size(); ++id) {
+    Node node = other.nodes_[id];
+    node.begin += offset;
+    node.end += offset;
+    node.after += shift;
+    if (node.parent != 0) node.parent += shift;
+    nodes_.push_back(node);
+  }
+  nodes_.front().after = size();
+  nodes_.front().end = static_cast<std::uint32_t>(text_.size());
+}
+
+void SyntaxTree::Take(const TSTree* tree, const Vocabulary& vocabulary) {
+  nodes_.reserve(ts_node_descendant_count(ts_tree_root_node(tree)));
+  complete_ = true;
+  has_errors_ = ts_node_has_error(ts_tree_root_node(tree));
+  Cursor cursor(tree);
   std::vector<std::uint32_t> child_counts = {0};  // of the ancestors and of the current node's parent
   NodeId parent = kNoNode;
   for (;;) {
     const TSNode current = cursor.Current();
     const TSSymbol symbol = ts_node_symbol(current);
-    const auto id = static_cast<NodeId>(result.nodes_.size());
+    const auto id = static_cast<NodeId>(nodes_.size());
     Node node{.begin = ts_node_start_byte(current),
               .end = ts_node_end_byte(current),
               .parent = parent,
               .kind = symbol < vocabulary.kinds_.size() ? vocabulary.kinds_[symbol] : std::uint8_t{0},
               .named = ts_node_is_named(current),
-              .error = symbol == static_cast<TSSymbol>(-1) || (result.has_errors_ && ts_node_is_missing(current))};
+              .error = symbol == static_cast<TSSymbol>(-1) || (has_errors_ && ts_node_is_missing(current))};
     // The parser finds a field in time that grows with the number of siblings before.
     if (child_counts.back()++ < kChildrenWithFields) node.field = vocabulary.fields_[cursor.Field()];
-    const bool outermost_error = node.error && (parent == kNoNode || !result.nodes_[parent].error);
-    if (outermost_error) result.error_bytes_ += std::max<std::uint32_t>(1, node.end - node.begin);
-    result.nodes_.push_back(node);
+    const bool outermost_error = node.error && (parent == kNoNode || !nodes_[parent].error);
+    if (outermost_error) error_bytes_ += std::max<std::uint32_t>(1, node.end - node.begin);
+    nodes_.push_back(node);
     if (cursor.ToFirstChild()) {
       parent = id;
       child_counts.push_back(0);
       continue;
     }
-    result.nodes_[id].after = id + 1;
+    nodes_[id].after = id + 1;
     while (!cursor.ToNextSibling()) {
-      if (!cursor.ToParent()) return result;
+      if (!cursor.ToParent()) return;
       child_counts.pop_back();
-      result.nodes_[parent].after = static_cast<NodeId>(result.nodes_.size());
-      parent = result.nodes_[parent].parent;
+      nodes_[parent].after = static_cast<NodeId>(nodes_.size());
+      parent = nodes_[parent].parent;
     }
   }
 }

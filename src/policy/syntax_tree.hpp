@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+struct TSTree;
+
 namespace skerry::policy {
 
 enum class Grammar { kPython, kJavaScript, kTypeScript, kTsx, kShell };
@@ -72,6 +74,10 @@ class SyntaxTree {
   [[nodiscard]] NodeId NextNamedSibling(NodeId id) const;
 
  private:
+  static SyntaxTree ParseWhole(const Vocabulary& vocabulary, std::string_view text);
+  void Append(const SyntaxTree& other, std::uint32_t offset);
+  void Take(const TSTree* tree, const Vocabulary& vocabulary);
+
   std::string_view text_;
   std::vector<Node> nodes_;
   bool complete_ = false;

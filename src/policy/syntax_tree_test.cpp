@@ -74,5 +74,60 @@ TEST(SyntaxTreeTest, AnyBytesAreTaken) {
   EXPECT_TRUE(Parse("").complete());
 }
 
+// Longer than what one thread parses.
+std::string ManyStatements(std::size_t count) {
+  std::string text;
+  for (std::size_t at = 0; at < count; ++at) text += "call_" + std::to_string(at) + "('x', 1)\n\n";
+  return text;
+}
+
+TEST(SyntaxTreeTest, HalvesThatTwoThreadsParsedAreOneTree) {
+  constexpr std::size_t kCount = 20'000;
+  const std::string text = ManyStatements(kCount);
+  const SyntaxTree tree = Parse(text);
+  ASSERT_TRUE(tree.complete());
+  EXPECT_FALSE(tree.has_errors());
+  std::size_t calls = 0;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    ASSERT_LE(tree[id].after, tree.size());
+    if (tree[id].parent != kNoNode) ASSERT_LE(tree[id].after, tree[tree[id].parent].after);
+    if (tree[id].kind != kCall) continue;
+    EXPECT_EQ(tree.TextOf(id), "call_" + std::to_string(calls) + "('x', 1)");
+    ++calls;
+  }
+  EXPECT_EQ(calls, kCount);
+  std::size_t statements = 0;
+  for (NodeId id = tree.FirstNamedChild(0); id != kNoNode; id = tree.NextNamedSibling(id)) ++statements;
+  EXPECT_EQ(statements, kCount);
+  EXPECT_EQ(tree[0].end, text.size());
+}
+
+TEST(SyntaxTreeTest, ATextAcrossTheMiddleIsOneText) {
+  const std::string inside = ManyStatements(20'000);
+  const std::string text = "x = \"\"\"\n" + inside + "\"\"\"\nf(a)\n";
+  const SyntaxTree tree = Parse(text);
+  EXPECT_FALSE(tree.has_errors());
+  const NodeId call = FirstOf(tree, kCall);
+  ASSERT_NE(call, kNoNode);
+  EXPECT_EQ(tree.TextOf(call), "f(a)");
+}
+
+TEST(SyntaxTreeTest, AListAcrossTheMiddleIsOneList) {
+  std::string text = "x = [\n";
+  for (int at = 0; at < 20'000; ++at) text += "f(a),\n\n";
+  const SyntaxTree tree = Parse(text + "]\n");
+  EXPECT_FALSE(tree.has_errors());
+  EXPECT_EQ(tree.NextNamedSibling(tree.FirstNamedChild(0)), kNoNode);
+}
+
+TEST(SyntaxTreeTest, WhatWouldTakeTooMuchMemoryIsLeft) {
+  std::string text;
+  for (int at = 0; at < 50'000; ++at) text += "ls | ";
+  static const Vocabulary shell(Grammar::kShell, {}, {});
+  EXPECT_FALSE(SyntaxTree::Parse(shell, text).complete());
+  // And the next one begins anew.
+  EXPECT_TRUE(SyntaxTree::Parse(shell, "ls | cat\n").complete());
+}
+
 }  // namespace
 }  // namespace skerry::policy

@@ -1,0 +1,164 @@
+#include "policy/parser_memory.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <tree_sitter/api.h>
+
+namespace skerry::policy {
+namespace {
+
+constexpr std::size_t kStep = 16;
+constexpr std::size_t kChunk = std::size_t{256} << 10U;
+
+thread_local ParserMemory* current = nullptr;
+
+// A few chunks stay with the thread: getting them anew costs more than what is done in them for a short text.
+class SpareChunks {
+ public:
+  SpareChunks() = default;
+  SpareChunks(const SpareChunks&) = delete;
+  SpareChunks& operator=(const SpareChunks&) = delete;
+  ~SpareChunks() {
+    for (void* chunk : chunks_) std::free(chunk);
+  }
+  void* Take() {
+    if (chunks_.empty()) return std::malloc(kChunk);
+    void* chunk = chunks_.back();
+    chunks_.pop_back();
+    return chunk;
+  }
+  void Give(void* chunk) {
+    if (chunks_.size() < kMostKept) return chunks_.push_back(chunk);
+    std::free(chunk);
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = 16;
+  std::vector<void*> chunks_;
+};
+thread_local SpareChunks spare_chunks;
+
+void* OrAbort(void* block) {
+  if (block == nullptr) std::abort();
+  return block;
+}
+
+void* AllocateHere(std::size_t bytes) {
+  return current != nullptr ? current->Allocate(bytes) : OrAbort(std::malloc(bytes));
+}
+
+void* AllocateZeroed(std::size_t count, std::size_t size) {
+  void* block = AllocateHere(count * size);
+  std::memset(block, 0, count * size);
+  return block;
+}
+
+void* ReallocateHere(void* block, std::size_t bytes) {
+  return current != nullptr ? current->Reallocate(block, bytes) : OrAbort(std::realloc(block, bytes));
+}
+
+void FreeHere(void* block) {
+  current != nullptr ? current->Free(block) : std::free(block);
+}
+
+}  // namespace
+
+// In front of a large block. What stands right before a block of any size is what it can hold.
+struct alignas(16) ParserMemory::Header {
+  Header* before;
+  Header* after;
+  std::size_t unused;
+  std::size_t bytes;
+};
+
+namespace {
+
+constexpr std::size_t kSmallHeader = 16;
+
+std::size_t CapacityOf(const void* block) {
+  std::size_t bytes = 0;
+  std::memcpy(&bytes, static_cast<const char*>(block) - sizeof bytes, sizeof bytes);
+  return bytes;
+}
+
+}  // namespace
+
+ParserMemory::ParserMemory(std::size_t limit) : limit_(limit) {
+  static std::once_flag once;
+  std::call_once(once, [] { ts_set_allocator(AllocateHere, AllocateZeroed, ReallocateHere, FreeHere); });
+  current = this;
+}
+
+ParserMemory::~ParserMemory() {
+  current = nullptr;
+  for (void* chunk : chunks_) spare_chunks.Give(chunk);
+  while (large_ != nullptr) std::free(std::exchange(large_, large_->after));
+}
+
+void ParserMemory::Count(std::size_t bytes) {
+  used_ += bytes;
+  if (used_ > limit_ && limited_) std::longjmp(way_out_, 1);
+}
+
+void* ParserMemory::Large(std::size_t bytes) {
+  Count(bytes);
+  auto* header = static_cast<Header*>(OrAbort(std::malloc(sizeof(Header) + bytes)));
+  *header = {.before = nullptr, .after = large_, .unused = 0, .bytes = bytes};
+  if (large_ != nullptr) large_->before = header;
+  large_ = header;
+  return header + 1;
+}
+
+void* ParserMemory::Allocate(std::size_t bytes) {
+  const std::size_t size_class = std::max<std::size_t>((bytes + kStep - 1) / kStep, 1);
+  if (size_class >= kClasses) return Large(bytes);
+  void*& first = free_.at(size_class);
+  if (first != nullptr) {
+    void* block = first;
+    std::memcpy(&first, block, sizeof first);
+    return block;
+  }
+  const std::size_t whole = kSmallHeader + size_class * kStep;
+  if (next_ == nullptr || next_ + whole > end_) {
+    Count(kChunk);
+    next_ = static_cast<char*>(OrAbort(spare_chunks.Take()));
+    end_ = next_ + kChunk;
+    chunks_.push_back(next_);
+  }
+  char* block = std::exchange(next_, next_ + whole) + kSmallHeader;
+  const std::size_t capacity = whole - kSmallHeader;
+  std::memcpy(block - sizeof(std::size_t), &capacity, sizeof capacity);
+  return block;
+}
+
+void ParserMemory::Free(void* block) {
+  if (block == nullptr) return;
+  const std::size_t capacity = CapacityOf(block);
+  if (capacity <= (kClasses - 1) * kStep) {
+    void*& first = free_.at(capacity / kStep);
+    std::memcpy(block, &first, sizeof first);
+    first = block;
+    return;
+  }
+  Header* header = static_cast<Header*>(block) - 1;
+  (header->before != nullptr ? header->before->after : large_) = header->after;
+  if (header->after != nullptr) header->after->before = header->before;
+  used_ -= capacity;
+  std::free(header);
+}
+
+void* ParserMemory::Reallocate(void* block, std::size_t bytes) {
+  if (block == nullptr) return Allocate(bytes);
+  const std::size_t capacity = CapacityOf(block);
+  if (bytes <= capacity) return block;
+  void* larger = Allocate(bytes);
+  std::memcpy(larger, block, capacity);
+  Free(block);
+  return larger;
+}
+
+}  // namespace skerry::policy

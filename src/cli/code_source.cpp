@@ -43,7 +43,7 @@ base::Result<std::string> ReadCode(const CodeSource& source) {
   if (source.file) return ReadCodeFile(*source.file);
   if (source.code) return *source.code;
   return base::Err(base::Code::kInvalidArgument,
-                   "there is no code to run; give it as an argument, with --file FILE, or as - for stdin");
+                   "there is no code; give it as an argument, with --file FILE, or as - for stdin");
 }
 
 core::Language LanguageOfFile(const std::string& file) {

@@ -287,6 +287,15 @@ TEST_F(AdmissionTest, PermissiveModeFollowsTheSuggestion) {
   EXPECT_EQ(Execute("sleep 0").sandbox_type, "subprocess");
 }
 
+TEST_F(AdmissionTest, TheSuggestionIsNotFollowedToASandboxThatLacksWhatIsAskedFor) {
+  options_.mode = policy::SecurityMode::kPermissive;
+  options_.filesystem.deny_read = {"secret"};
+  EXPECT_EQ(Execute(kHarmless).sandbox_type, "native");
+  options_.filesystem.deny_read.clear();
+  options_.limits.cpu_percent = 50;
+  EXPECT_EQ(Execute(kHarmless).sandbox_type, "native");
+}
+
 TEST_F(AdmissionTest, StrictModeIsolatesWhatLooksHarmless) {
   EXPECT_EQ(Execute(kHarmless).sandbox_type, "native");
   request_.sandbox_type = "subprocess";

@@ -124,13 +124,17 @@ base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_t
   return base::Err(base::Code::kUnavailable, "no sandbox here isolates as the strict mode demands");
 }
 
-base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_type,
-                                                    const core::RiskAssessment& risk) const {
-  const bool follow = options_.mode == policy::SecurityMode::kPermissive && sandbox_type == core::kAutoSandbox &&
-                      !risk.requires_isolation;
+base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                       const core::RiskAssessment& risk) const {
+  const FilesystemOptions& files = options_.filesystem;
+  const bool plain = !request.image && !streams.terminal && options_.limits.cpu_percent == 0 &&
+                     files.allow_read.empty() && files.deny_read.empty() && files.allow_write.empty() &&
+                     files.deny_write.empty();
+  const bool follow = options_.mode == policy::SecurityMode::kPermissive &&
+                      request.sandbox_type == core::kAutoSandbox && !risk.requires_isolation && plain;
   if (follow)
     if (const auto light = registry_.Find("subprocess")) return *light;
-  return Choose(sandbox_type);
+  return Choose(request.sandbox_type);
 }
 
 struct SandboxManager::Run {
@@ -242,7 +246,7 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   core::RiskAssessment risk = gate_.Assess(request.language, request.code);
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, Choose(request.sandbox_type, risk));
+  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, risk));
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_.filesystem));
   Run run{request, streams, workspace, backend->Name()};
   SKERRY_ASSIGN_OR_RETURN(const auto refused, Admit(risk, run, stop));

@@ -62,17 +62,17 @@ class SandboxManager {
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
                                               std::stop_token stop);
 
-  // The backend that a request gets: what it names, else the default; never one weaker than the mode demands. With a
-  // risk, `auto` is what that suggests, where the mode lets it.
+  // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
   [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
-  [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type,
-                                                    const core::RiskAssessment& risk) const;
 
   // The sandboxes that wait, or nullptr where none are kept.
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
 
  private:
   struct Run;
+  // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
+  [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                       const core::RiskAssessment& risk) const;
   // Nothing when it may run.
   base::Result<std::optional<core::Outcome>> Admit(const core::RiskAssessment& risk, const Run& run,
                                                    std::stop_token stop) const;

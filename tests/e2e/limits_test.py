@@ -153,7 +153,7 @@ class ProcessTest(harness.SkerryTest):
 
     @unittest.skipIf(harness.AS_USER, "no cpu controller for a plain user")
     def test_the_share_of_the_cpu_is_kept(self):
-        if "cpu" in " ".join(self.run_code("--json", "--mode", "permissive", "1").json["degraded"]):
+        if "cpu" in " ".join(self.run_code("--json", "--mode", "permissive", "-s", "native", "1").json["degraded"]):
             self.skipTest("no cpu controller")
         code = "import time\nstart = time.monotonic()\nwhile time.process_time() < 0.2: pass\nprint(time.monotonic() - start)"
         result = self.run_code("--json", "--cpu", "20", code)

@@ -233,7 +233,8 @@ class WeakerMachineTest(WorkspaceTest):
         result = self.run_code("--cpu", "50", "print(1)", environment=environment)
         self.assertEqual((result.code, result.out), (125, b""))
         self.assertIn(b"maxCpuPercent", result.err)
-        result = self.run_code("--json", "--mode", "permissive", "--cpu", "50", "print(1)", environment=environment).json
+        result = self.run_code("--json", "--mode", "permissive", "-s", "native", "--cpu", "50",
+                               "print(1)", environment=environment).json
         self.assertIn("cgroup cpu", " ".join(result["degraded"]))
 
     def test_without_overlay_strict_mode_refuses_a_persons_directory(self):

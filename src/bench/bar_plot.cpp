@@ -36,8 +36,9 @@ bool IsDrawn(const SubjectFigures& subject) {
 
 // Where the target of a subject lies as a time; 0 for none.
 double TargetMicroseconds(const GroupFigures& group, const SubjectFigures& subject) {
+  if (!subject.target.ratio) return subject.target.p50 ? Microseconds(*subject.target.p50) : 0;
   const SubjectFigures* const baseline = group.Find(group.baseline);
-  if (!subject.target.ratio || baseline == nullptr || !IsDrawn(*baseline)) return 0;
+  if (baseline == nullptr || !IsDrawn(*baseline)) return 0;
   return *subject.target.ratio * Microseconds(baseline->p50);
 }
 

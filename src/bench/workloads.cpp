@@ -12,6 +12,9 @@ constexpr std::string_view kGroupBy =
     "frame = pd.DataFrame({'a': np.arange(1000), 'g': np.arange(1000) % 7})\n"
     "print(int(frame.groupby('g').a.sum().iloc[0]))\n";
 
+constexpr Target kAssessSmall{.p50 = std::chrono::milliseconds(2)};
+constexpr Target kAssessLarge{.p50 = std::chrono::milliseconds(200)};
+
 constexpr std::array kWorkloads = {
     Workload{"python", "python print(1)", "bare", "print(1)", "1\n", {.ratio = 0.10}},
     Workload{"pandas", "python pandas groupby", "bare", kGroupBy, "71071\n", {.ratio = 0.05}},
@@ -25,6 +28,12 @@ constexpr std::array kWorkloads = {
              "1\n",
              {.ratio = 0.02, .p50 = std::chrono::milliseconds(300)}},
     Workload{"cell", "stateful python cell 1+1", "ipykernel", "1+1", "2", {.ratio = 0.05}},
+    Workload{"policy-python-10k", "assess 10 KB of python", "ast.parse", "", "", kAssessSmall},
+    Workload{"policy-python-1m", "assess 1 MB of python", "ast.parse", "", "", kAssessLarge},
+    Workload{"policy-javascript-10k", "assess 10 KB of javascript", "vm.Script", "", "", kAssessSmall},
+    Workload{"policy-javascript-1m", "assess 1 MB of javascript", "vm.Script", "", "", kAssessLarge},
+    Workload{"policy-shell-10k", "assess 10 KB of shell", "bash -n", "", "", kAssessSmall},
+    Workload{"policy-shell-1m", "assess 1 MB of shell", "bash -n", "", "", kAssessLarge},
 };
 
 constexpr std::string_view kOurs = "skerry";
@@ -38,6 +47,10 @@ std::span<const Workload> Workloads() {
 const Workload* FindWorkload(std::string_view group) {
   const auto* const found = std::ranges::find(kWorkloads, group, &Workload::group);
   return found == kWorkloads.end() ? nullptr : found;
+}
+
+bool IsGroupOf(std::string_view group, std::string_view name) {
+  return group == name || (group.starts_with(name) && group.substr(name.size()).starts_with('-'));
 }
 
 std::vector<Group> Grouped(const std::vector<Subject>& subjects, const std::vector<LeftOut>& left_out) {

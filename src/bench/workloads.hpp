@@ -13,7 +13,7 @@ struct Workload {
   std::string_view group;
   std::string_view title;
   std::string_view baseline;
-  std::string_view code;
+  std::string_view code;    // empty where it is made, as in policy_subjects.cpp
   std::string_view output;  // all of it; anything else is a failed run
   Target target;            // of the subject named `skerry`
 };
@@ -25,6 +25,10 @@ std::span<const Workload> Workloads();
 
 // nullptr for a group that is not in the table.
 const Workload* FindWorkload(std::string_view group);
+
+// Whether `name` means this group: it is its name, or the first of the words in it that dashes part. "policy" means
+// six.
+bool IsGroupOf(std::string_view group, std::string_view name);
 
 // The groups of the table with these subjects; a subject of an unknown group is left out of all of them. `skerry` gets
 // the target of its group, unless it has one. Groups without subjects stay, with what was left out.

@@ -20,10 +20,20 @@ TEST(WorkloadsTest, EveryGroupIsThereOnceAndHasATarget) {
   std::set<std::string_view> names;
   for (const Workload& workload : Workloads()) {
     EXPECT_TRUE(names.insert(workload.group).second) << workload.group;
-    EXPECT_TRUE(workload.target.ratio) << workload.group;
+    EXPECT_TRUE(workload.target.ratio || workload.target.p50) << workload.group;
     EXPECT_EQ(FindWorkload(workload.group), &workload);
   }
   EXPECT_EQ(FindWorkload("nonsense"), nullptr);
+}
+
+TEST(WorkloadsTest, AGroupIsMeantByItsNameOrItsFirstWords) {
+  EXPECT_TRUE(IsGroupOf("cell", "cell"));
+  EXPECT_TRUE(IsGroupOf("policy-python-1m", "policy"));
+  EXPECT_TRUE(IsGroupOf("policy-python-1m", "policy-python"));
+  EXPECT_FALSE(IsGroupOf("policy-python-1m", "pol"));
+  EXPECT_FALSE(IsGroupOf("policy-python-1m", "python"));
+  EXPECT_FALSE(IsGroupOf("policy", "policy-python-1m"));
+  EXPECT_FALSE(IsGroupOf("cell", ""));
 }
 
 TEST(WorkloadsTest, OursGetsTheTargetOfItsGroupAndOthersNone) {

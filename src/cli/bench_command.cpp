@@ -13,6 +13,7 @@
 #include "bench/command.hpp"
 #include "bench/compare.hpp"
 #include "bench/plot.hpp"
+#include "bench/policy_subjects.hpp"
 #include "bench/report.hpp"
 #include "bench/workloads.hpp"
 #include "cli/bench_footprint.hpp"
@@ -82,19 +83,38 @@ void AddCommandLine(std::vector<bench::Subject>& subjects) {
     add(group, language, std::string(bench::FindWorkload(group)->code));
 }
 
-base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand& stand, const std::stop_token& stop) {
-  std::vector<bench::Subject> subjects = stand.Subjects();
-  AddCommandLine(subjects);
-  bench::Baselines baselines = bench::FindBaselines({.python = interpreters::FindInterpreter(core::Language::kPython),
-                                                     .node = interpreters::FindInterpreter(core::Language::kJavaScript),
-                                                     .shell = interpreters::FindInterpreter(core::Language::kShell)});
-  subjects.insert(subjects.end(), std::make_move_iterator(baselines.subjects.begin()),
-                  std::make_move_iterator(baselines.subjects.end()));
-  std::vector<bench::Group> groups = bench::Grouped(subjects, baselines.left_out);
-  if (!options.groups.empty())
-    std::erase_if(groups, [&](const bench::Group& group) {
-      return std::ranges::find(options.groups, group.name) == options.groups.end();
-    });
+bool IsAsked(const BenchOptions& options, std::string_view group) {
+  return options.groups.empty() ||
+         std::ranges::any_of(options.groups, [&](const std::string& name) { return bench::IsGroupOf(group, name); });
+}
+
+// Which of the two kinds of groups are asked for: those that run something, and those that only read code.
+enum class Kind { kRuns, kReads };
+bool Asks(const BenchOptions& options, Kind kind) {
+  return std::ranges::any_of(bench::Workloads(), [&](const bench::Workload& workload) {
+    return IsAsked(options, workload.group) && bench::IsGroupOf(workload.group, "policy") == (kind == Kind::kReads);
+  });
+}
+
+void Append(bench::Baselines& all, bench::Baselines more) {
+  std::ranges::move(more.subjects, std::back_inserter(all.subjects));
+  std::ranges::move(more.left_out, std::back_inserter(all.left_out));
+}
+
+// `stand` is nullptr when nothing is to be run.
+base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand* stand, const std::stop_token& stop) {
+  const bench::Interpreters interpreters = {.python = interpreters::FindInterpreter(core::Language::kPython),
+                                            .node = interpreters::FindInterpreter(core::Language::kJavaScript),
+                                            .shell = interpreters::FindInterpreter(core::Language::kShell)};
+  bench::Baselines all;
+  if (stand != nullptr) {
+    all.subjects = stand->Subjects();
+    AddCommandLine(all.subjects);
+    Append(all, bench::FindBaselines(interpreters));
+  }
+  if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
+  std::vector<bench::Group> groups = bench::Grouped(all.subjects, all.left_out);
+  std::erase_if(groups, [&](const bench::Group& group) { return !IsAsked(options, group.name); });
   const ProgressLine line;
   const auto results = bench::RunInterleaved(
       groups, {.rounds = options.rounds},
@@ -132,6 +152,11 @@ base::Result<int> RunSoak(const BenchOptions& options, BenchStand& stand, const 
   return result.failures == 0 ? 0 : 1;
 }
 
+base::Result<std::unique_ptr<BenchStand>> MakeStand(const Context& context) {
+  SKERRY_ASSIGN_OR_RETURN(auto registry, context.WarmBackends());
+  return BenchStand::Make(std::move(registry), {});
+}
+
 base::Result<int> Bench(const BenchOptions& options, const Context& context) {
   if (options.compare.size() == 2) {
     SKERRY_ASSIGN_OR_RETURN(const bench::Report before, bench::ReadReport(options.compare[0]));
@@ -143,14 +168,16 @@ base::Result<int> Bench(const BenchOptions& options, const Context& context) {
     SKERRY_ASSIGN_OR_RETURN(before, bench::ReadReport(options.compare[0]));
   }
   for (const std::string& group : options.groups)
-    if (bench::FindWorkload(group) == nullptr)
+    if (!std::ranges::any_of(bench::Workloads(), [&](const auto& row) { return bench::IsGroupOf(row.group, group); }))
       return base::Err(base::Code::kInvalidArgument, "there is no group " + group + "; see skerry bench --help");
   const SignalWatch signals;
-  SKERRY_ASSIGN_OR_RETURN(auto registry, context.WarmBackends());
-  SKERRY_ASSIGN_OR_RETURN(const auto stand, BenchStand::Make(std::move(registry), {}));
+  std::unique_ptr<BenchStand> stand;
+  if (options.idle || options.soak != 0 || Asks(options, Kind::kRuns)) {
+    SKERRY_ASSIGN_OR_RETURN(stand, MakeStand(context));
+  }
   if (options.idle) return RunIdle(*stand);
   if (options.soak != 0) return RunSoak(options, *stand, signals.token());
-  SKERRY_ASSIGN_OR_RETURN(const bench::Report report, Measure(options, *stand, signals.token()));
+  SKERRY_ASSIGN_OR_RETURN(const bench::Report report, Measure(options, stand.get(), signals.token()));
   if (!options.output.empty()) SKERRY_RETURN_IF_ERROR(Write(options.output, bench::ToJson(report) + "\n"));
   if (!options.plot.empty()) SKERRY_RETURN_IF_ERROR(Write(options.plot, bench::BarPlot(report)));
   if (before) return ShowComparison(*before, report, options);
@@ -167,7 +194,10 @@ void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code) {
   bench->add_option("--rounds", options->rounds, "Runs of each subject (100); slow ones get fewer")
       ->check(CLI::Range(1, 100'000))
       ->option_text("N");
-  bench->add_option("--group", options->groups, "Only this one: python, pandas, node, shell, cold, hundred, cell")
+  bench
+      ->add_option(
+          "--group", options->groups,
+          "Only this one: python, pandas, node, shell, cold, hundred, cell, policy (six, as policy-python-10k)")
       ->option_text("NAME")
       ->allow_extra_args(false);
   bench->add_option("--output", options->output, "Keep the result as JSON in FILE")->option_text("FILE");

@@ -122,7 +122,7 @@ deploy___OTHER_____INDEX__() {
 # are corrections, which the __OTHER__ department books by itself at the end of the month.
 __VERB_____NOUN___lines___INDEX__() {
   # The last column says whether the figures are complete.
-  awk -F'\t' 'NF > 1 { print $1, $2, NF >= __NUMBER__ ? "yes" : "no" }' "${1:--}"
+  awk -F'\t' 'NF > 1 { print $1, $2, (NF >= __NUMBER__ ? "yes" : "no") }' "${1:--}"
 }
 )code",
 });

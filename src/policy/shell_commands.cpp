@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "policy/shell_paths.hpp"
 #include "policy/shell_rules.hpp"
@@ -28,15 +29,23 @@ std::string_view DirectoryOf(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-std::vector<std::string> WordsIn(std::string_view text) {
+constexpr std::string_view kBlanks(" \t\n\0", 4);
+constexpr std::string_view kLineEnds("\n\0", 2);
+
+// What stands in quotes is one word, unless only lines count.
+std::vector<std::string> WordsIn(std::string_view text, std::string_view separators) {
   constexpr std::size_t kMost = 256;
   std::vector<std::string> words;
   while (!text.empty() && words.size() < kMost) {
-    text.remove_prefix(std::min(text.find_first_not_of(std::string_view(" \t\n\0", 4)), text.size()));
-    const std::size_t end = std::min(text.find_first_of(std::string_view(" \t\n\0", 4)), text.size());
-    if (end > 0) words.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
+    text.remove_prefix(std::min(text.find_first_not_of(separators), text.size()));
+    const bool quoted = separators == kBlanks && (text.starts_with('\'') || text.starts_with('"'));
+    const std::size_t quote = quoted ? text.find(text[0], 1) : std::string_view::npos;
+    const std::size_t begin = quote == std::string_view::npos ? 0 : 1;
+    const std::size_t end = begin == 1 ? quote : std::min(text.find_first_of(separators), text.size());
+    if (end > begin) words.emplace_back(text.substr(begin, end - begin));
+    text.remove_prefix(std::min(end + begin, text.size()));
   }
+  if (!text.empty()) words.emplace_back(1, kShellHole);
   return words;
 }
 
@@ -46,11 +55,29 @@ void ReplaceAll(std::string& text, std::string_view what, std::string_view with)
     text.replace(at, what.size(), with);
 }
 
+// `git config KEY VALUE` with such a key.
+bool SetsKey(ShellArgv argv, std::string_view keys) {
+  for (std::size_t at = 1; at + 1 < argv.size(); ++at) {
+    std::string key = argv[at];
+    std::ranges::transform(key, key.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const std::size_t dot = key.rfind('.');
+    if (key.starts_with('-') || dot == 0 || dot == std::string::npos) continue;
+    if (ListsPrefix(keys, key) || ListsWord(keys, std::string_view(key).substr(dot))) return true;
+  }
+  return false;
+}
+
 // What the input of xargs gives to the command: its words, or a mark for what is not known.
-std::vector<std::string> ArgumentsFrom(const ShellFlow& input) {
+std::vector<std::string> ArgumentsFrom(const ShellFlow& input, std::string_view separators) {
   switch (input.kind) {
     case ShellFlow::Kind::kText:
-      return WordsIn(input.text);
+      return WordsIn(input.text, separators);
+    case ShellFlow::Kind::kUnknown: {
+      std::vector<std::string> words = WordsIn(input.text, separators);
+      words.emplace_back(1, kShellHole);
+      return words;
+    }
     case ShellFlow::Kind::kNetwork:
       return {std::string(1, kShellNetwork)};
     case ShellFlow::Kind::kDecoded:
@@ -67,11 +94,13 @@ void CommandJudge::Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t p
   input_ = input;
   place_ = place;
   words_ = words;
+  ExpandAlias();
   // Each step judges a command, or takes a wrapper off and leaves the rest to the next one.
   for (int count = 0; !argv_.empty(); ++count) {
     if (count == kMostSteps) return Add(kShellUnknownCommand);
     Step();
   }
+  if (outer_directory_) session_.directory = *std::exchange(outer_directory_, std::nullopt);
 }
 
 void CommandJudge::Step() {
@@ -101,6 +130,17 @@ void CommandJudge::Step() {
   argv_ = {};
 }
 
+// Once, as the shell does it: `alias ls='ls -l'` ends.
+void CommandJudge::ExpandAlias() {
+  const auto alias = argv_.empty() ? session_.aliases.end() : session_.aliases.find(argv_[0]);
+  if (alias == session_.aliases.end()) return;
+  Argv expanded = WordsIn(alias->second, kBlanks);
+  if (expanded.empty() || expanded[0] == argv_[0]) return;
+  expanded.insert(expanded.end(), argv_.begin() + 1, argv_.end());
+  filled_ = std::move(expanded);
+  argv_ = filled_;
+}
+
 // False when the name is known after all.
 bool CommandJudge::StepUnknown(std::string_view name) {
   // A directory that is not known does not hide the command.
@@ -115,7 +155,16 @@ bool CommandJudge::StepUnknown(std::string_view name) {
     const bool like_remove = HasOption(argv_, "-r -R --recursive") && HasOption(argv_, "-f --force --no-preserve-root");
     Add(like_remove && Names(IsSystemTree, argv_) ? kShellRemoveSystem : kShellUnknownCommand);
   }
-  // It may be nothing at all, or something like sudo.
+  // What is not known may be nothing: in the name, or all of it, or it is something like sudo.
+  std::string known(base);
+  std::erase(known, kShellHole);
+  if (!IsUnknownName(known) && IsInTable(known) && !HasShellTrait(known, ShellTrait::kSafe)) {
+    Argv filled(argv_.begin(), argv_.end());
+    filled[0] = std::move(known);
+    filled_ = std::move(filled);
+    argv_ = filled_;
+    return true;
+  }
   argv_ = argv_.subspan(1);
   if (!argv_.empty() && !IsUnknownName(argv_[0]) && !IsInTable(BaseName(argv_[0]))) argv_ = {};
   return true;
@@ -127,26 +176,56 @@ void CommandJudge::StepWrapper(const ShellWrapper& wrapper) {
   auto unwrapped = Unwrap(argv_, wrapper);
   if (!unwrapped) return;
   Add(wrapper.rule != nullptr ? *wrapper.rule : kShellCommand);
+  JudgeByRows(name);
   JudgeEnvironment(argv_);
+  if (name == "parallel") StepParallel(unwrapped->code);
   for (const std::string& code : unwrapped->code) RunCode(ShellInterpreterOf("sh"), code);
   const bool is_xargs = name == "xargs" || name == "gxargs";
-  const std::optional<std::string> pattern = is_xargs ? ValueOfOption(argv_, "-I --replace") : std::nullopt;
+  const ShellArgv whole = argv_;
   if (unwrapped->command.empty() && unwrapped->code.empty() && wrapper.may_be_shell) {
     argv_ = kShell;
     return;
   }
   argv_ = unwrapped->command;
-  if (!is_xargs || argv_.empty()) return;
+  const ShellArgv own = whole.first(whole.size() - argv_.size());
+  const auto directory = name == "env" || name == "sudo" ? ValueOfOption(own, "-C -D --chdir") : std::nullopt;
+  if (directory && !outer_directory_) outer_directory_ = session_.directory;
+  if (directory) session_.directory = PlainPath(*directory, session_.directory);
+  if (is_xargs && !argv_.empty()) StepXargs(own);
+}
+
+// `own` is xargs with its options.
+void CommandJudge::StepXargs(ShellArgv own) {
+  constexpr std::size_t kMostRuns = 8;
+  const std::optional<std::string> pattern = ValueOfOption(own, "-I --replace");
+  const bool by_lines = pattern || HasOption(own, "-d -0 --null --delimiter");
+  Argv arguments = ArgumentsFrom(input_, by_lines ? kLineEnds : kBlanks);
+  if (pattern && arguments.size() > kMostRuns) arguments[1].assign(1, kShellHole);
   Argv filled(argv_.begin(), argv_.end());
-  const Argv arguments = ArgumentsFrom(input_);
+  input_ = {};
   if (pattern) {
+    for (std::size_t run = 1; run < std::min(kMostRuns, arguments.size()); ++run) {
+      Argv other = filled;
+      for (std::string& word : other) ReplaceAll(word, *pattern, arguments[run]);
+      CommandJudge(session_, report_, variables_).Judge(other, {}, place_, words_);
+    }
     for (std::string& word : filled) ReplaceAll(word, *pattern, arguments.empty() ? "" : arguments.front());
   } else {
     filled.insert(filled.end(), arguments.begin(), arguments.end());
   }
   filled_ = std::move(filled);
   argv_ = filled_;
-  input_ = {};
+}
+
+// It runs its input, or gives it to the command line by line.
+void CommandJudge::StepParallel(const std::vector<std::string>& code) {
+  const ShellInterpreter* shell = ShellInterpreterOf("sh");
+  if (input_.kind == ShellFlow::Kind::kNone) return;
+  if (code.empty()) return RunFlow(shell, input_);
+  const Argv arguments = ArgumentsFrom(input_, kLineEnds);
+  std::string all = code.front();
+  for (const std::string& argument : arguments) all += ' ' + argument;
+  RunCode(shell, all);
 }
 
 // Assignments between a wrapper's name and the command: `env LD_PRELOAD=x ls`.
@@ -154,7 +233,10 @@ void CommandJudge::JudgeEnvironment(ShellArgv words) {
   for (const std::string_view word : words.subspan(1)) {
     if (word.starts_with('-')) continue;
     if (!IsAssignment(word)) return;
-    if (const Rule* rule = RuleForVariable(word.substr(0, word.find('=')))) Add(*rule);
+    const std::size_t equals = word.find('=');
+    const std::string_view variable = word.substr(0, equals);
+    if (const Rule* rule = RuleForVariable(variable)) Add(*rule);
+    if (HoldsCommand(variable)) RunCode(ShellInterpreterOf("sh"), word.substr(equals + 1));
   }
 }
 
@@ -172,9 +254,17 @@ bool CommandJudge::Fits(const ShellRow& row, std::string_view name) const {
       return any([&](const std::string& word) { return ListsPart(row.words, word); });
     case ShellCondition::kOption:
       return HasOption(argv_, row.words);
+    case ShellCondition::kCode:
+      return ValueOfOption(argv_, row.words).has_value();
+    case ShellCondition::kEarlyOption:
+      return HasOption(argv_.first(FirstOperand(name)), row.words);
     case ShellCondition::kFirstOperand: {
-      const std::size_t at = ReadArguments(argv_, {.value_letters = ValueLettersOf(name)}).first_operand;
+      const std::size_t at = FirstOperand(name);
       return at < argv_.size() && ListsWord(row.words, argv_[at]);
+    }
+    case ShellCondition::kGitSetting: {
+      const std::size_t at = FirstOperand(name);
+      return at < argv_.size() && argv_[at] == "config" && SetsKey(argv_.subspan(at), row.words);
     }
     case ShellCondition::kDevice:
       return any([&](const std::string& word) { return IsDevice(PlainPath(word, session_.directory)); });
@@ -198,11 +288,26 @@ bool CommandJudge::Names(bool (*is_one)(std::string_view), ShellArgv argv) const
   return false;
 }
 
+std::size_t CommandJudge::FirstOperand(std::string_view name) const {
+  const ShellValueOptions options = ValueOptionsOf(name);
+  return ReadArguments(argv_, {.value_letters = options.letters, .value_options = options.options}).first_operand;
+}
+
+bool CommandJudge::JudgeByRows(std::string_view name) {
+  for (const ShellRow* row : ShellRowsOf(name)) {
+    if (!Fits(*row, name)) continue;
+    Add(*row->rule);
+    if (row->condition == ShellCondition::kCode)
+      for (const std::string& code : ValuesOfOption(argv_, row->words)) RunCode(ShellInterpreterOf("sh"), code);
+    return true;
+  }
+  return false;
+}
+
 void CommandJudge::JudgeByTable(std::string_view name) {
   const ShellInterpreter* interpreter = ShellInterpreterOf(name);
   if (interpreter != nullptr) JudgeInterpreter(*interpreter);
-  for (const ShellRow* row : ShellRowsOf(name))
-    if (Fits(*row, name)) return Add(*row->rule);
+  if (JudgeByRows(name)) return;
   const auto& extras = report_.extras().commands;
   if (const auto found = extras.find(name); found != extras.end()) {
     if (found->second > core::RiskLevel::kSafe) Add(kShellOrganisation[static_cast<std::size_t>(found->second)]);
@@ -219,6 +324,7 @@ void CommandJudge::RecordDownload(std::string_view name) {
   if (!HasShellTrait(name, ShellTrait::kDownload)) return;
   const bool is_wget = name.starts_with("wget");
   auto target = ValueOfOption(argv_, is_wget ? "-O --output-document" : "-o --output --out --dir");
+  const auto directory = ValueOfOption(argv_, is_wget ? "-P --directory-prefix" : "--output-dir");
   const bool by_url = is_wget || HasOption(argv_, "-O --remote-name --remote-name-all -J");
   if (!target && by_url && argv_.size() > 1) {
     for (const std::string_view word : argv_.subspan(1)) {
@@ -226,7 +332,12 @@ void CommandJudge::RecordDownload(std::string_view name) {
       if (!word.starts_with('-') && url.contains('/')) target = std::string(BaseName(url));
     }
   }
-  if (!target || target->empty() || *target == "-" || target->find_first_of(kMarks) != std::string::npos) return;
+  if (!target || target->empty() || *target == "-") return;
+  if (target->find_first_of(kMarks) != std::string::npos) {
+    session_.has_unknown_download = true;
+    return;
+  }
+  if (directory && !target->starts_with('/')) target = *directory + '/' + *target;
   session_.files[PlainPath(*target, session_.directory)] = {ShellFlow::Kind::kNetwork, ""};
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +10,8 @@
 
 #include "policy/report.hpp"
 #include "policy/shell_flow.hpp"
+#include "policy/shell_session.hpp"
+#include "policy/shell_words.hpp"
 
 namespace skerry::policy {
 
@@ -19,16 +19,11 @@ namespace skerry::policy {
 // nullopt. `place` is where it stands in the code that is being analysed.
 void AnalyseCommand(std::span<const std::optional<std::string>> argv, std::uint32_t place, Report& report);
 
-// What earlier commands of the same script did.
-struct ShellSession {
-  std::string directory;                   // the current one; empty when it is not known
-  std::map<std::string, ShellFlow> files;  // that were written, by their plain paths
-  std::set<std::string, std::less<>> functions;
-};
-
 class CommandJudge {
  public:
-  CommandJudge(ShellSession& session, Report& report) : session_(session), report_(report) {}
+  // `variables` is what the code that a command runs may see of them; nullptr where there are none.
+  CommandJudge(ShellSession& session, Report& report, const ShellVariables* variables = nullptr)
+      : session_(session), report_(report), variables_(variables) {}
 
   // Findings are reported at `place`, with `words` as their text.
   void Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t place, std::string_view words);
@@ -41,6 +36,9 @@ class CommandJudge {
   void Add(const Rule& rule) { report_.AddText(rule, place_, words_); }
   void Step();
   bool StepUnknown(std::string_view name);
+  void ExpandAlias();
+  void StepXargs(ShellArgv own);
+  void StepParallel(const std::vector<std::string>& code);
   void StepWrapper(const ShellWrapper& wrapper);
   void JudgeEnvironment(ShellArgv words);
 
@@ -60,23 +58,31 @@ class CommandJudge {
   void JudgeAlias();
   void JudgeAwk();
   void JudgeSed();
+  void JudgeGit();
   void JudgeByTable(std::string_view name);
+  // The first row that fits; false when none does.
+  bool JudgeByRows(std::string_view name);
 
   void JudgeInterpreter(const ShellInterpreter& interpreter);
-  void RunCode(const ShellInterpreter* interpreter, std::string_view code);
-  void RunFlow(const ShellInterpreter* interpreter, const ShellFlow& flow);
-  bool RunFile(const ShellInterpreter* interpreter, std::string_view path);
+  // `arguments` are the code's own: $1 and so on.
+  void RunCode(const ShellInterpreter* interpreter, std::string_view code, ShellArgv arguments = {});
+  void RunShellCode(std::string_view code, ShellArgv arguments);
+  void RunFlow(const ShellInterpreter* interpreter, const ShellFlow& flow, ShellArgv arguments = {});
+  bool RunFile(const ShellInterpreter* interpreter, std::string_view path, ShellArgv arguments = {});
   void RecordDownload(std::string_view name);
 
   [[nodiscard]] bool Fits(const ShellRow& row, std::string_view name) const;
+  [[nodiscard]] std::size_t FirstOperand(std::string_view name) const;
   // An operand is such a path.
   [[nodiscard]] bool Names(bool (*is_one)(std::string_view), ShellArgv argv) const;
 
   ShellSession& session_;
   Report& report_;
+  const ShellVariables* variables_;
   ShellArgv argv_;
   Argv filled_;  // where the arguments are not those that stand in the code
   ShellFlow input_;
+  std::optional<std::string> outer_directory_;  // where a wrapper runs the command elsewhere
   std::uint32_t place_ = 0;
   std::string_view words_;
 };

@@ -155,6 +155,18 @@ ShellArgv WithoutWrappers(ShellArgv argv) {
   return argv;
 }
 
+// Where it looks, when it looks for everything.
+std::string FoundPaths(ShellArgv argv) {
+  constexpr std::string_view kAll = "-type f d -print -print0 -H -L -P -xdev -mount -depth";
+  std::string paths;
+  for (const std::string& word : argv.subspan(1)) {
+    if (ListsWord(kAll, word)) continue;
+    if (word.starts_with('-') || word.starts_with('(') || word.starts_with('!')) return {};
+    paths += word + '\n';
+  }
+  return paths;
+}
+
 bool Decodes(std::string_view name, ShellArgv argv) {
   const std::vector<std::string_view> arguments(argv.begin(), argv.end());
   return IsDecoding(name, arguments);
@@ -193,6 +205,8 @@ ShellFlow OutputOf(ShellArgv argv, const ShellFlow& input) {
   if (name == "echo") return {kText, Echoed(argv)};
   if (name == "printf") return Printed(argv);
   if (name == "pwd") return {kText, "."};
+  if (name == "mktemp") return {kText, "/tmp/mktemp"};
+  if (name == "find") return {kUnknown, FoundPaths(argv)};
   if (name == "which" || name == "command" || name == "type") return {kText, argv.size() > 1 ? argv.back() : ""};
   if (HasShellTrait(name, ShellTrait::kPassesOn)) return PassedOn(name, argv, input);
   if (HasShellTrait(name, ShellTrait::kDownload) || name.contains(kShellNetwork)) return {kNetwork, ""};

@@ -11,6 +11,8 @@ namespace skerry::policy {
 // In a value, besides kShellHole: what came from the network, and what was decoded.
 inline constexpr char kShellNetwork = '\x02';
 inline constexpr char kShellDecoded = '\x03';
+// Behind "/dev/fd/": the rest is what can be read there.
+inline constexpr char kShellInline = '\x0e';
 
 struct ShellFlow {
   enum class Kind : std::uint8_t {

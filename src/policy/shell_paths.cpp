@@ -33,6 +33,20 @@ bool HasPattern(std::string_view part) {
   return part.find_first_of("*?[") != std::string_view::npos;
 }
 
+// Whether the pattern fits the short word.
+bool MayBe(std::string_view pattern, std::string_view word) {
+  while (!pattern.empty() && pattern[0] != '*') {
+    const bool set = pattern[0] == '[';
+    if (word.empty() || (!set && pattern[0] != '?' && pattern[0] != word[0])) return false;
+    pattern.remove_prefix(set ? std::min(pattern.find(']'), pattern.size() - 1) + 1 : 1);
+    word.remove_prefix(1);
+  }
+  if (pattern.empty()) return word.empty();
+  pattern.remove_prefix(1);
+  // Behind a star anything can follow; how it ends is enough to ask.
+  return pattern.empty() || pattern.find_first_of("*?[") != std::string_view::npos || word.ends_with(pattern);
+}
+
 std::vector<std::string_view> PartsOf(std::string_view path) {
   std::vector<std::string_view> parts;
   while (!path.empty()) {
@@ -112,6 +126,8 @@ bool IsSystemTree(std::string_view plain_path) {
 }
 
 bool IsDevice(std::string_view plain_path) {
+  const std::vector<std::string_view> parts = PartsOf(plain_path);
+  if (plain_path.starts_with('/') && parts.size() > 1 && HasPattern(parts[0]) && MayBe(parts[0], "dev")) return true;
   if (plain_path == "/proc/sysrq-trigger" || plain_path == "/proc/kcore" || plain_path == "/proc/self/mem") return true;
   return plain_path.starts_with("/dev/") && !plain_path.starts_with("/dev/shm/") && !IsHarmlessDevice(plain_path);
 }

@@ -1,4 +1,6 @@
 // What flows through pipelines, redirects and files, and what runs beside itself.
+#include <algorithm>
+
 #include "policy/shell_paths.hpp"
 #include "policy/shell_raw.hpp"
 #include "policy/shell_rules.hpp"
@@ -26,7 +28,21 @@ ShellFlow ShellWalk::InputFrom(const std::vector<NodeId>& redirects) {
       if (word != kNoNode) input = {Kind::kText, words_.ExpandValue(tree_.TextOf(word), choice)};
     } else {
       const ShellRedirect redirect = ReadRedirect(tree_, id);
-      if (redirect.writes || redirect.descriptor) continue;
+      if (redirect.writes) continue;
+      // The parser knows no number in front of <<<.
+      if (tree_.TextOf(id).contains("<<<")) {
+        input = {Kind::kText, words_.ExpandValue(redirect.target, choice)};
+        continue;
+      }
+      if (redirect.descriptor) {
+        const auto opened = session_.descriptors.find(redirect.target);
+        if (opened != session_.descriptors.end()) {
+          input = opened->second;
+        } else if (redirect.target != "0" && !redirect.target.empty()) {
+          input = {Kind::kUnknown, ""};
+        }
+        continue;
+      }
       const std::string path = words_.ExpandValue(redirect.target, choice);
       input = {Kind::kFile, path};
       if (path.contains(kShellNetwork)) input.kind = Kind::kNetwork;
@@ -37,17 +53,52 @@ ShellFlow ShellWalk::InputFrom(const std::vector<NodeId>& redirects) {
   return input;
 }
 
+// `exec 3< file`
+void ShellWalk::NoteDescriptors(const std::vector<NodeId>& redirects) {
+  for (const NodeId id : redirects) {
+    const std::string_view text = tree_.TextOf(id);
+    const std::string number(text.substr(0, text.find_first_not_of("0123456789")));
+    ShellFlow input = InputFrom({id});
+    if (!number.empty() && input.kind != Kind::kNone) session_.descriptors[number] = std::move(input);
+  }
+}
+
+void ShellWalk::NoteRead(const std::vector<std::string>& argv, const ShellFlow& input) {
+  const bool is_array = argv[0] == "mapfile" || argv[0] == "readarray";
+  if (argv[0] != "read" && !is_array) return;
+  std::string value;
+  if (input.kind == Kind::kText) value = input.text.substr(0, input.text.find_last_not_of('\n') + 1);
+  if (input.kind == Kind::kNetwork) value = std::string(1, kShellNetwork);
+  if (input.kind == Kind::kDecoded) value = std::string(1, kShellDecoded);
+  if (value.empty()) return;
+  const std::size_t first = ReadArguments(argv, {.value_letters = is_array ? "dnOsuCc" : "dinNptu"}).first_operand;
+  if (first >= argv.size()) return variables_.Assign(is_array ? "MAPFILE" : "REPLY", value);
+  std::ranges::replace(value, '\n', is_array ? kShellBreak : ' ');
+  // The last one takes the rest.
+  for (std::size_t at = first; at < argv.size(); ++at) {
+    const std::size_t end = at + 1 < argv.size() ? value.find(' ') : std::string::npos;
+    variables_.Assign(argv[at], value.substr(0, end));
+    if (end != std::string::npos) value.erase(0, end + 1);
+  }
+}
+
 // What it writes goes to the pipelines around it.
-void ShellWalk::NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& output) {
+void ShellWalk::NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& input,
+                             const ShellFlow& output) {
   const std::string_view name = BaseName(argv[0]);
   const ShellInterpreter* interpreter = ShellInterpreterOf(name);
   const bool is_shell = interpreter != nullptr && interpreter->language == core::Language::kShell &&
                         (argv.size() == 1 || HasOption(argv, "-i"));
+  if (session_.readers.contains(argv[0]) && input.kind > Kind::kUnknown)
+    report_.Add(kShellDownloadRun, code_, tree_[id].begin, tree_[id].end);
   int count = 0;
   for (auto frame = frames_.rbegin(); frame != frames_.rend() && count < kMostFrames; ++frame, ++count) {
-    if (frame->kind == ShellKind::kCommandSubstitution || frame->kind == ShellKind::kProcessSubstitution ||
-        frame->kind == ShellKind::kFunction)
+    if (frame->kind == ShellKind::kFunction) {
+      if (is_shell && input.kind == Kind::kNone) session_.readers.emplace(frame->function);
+      if (output.kind > Kind::kUnknown) session_.outputs[std::string(frame->function)] = output;
       return;
+    }
+    if (frame->kind == ShellKind::kCommandSubstitution || frame->kind == ShellKind::kProcessSubstitution) return;
     if (frame->kind != ShellKind::kPipeline) continue;
     if (frame->has_shell && HasShellTrait(name, ShellTrait::kConnection))
       report_.Add(kShellReverseShell, code_, tree_[id].begin, tree_[id].end);

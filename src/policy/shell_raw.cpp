@@ -211,12 +211,12 @@ std::string WithoutBacktickEscapes(std::string_view text) {
   return plain;
 }
 
-std::vector<std::string_view> SubstitutionsIn(std::string_view word) {
+std::vector<std::string_view> SubstitutionsIn(std::string_view word, SingleQuotes quotes) {
   std::vector<std::string_view> inside;
   for (std::size_t at = 0; at < word.size();) {
     const char c = word[at];
     const bool opens = (c == '$' || c == '<' || c == '>') && at + 1 < word.size() && word[at + 1] == '(';
-    if (c == '\'') {
+    if (c == '\'' && quotes == SingleQuotes::kHide) {
       at = SkipSingleQuotes(word, at);
     } else if (c == '\\') {
       at += 2;

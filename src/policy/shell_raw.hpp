@@ -30,7 +30,8 @@ std::size_t SkipBackticks(std::string_view text, std::size_t at);
 // What a backslash hides inside of backticks.
 std::string WithoutBacktickEscapes(std::string_view text);
 
-// The texts inside of $(…), `…`, <(…) and >(…) of a word.
-std::vector<std::string_view> SubstitutionsIn(std::string_view word);
+// The texts inside of $(…), `…`, <(…) and >(…) of a word, or of lines in which a single quote is only a character.
+enum class SingleQuotes : std::uint8_t { kHide, kPlain };
+std::vector<std::string_view> SubstitutionsIn(std::string_view word, SingleQuotes quotes = SingleQuotes::kHide);
 
 }  // namespace skerry::policy

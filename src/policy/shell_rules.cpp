@@ -29,6 +29,7 @@ const Rule kShellReverseShell{"shell.reverse-shell", kCritical, "Gives a shell t
 const Rule kShellDevice{"shell.device", kCritical, "Writes to a device.", Verdict::kReject};
 const Rule kShellSocket{"shell.socket", kCritical, "Connects to another machine through the shell itself.",
                         Verdict::kReject};
+const Rule kShellGitDiscard{"shell.git-discard", kHigh, "Discards work in a repository."};
 const Rule kShellRedirect{"shell.redirect", kHigh, "Writes to a file."};
 
 namespace {
@@ -47,7 +48,6 @@ constexpr Rule kWrite{"shell.write", kHigh, "Writes to files that its arguments 
 constexpr Rule kPermissions{"shell.permissions", kHigh, "Changes who may use files."};
 constexpr Rule kPrivileges{"shell.privileges", kHigh, "Runs as another user or outside of its surroundings."};
 constexpr Rule kPush{"shell.git-push", kHigh, "Changes what others have of a repository."};
-constexpr Rule kDiscard{"shell.git-discard", kHigh, "Discards work in a repository."};
 constexpr Rule kGitConfig{"shell.git-config", kHigh, "Tells git which programs to start."};
 constexpr Rule kPublish{"shell.publish", kHigh, "Publishes or deletes something on other machines."};
 constexpr Rule kUpload{"shell.upload", kHigh, "Sends files to another machine."};
@@ -74,7 +74,7 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"dd dcfldd ddrescue", kPrefix, "if= of=", &kRawCopy},
     {"dd dcfldd ddrescue", kDevice, "", &kRawCopy},
     {"shred", kDevice, "", &kFormat},
-    {"cp tee truncate install pv ln sponge", kDevice, "", &kShellDevice},
+    {"cp tee truncate install pv ln sponge curl wget wget2 aria2c", kDevice, "", &kShellDevice},
     {"shutdown reboot halt poweroff", kAlways, "", &kPowerOff},
     {"init telinit", kFirstOperand, "0 1 6 s S", &kPowerOff},
     {"systemctl loginctl", kFirstOperand, "poweroff reboot halt kexec soft-reboot rescue emergency suspend hibernate",
@@ -85,21 +85,32 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"mv", kSystemTree, "", &kMoveSystem},
     // High.
     {"mv rename", kAlways, "", &kMove},
+    {"git", kFirstOperand, "mv", &kMove},
     {"rmdir unlink shred srm wipe trash trash-put", kAlways, "", &kShellRemove},
     {"tee", kFile, "", &kWrite},
     {"truncate sponge dd patch", kAlways, "", &kWrite},
     {"ip ifconfig route tc", kWord, "add del delete set flush down up change replace", &kSystem},
     {"sed gsed", kOption, "-i --in-place", &kWrite},
+    {"sed gsed", kPrefix, "--i", &kWrite},
+    {"awk gawk", kWord, "inplace", &kWrite},
     {"perl ruby", kOption, "-i", &kWrite},
     {"rsync", kPrefix, "--delete --remove-source-files", &kShellRemove},
-    {"rsync", kOption, "-e --rsh --rsync-path", &kStarts},
+    {"rsync", kPrefix, "--rsync-path", &kStarts},
+    {"rsync", kCode, "-e --rsh", &kFilter},
     {"rclone", kFirstOperand, "delete purge move sync", &kShellRemove},
     {"chmod chown chgrp chattr setfacl setcap chcon", kAlways, "", &kPermissions},
     {"git", kFirstOperand, "push send-email", &kPush},
     {"git", kPrefix, "--force", &kPush},
-    {"git", kOption, "-c --config-env --exec-path --upload-pack --receive-pack", &kGitConfig},
-    {"git", kFirstOperand, "filter-branch filter-repo clean reflog gc update-ref", &kDiscard},
-    {"git", kWord, "--hard -D --discard-changes", &kDiscard},
+    {"git", kEarlyOption, "-c --config-env --exec-path", &kGitConfig},
+    {"git", kPrefix, "--upload-pa --receive-pa --open-files-in-pager --extcmd ext::", &kGitConfig},
+    {"git", kGitSetting,
+     "alias. credential. pager. include. includeif. core.hookspath core.editor core.pager core.sshcommand "
+     "core.fsmonitor core.askpass core.gitproxy sequence.editor diff.external gpg.program protocol.ext "
+     "init.templatedir interactive.difffilter .command .cmd .textconv .clean .smudge .process .driver .program "
+     ".helper .uploadpack .receivepack",
+     &kGitConfig},
+    {"git", kFirstOperand, "filter-branch filter-repo clean reflog gc update-ref", &kShellGitDiscard},
+    {"git", kWord, "--hard --har -D --discard-changes", &kShellGitDiscard},
     {"npm pnpm yarn cargo gem twine poetry flit hatch uv", kFirstOperand,
      "publish unpublish upload deprecate yank push", &kPublish},
     {"kubectl helm terraform pulumi aws gcloud az gh docker podman", kWord,
@@ -108,6 +119,8 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"docker podman nerdctl", kPart, "docker.sock", &kPrivileges},
     {"docker podman nerdctl", kPrefix, "/:/ -v/: --volume=/: --cap-add", &kPrivileges},
     {"curl", kOption, "-T -K --upload-file --config", &kUpload},
+    {"curl", kPrefix, "@ -d@", &kUpload},
+    {"curl", kPart, "=@", &kUpload},
     {"wget wget2", kPrefix, "--post-file --body-file --use-askpass", &kUpload},
     {"sendmail mail mutt ftp sftp tftp", kAlways, "", &kUpload},
     {"useradd userdel usermod groupadd groupdel groupmod adduser deluser passwd chpasswd chsh visudo vipw gpasswd "
@@ -117,18 +130,27 @@ constexpr auto kRows = std::to_array<ShellRow>({
      kAlways, "", &kSystem},
     {"crontab at batch", kAlways, "", &kLater},
     {"kill killall pkill killall5 skill fuser", kAlways, "", &kSignal},
-    {"tar", kPrefix, "--to-command --checkpoint-action --use-compress-program --rsh-command --remove-files -I",
-     &kStarts},
+    {"tar", kPrefix, "--to-c --checkpoint-a --use-c --rsh-c --remove-f --info-s --new-volume-s", &kStarts},
+    {"tar", kCode, "-I -F", &kFilter},
     {"zip", kOption, "-T --unzip-command", &kStarts},
     {"ssh scp sftp", kPart, "ProxyCommand LocalCommand KnownHostsCommand", &kStarts},
-    {"man", kOption, "-P -H --pager --html", &kStarts},
-    {"sort", kPrefix, "--compress-program", &kStarts},
+    {"man", kCode, "-P --pager", &kStarts},
+    {"man", kOption, "-H --html", &kStarts},
+    {"sort", kPrefix, "--comp", &kStarts},
     {"sort", kOption, "-o --output", &kWrite},
+    {"sort", kPrefix, "--o", &kWrite},
     {"enable", kOption, "-f", &kStarts},
+    {"mapfile readarray compgen complete", kCode, "-C", &kFilter},
+    {"bind", kOption, "-x", &kStarts},
+    {"hash", kOption, "-p", &kStarts},
+    {"vi vim nvim ex view gvim rvim", kOption, "-c --cmd -S -s -u", &kStarts},
+    {"vi vim nvim ex view gvim rvim", kPrefix, "+", &kStarts},
+    {"emacs", kOption, "--eval --execute --load --funcall --script -l -f", &kStarts},
     // Safe commands that are not, with these.
     {"find", kWord, "-fprint -fprint0 -fprintf -fls", &kShellRedirect},
     {"tree less", kOption, "-o -O --output --log-file --LOG-FILE", &kShellRedirect},
     {"file", kOption, "-C --compile", &kShellRedirect},
+    {"rg ag ack", kCode, "--pre --pager --hostname-bin", &kFilter},
     {"rg ag ack less", kPrefix, "--pre --pager --hostname-bin +! --lesskey", &kFilter},
 });
 
@@ -184,8 +206,9 @@ constexpr auto kWrappers = std::to_array<ShellWrapper>({
      .value_letters = ""},
     {.names = "perf", .value_letters = "eopCFg", .operands = 1},
     {.names = "uv poetry pipenv pdm hatch conda mamba rye", .operands = 1, .only_after = "run"},
-    {.names = "bundle npm pnpm", .operands = 1, .only_after = "exec"},
-    {.names = "npx bunx pipx"},
+    {.names = "bundle npm pnpm", .operands = 1, .code_letters = "c", .only_after = "exec"},
+    {.names = "npx bunx pipx", .value_letters = "p", .code_letters = "c"},
+    {.names = "sshpass", .value_letters = "pfdP"},
 });
 
 constexpr auto kInterpreters = std::to_array<ShellInterpreter>({
@@ -249,13 +272,19 @@ struct DecoderRow {
 constexpr auto kDecoderOptions = std::to_array<DecoderRow>({
     {"base64 base32 basenc", "-d -D --decode --decod --deco"},
     {"xxd", "-r --revert"},
-    {"openssl gpg gzip", "-d -D --decrypt --decompress --uncompress"},
+    {"openssl gpg gzip", "-d -D --decrypt --decompress --uncompress s_client"},
     {"od hexdump iconv", "--never"},
 });
 
-// Short options with a value that can stand before the first operand.
-constexpr auto kValueLetters = std::to_array<std::pair<std::string_view, std::string_view>>(
-    {{"git", "Cc"}, {"systemctl", "Hpt"}, {"kubectl", "n"}, {"helm", "n"}, {"docker", "Hlc"}, {"npm", "C"}});
+// Options with a value that can stand before the first operand.
+constexpr auto kValueOptions = std::to_array<ShellValueOptions>(
+    {{"git", "Cc", "--git-dir --work-tree --namespace --super-prefix --config-env --attr-source"},
+     {"systemctl", "HpMt", "--host --machine --root --image --type --property"},
+     {"kubectl", "ns", "--namespace --context --kubeconfig --server --cluster --user"},
+     {"helm", "n", "--namespace --kube-context --kubeconfig"},
+     {"docker", "Hlc", "--host --context --config --log-level"},
+     {"npm", "Cw", "--prefix --workspace"},
+     {"cargo", "CZ", "--color --config"}});
 
 constexpr std::string_view kStandardDirectories = "/bin /usr/bin /usr/local/bin /sbin /usr/sbin";
 constexpr std::string_view kHarmlessDevices =
@@ -270,7 +299,7 @@ constexpr std::string_view kCodeVariables =
     "RIPGREP_CONFIG_PATH TAR_OPTIONS RSYNC_RSH";
 constexpr std::string_view kSearchVariables = "PATH IFS PYTHONPATH NODE_PATH CDPATH";
 constexpr std::string_view kCommandVariables =
-    "PROMPT_COMMAND GIT_SSH_COMMAND GIT_PAGER GIT_EDITOR PAGER MANPAGER EDITOR VISUAL BROWSER RSYNC_RSH";
+    "PROMPT_COMMAND PS0 PS4 ENV GIT_SSH_COMMAND GIT_PAGER GIT_EDITOR PAGER MANPAGER EDITOR VISUAL BROWSER RSYNC_RSH";
 
 // Calls `visit` with every word of the list.
 template <typename Visitor>
@@ -384,9 +413,9 @@ bool IsHarmlessDevice(std::string_view path) {
   return Lists(kHarmlessDevices, path) || path.starts_with("/dev/fd/") || path.starts_with("/dev/pts/");
 }
 
-std::string_view ValueLettersOf(std::string_view name) {
-  const auto row = std::ranges::find(kValueLetters, name, &std::pair<std::string_view, std::string_view>::first);
-  return row == kValueLetters.end() ? std::string_view() : row->second;
+ShellValueOptions ValueOptionsOf(std::string_view name) {
+  const auto row = std::ranges::find(kValueOptions, name, &ShellValueOptions::name);
+  return row == kValueOptions.end() ? ShellValueOptions() : *row;
 }
 
 const Rule* RuleForVariable(std::string_view variable) {

@@ -20,7 +20,10 @@ enum class ShellCondition : std::uint8_t {
   kPrefix,             // an argument begins with one of the words
   kPart,               // an argument contains one of the words
   kOption,             // one of the options is given: `-f` also inside of `-xf`, `--long` also as `--long=x`
+  kEarlyOption,        // the same, before the first argument that is none
+  kCode,               // the same, and its value is code for the shell, which is assessed too
   kFirstOperand,       // the first argument that is no option is one of the words
+  kGitSetting,         // sets a key of git that is one of the words, begins like one, or ends like one with a dot
   kDevice,             // an argument is a device that can be harmed
   kFile,               // an argument is a file, and no harmless device
   kSystemTree,         // an argument but the last is the root, the home, or a whole tree of the root
@@ -81,8 +84,13 @@ bool HasShellTrait(std::string_view name, ShellTrait trait);
 // Whether the decoder decodes: some encode without these options.
 bool IsDecoding(std::string_view name, std::span<const std::string_view> arguments);
 
-// Short options of a command with a value, as far as they matter for finding its first operand.
-std::string_view ValueLettersOf(std::string_view name);
+// Options of a command with a value, as far as they matter for finding its first operand.
+struct ShellValueOptions {
+  std::string_view name;
+  std::string_view letters;
+  std::string_view options;
+};
+ShellValueOptions ValueOptionsOf(std::string_view name);
 
 bool IsStandardDirectory(std::string_view directory);    // where commands are what their name says
 bool IsHarmlessDevice(std::string_view path);            // "/dev/null"
@@ -101,6 +109,7 @@ extern const Rule kShellForkBomb;
 extern const Rule kShellReverseShell;
 extern const Rule kShellDevice;
 extern const Rule kShellSocket;
+extern const Rule kShellGitDiscard;
 extern const Rule kShellRedirect;
 extern const Rule kShellOrganisation[];  // by RiskLevel
 

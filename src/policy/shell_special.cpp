@@ -9,31 +9,10 @@
 namespace skerry::policy {
 namespace {
 
+constexpr std::size_t kLongestDirectory = 512;
 constexpr std::string_view kFindActions = "-exec -execdir -ok -okdir";
 constexpr std::string_view kFindFilters =
     "-name -iname -path -ipath -wholename -regex -iregex -newer -mtime -mmin -size -empty -user -perm -inum -samefile";
-
-// `system(`, `"command" | getline`, `print > "file"`, `print | "command"`.
-bool RunsPrograms(std::string_view awk) {
-  for (std::size_t at = awk.find("system"); at != std::string_view::npos; at = awk.find("system", at + 1)) {
-    const std::size_t next = awk.find_first_not_of(" \t", at + 6);
-    if (next != std::string_view::npos && awk[next] == '(') return true;
-  }
-  for (std::size_t at = awk.find_first_of(">|"); at != std::string_view::npos; at = awk.find_first_of(">|", at + 1)) {
-    const std::size_t next = awk.find_first_not_of(" \t>&", at + 1);
-    if (next == std::string_view::npos) break;
-    if (awk[next] == '"' || awk.substr(next).starts_with("getline")) return true;
-  }
-  return false;
-}
-
-// `s/x/y/e` and `1e command` run programs, `w file` writes.
-bool RunsPrograms(std::string_view script, std::string_view flags) {
-  if (script.size() > 3 && script[0] == 's' && flags.contains(script.back()))
-    return script[script.size() - 2] == script[1] || script.substr(script.size() - 3, 2) == "/g";
-  const std::size_t command = std::min(script.find_first_not_of("0123456789,$ "), script.size());
-  return script.substr(command).starts_with("e ") || script.substr(command).starts_with("w ");
-}
 
 }  // namespace
 
@@ -53,6 +32,7 @@ const CommandJudge::SpecialCommand* CommandJudge::SpecialOf(std::string_view nam
       {"gawk", &CommandJudge::JudgeAwk},
       {"mawk", &CommandJudge::JudgeAwk},
       {"nawk", &CommandJudge::JudgeAwk},
+      {"git", &CommandJudge::JudgeGit},
       {"sed", &CommandJudge::JudgeSed},
       {"gsed", &CommandJudge::JudgeSed},
   });
@@ -105,15 +85,20 @@ void CommandJudge::JudgeFind() {
 
 void CommandJudge::JudgeFindAction(std::size_t at, const std::vector<std::string>& paths) {
   Add(kShellCommand);
+  const auto is_system = [&](const std::string& path) { return IsSystemTree(PlainPath(path, session_.directory)); };
+  const auto system = std::ranges::find_if(paths, is_system);
+  const std::string& found = system == paths.end() ? paths.front() : *system;
   Argv command;
   for (; at < argv_.size() && argv_[at] != ";" && argv_[at] != "+"; ++at) {
     std::string word = argv_[at];
     const std::size_t braces = word.find("{}");
-    if (braces != std::string::npos) word.replace(braces, 2, paths.front());
+    if (braces != std::string::npos) word.replace(braces, 2, found);
     command.push_back(std::move(word));
   }
   if (command.empty()) return;
-  CommandJudge(session_, report_).Judge(command, {}, place_, words_);
+  // One by one, everything goes.
+  if (system != paths.end() && ListsWord("rm unlink shred", BaseName(command[0]))) Add(kShellRemoveSystem);
+  CommandJudge(session_, report_, variables_).Judge(command, {}, place_, words_);
 }
 
 void CommandJudge::JudgeDirectory() {
@@ -123,6 +108,8 @@ void CommandJudge::JudgeDirectory() {
   const std::string target = home ? std::string(1, kShellHome) : argv_[at];
   const bool unknown = target == "-" || target.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string::npos;
   session_.directory = unknown ? std::string() : PlainPath(target, session_.directory);
+  // One that is entered again and again must not grow.
+  if (session_.directory.size() > kLongestDirectory) session_.directory.clear();
 }
 
 void CommandJudge::JudgeEval() {
@@ -151,23 +138,39 @@ void CommandJudge::JudgeAlias() {
   Add(kShellCommand);
   for (const std::string& word : argv_.subspan(1)) {
     const std::size_t equals = word.find('=');
-    if (equals != std::string::npos) RunCode(ShellInterpreterOf("sh"), std::string_view(word).substr(equals + 1));
+    if (equals == std::string::npos) continue;
+    session_.aliases[word.substr(0, equals)] = word.substr(equals + 1);
+    RunCode(ShellInterpreterOf("sh"), std::string_view(word).substr(equals + 1));
   }
 }
 
-void CommandJudge::JudgeAwk() {
-  const Arguments read = ReadArguments(argv_, {.value_letters = "Fvf", .value_options = "--assign --field-separator"});
-  const bool runs = read.first_operand < argv_.size() && RunsPrograms(argv_[read.first_operand]);
-  Add(runs ? kUnknownLanguage : kShellCommand);
-}
-
-void CommandJudge::JudgeSed() {
-  const Arguments read = ReadArguments(argv_, {.code_letters = "e", .code_options = "--expression"});
-  std::vector<std::string> scripts = read.code;
-  if (scripts.empty() && read.first_operand < argv_.size()) scripts.push_back(argv_[read.first_operand]);
-  if (std::ranges::any_of(scripts, [](const std::string& script) { return RunsPrograms(script, "ew"); }))
-    Add(kUnknownLanguage);
-  JudgeByTable("sed");
+// Settings and subcommands that hold commands of the shell.
+void CommandJudge::JudgeGit() {
+  const ShellInterpreter* shell = ShellInterpreterOf("sh");
+  JudgeByTable("git");
+  for (std::size_t at = 1; at < argv_.size(); ++at) {
+    const std::string_view word = argv_[at];
+    const std::size_t bang = word.starts_with("alias.") ? word.find("=!") : std::string_view::npos;
+    if (bang != std::string_view::npos) RunCode(shell, word.substr(bang + 2));
+    if (word.starts_with('!') && argv_[at - 1].starts_with("alias.")) RunCode(shell, word.substr(1));
+  }
+  const ShellArgv rest = argv_.subspan(FirstOperand("git"));
+  if (rest.size() < 2) return;
+  const std::string_view command = rest[0];
+  if (command == "rm" && !HasOption(rest, "--cached -n --dry-run")) Add(kShellRemove);
+  if (ListsWord("checkout switch branch worktree tag", command) && HasOption(rest, "-f")) Add(kShellGitDiscard);
+  if (command == "stash" && ListsWord("drop clear", rest[1])) Add(kShellGitDiscard);
+  if (ListsWord("rebase difftool", command))
+    for (const std::string& code : ValuesOfOption(rest, "-x --exec --extcmd")) RunCode(shell, code);
+  if (command == "clone")
+    for (const std::string& code : ValuesOfOption(rest, "-u --upload-pack")) RunCode(shell, code);
+  const auto runner =
+      std::ranges::find_if(rest, [](const std::string& word) { return ListsWord("foreach run", word); });
+  if (!ListsWord("submodule bisect", command) || runner == rest.end()) return;
+  std::string code;
+  for (const std::string& word : rest.subspan(static_cast<std::size_t>(runner - rest.begin()) + 1))
+    if (!word.starts_with("--")) code += word + ' ';
+  RunCode(shell, code);
 }
 
 }  // namespace skerry::policy

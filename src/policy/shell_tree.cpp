@@ -37,7 +37,9 @@ constexpr auto kKinds = std::to_array<std::string_view>({"command",
                                                          "word",
                                                          "regex",
                                                          "extglob_pattern",
-                                                         "string_content"});
+                                                         "string_content",
+                                                         "expansion",
+                                                         "raw_string"});
 
 bool IsRedirect(ShellKind kind) {
   return kind == ShellKind::kFileRedirect || kind == ShellKind::kHereDocument || kind == ShellKind::kHereString;
@@ -45,6 +47,12 @@ bool IsRedirect(ShellKind kind) {
 
 bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Nothing, or only lines that are continued.
+bool IsJoined(std::string_view between) {
+  while (between.starts_with("\\\n")) between.remove_prefix(2);
+  return between.empty();
 }
 
 // Words that touch are one word to the shell, whatever the parser thinks.
@@ -55,7 +63,7 @@ class WordCollector {
   void Add(NodeId id) {
     const Node& node = tree_[id];
     if (node.begin == node.end) return;
-    if (!words_.empty() && node.begin == end_) {
+    if (!words_.empty() && IsJoined(tree_.text().substr(end_, node.begin - end_))) {
       words_.back() = tree_.text().substr(begin_, node.end - begin_);
     } else {
       begin_ = node.begin;
@@ -167,7 +175,8 @@ ShellRedirect ReadRedirect(const SyntaxTree& tree, NodeId id) {
     break;
   }
   const bool closes = end < text.size() && text[end] == '-' && sign.ends_with('&');
-  redirect.descriptor = sign.ends_with('&') && (closes || IsDigits(redirect.target) || redirect.target.empty());
+  const bool is_file = redirect.writes && !closes && !IsDigits(redirect.target) && !redirect.target.empty();
+  redirect.descriptor = sign.ends_with('&') && !is_file;
   return redirect;
 }
 
@@ -195,7 +204,8 @@ ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id) {
   const std::size_t name_end = std::min(text.find_first_of("=+["), text.size());
   assignment.name = text.substr(0, name_end);
   std::size_t equals = name_end;
-  if (equals < text.size() && text[equals] == '[') equals = text.find(']', equals);
+  assignment.element = equals < text.size() && text[equals] == '[';
+  if (assignment.element) equals = text.find(']', equals);
   equals = equals == std::string_view::npos ? equals : text.find('=', equals);
   if (equals == std::string_view::npos) return assignment;
   assignment.appends = equals > 0 && text[equals - 1] == '+';

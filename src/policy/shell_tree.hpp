@@ -43,6 +43,8 @@ enum class ShellKind : std::uint8_t {
   kRegex,
   kPattern,
   kStringContent,
+  kExpansion,  // ${…}
+  kRawString,
 };
 SyntaxTree ParseShell(std::string_view code);
 
@@ -71,7 +73,8 @@ struct ShellAssignment {
   std::string_view name;
   std::string_view value;
   bool appends = false;
-  bool array = false;  // the value is what stands in parentheses
+  bool array = false;    // the value is what stands in parentheses
+  bool element = false;  // of an array
 };
 ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id);
 

@@ -12,6 +12,30 @@ using Kind = ShellFlow::Kind;
 
 constexpr int kMostClimbs = 64;
 
+// The options of a declaration: -n, -l, -u, -c.
+bool ChangesValues(std::string_view declaration) {
+  const std::size_t dash = declaration.find(" -");
+  const std::string_view options = dash == std::string_view::npos ? std::string_view() : declaration.substr(dash + 2);
+  return options.substr(0, options.find(' ')).find_first_of("nluc") != std::string_view::npos;
+}
+
+bool TakesArguments(std::string_view text) {
+  for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    const std::size_t name = std::min(text.find_first_not_of('{', at + 1), text.size());
+    if (name < text.size() && std::string_view("@*123456789").contains(text[name])) return true;
+  }
+  return false;
+}
+
+std::string Joined(ShellArgv words) {
+  std::string all;
+  for (const std::string& word : words) {
+    if (!all.empty()) all += kShellBreak;
+    all += word;
+  }
+  return all;
+}
+
 }  // namespace
 
 void ShellWalk::CollectVariables() {
@@ -20,7 +44,48 @@ void ShellWalk::CollectVariables() {
     if (kind == ShellKind::kAssignment) CollectAssignment(id);
     if (kind == ShellKind::kFor) CollectLoop(id);
     if (kind == ShellKind::kCommandName) CollectFromCommand(id);
+    if (kind == ShellKind::kExpansion) CollectDefault(id);
+    const NodeId function = kind == ShellKind::kFunction ? tree_.FirstNamedChild(id) : kNoNode;
+    if (function != kNoNode) defined_.insert(tree_.TextOf(function));
   }
+  if (!defined_.empty()) CollectArguments();
+}
+
+void ShellWalk::CollectArguments() {
+  for (NodeId id = 0; id < tree_.size(); ++id)
+    if (KindOf(tree_, id) == ShellKind::kCommandName && defined_.contains(tree_.TextOf(id))) CollectCall(id);
+  NodeId end = 0;
+  for (NodeId id = 0; id < tree_.size(); ++id) {
+    const ShellKind kind = KindOf(tree_, id);
+    const NodeId function = kind == ShellKind::kFunction ? tree_.FirstNamedChild(id) : kNoNode;
+    if (function != kNoNode) words_.SetFunction(tree_.TextOf(function));
+    if (function != kNoNode) end = tree_[id].after;
+    const bool inside = kind == ShellKind::kAssignment && id < end;
+    if (inside && TakesArguments(tree_.TextOf(id)) && !ReadAssignment(tree_, id).appends) CollectAssignment(id);
+  }
+  words_.SetFunction({});
+}
+
+void ShellWalk::CollectCall(NodeId name) {
+  ShellChoice choice;
+  for (choice.which = 0; choice.which < choice.count; ++choice.which) {
+    std::vector<std::string> argv;
+    for (const std::string_view word : ReadStatement(tree_, tree_[name].parent).words)
+      words_.Expand(word, choice, argv);
+    if (argv.size() > 1)
+      variables_.Assign(ShellWords::ArgumentsOf(tree_.TextOf(name)), Joined(ShellArgv(argv).subspan(1)));
+  }
+}
+
+// ${x:=value}
+void ShellWalk::CollectDefault(NodeId id) {
+  const std::string_view text = tree_.TextOf(id);
+  const std::size_t end = std::min(text.find_first_of(":=}", 2), text.size());
+  const std::string_view rest = text.substr(end);
+  if (!rest.starts_with("=") && !rest.starts_with(":=")) return;
+  ShellChoice choice;
+  const std::string_view value = rest.substr(rest.find('=') + 1);
+  variables_.Assign(text.substr(2, end - 2), words_.ExpandValue(value.substr(0, value.size() - 1), choice));
 }
 
 void ShellWalk::CollectAssignment(NodeId id) {
@@ -36,13 +101,18 @@ void ShellWalk::CollectAssignment(NodeId id) {
     } else {
       value = words_.ExpandValue(assignment.value, choice);
     }
-    if (!assignment.appends) {
+    const bool first_element = assignment.element && variables_.Find(assignment.name) == nullptr;
+    if (first_element || (!assignment.appends && !assignment.element)) {
       variables_.Assign(assignment.name, std::move(value));
     } else {
-      if (assignment.array) value.insert(0, 1, kShellBreak);
+      if (assignment.array || assignment.element) value.insert(0, 1, kShellBreak);
       variables_.Append(assignment.name, value);
     }
   }
+  // `declare -n` and `-l` make something else of it.
+  const NodeId parent = tree_[id].parent;
+  if (parent != kNoNode && KindOf(tree_, parent) == ShellKind::kDeclaration && ChangesValues(tree_.TextOf(parent)))
+    variables_.Assign(assignment.name, std::string(1, kShellHole));
 }
 
 void ShellWalk::CollectLoop(NodeId id) {
@@ -74,11 +144,9 @@ void ShellWalk::CollectFromCommand(NodeId id) {
   std::vector<std::string> argv;
   for (const std::string_view word : ReadStatement(tree_, tree_[id].parent).words) words_.Expand(word, choice, argv);
   if (name == "set") {
-    const auto dashes = std::ranges::find(argv, "--");
-    std::string all;
-    for (auto word = dashes; word != argv.end(); ++word)
-      if (word != dashes) (all += all.empty() ? "" : "\x05") += *word;
-    if (!all.empty()) variables_.Assign("@", std::move(all));
+    const std::size_t first = ReadArguments(argv, {.value_letters = "o"}).first_operand;
+    std::string all = Joined(ShellArgv(argv).subspan(std::min(first, argv.size())));
+    if (!all.empty()) variables_.Assign(ShellWords::ArgumentsOf({}), std::move(all));
   } else if (name == "printf") {
     if (argv.size() < 3 || argv[1] != "-v") return;
     std::vector<std::string> printed = {"printf"};

@@ -32,8 +32,8 @@ class ShellWalk {
       : code_(code),
         report_(report),
         tree_(ParseShell(code)),
-        words_(variables_, 16 * code.size() + (1U << 20U)),
-        judge_(session_, report) {}
+        words_(variables_, 16 * code.size() + (1U << 20U), &session_),
+        judge_(session_, report, &variables_) {}
 
   void Run();
 
@@ -47,10 +47,14 @@ class ShellWalk {
   void VisitSubstitution(NodeId id);
   void VisitHereDocument(NodeId id);
   void VisitText(NodeId id);
+  void VisitRawString(NodeId id);
   void JudgeTarget(const std::string& target, const ShellRedirect& redirect, std::uint32_t begin, std::uint32_t end);
   // shell_pipelines.cpp: what flows where
   ShellFlow InputFrom(const std::vector<NodeId>& redirects);
-  void NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& output);
+  void NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& input, const ShellFlow& output);
+  void NoteDescriptors(const std::vector<NodeId>& redirects);
+  // Variables that a command takes from its input.
+  void NoteRead(const std::vector<std::string>& argv, const ShellFlow& input);
   void NoteFiles(const ShellStatement& statement, const std::vector<std::string>& argv, const ShellFlow& input,
                  const ShellFlow& output);
   void NoteFile(std::string_view path, const ShellFlow& content, const ShellRedirect* redirect);
@@ -68,6 +72,10 @@ class ShellWalk {
   void CollectLoop(NodeId id);
   void CollectFromCommand(NodeId id);
   void CollectRunner(NodeId id);
+  void CollectDefault(NodeId id);
+  // What the functions of the script are called with, and what they assign of it.
+  void CollectArguments();
+  void CollectCall(NodeId name);
 
   // shell_errors.cpp: what the parser did not understand, by its letters
   void ScanErrors();
@@ -83,6 +91,7 @@ class ShellWalk {
   ShellVariables variables_;
   ShellWords words_;
   ShellSession session_;
+  std::set<std::string_view> defined_;  // functions
   std::set<std::string_view> runners_;  // functions that run what they are given
   CommandJudge judge_;
   std::vector<ShellFrame> frames_;

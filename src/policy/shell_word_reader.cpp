@@ -23,14 +23,6 @@ bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::size_t NameLength(std::string_view text) {
-  if (text.empty()) return 0;
-  if (IsDigit(text[0]) || std::string_view("@*#?$!-").contains(text[0])) return 1;
-  std::size_t length = 0;
-  while (length < text.size() && (IsNameStart(text[length]) || (length > 0 && IsDigit(text[length])))) ++length;
-  return length;
-}
-
 bool IsPositional(std::string_view name) {
   return name == "@" || name == "*" || (!name.empty() && IsDigit(name[0]));
 }
@@ -95,6 +87,14 @@ std::string Replaced(std::string value, char sign, std::string_view rest) {
 }
 
 }  // namespace
+
+std::size_t NameLength(std::string_view text) {
+  if (text.empty()) return 0;
+  if (IsDigit(text[0]) || std::string_view("@*#?$!-").contains(text[0])) return 1;
+  std::size_t length = 0;
+  while (length < text.size() && (IsNameStart(text[length]) || (length > 0 && IsDigit(text[length])))) ++length;
+  return length;
+}
 
 void WordReader::ReadWord(std::string_view word) {
   Read(word);
@@ -184,6 +184,10 @@ std::size_t WordReader::ReadProcess(std::string_view word, std::size_t at) {
   const ShellFlow flow = words_.FlowOf(word.substr(at + 2, end - at - 3));
   const bool network = flow.kind == ShellFlow::Kind::kNetwork;
   text_ += "/dev/fd/";
+  if (flow.kind == ShellFlow::Kind::kText && flow.text.size() <= kMostExpanded) {
+    (text_ += kShellInline) += flow.text;
+    return end;
+  }
   text_ += network ? kShellNetwork : flow.kind == ShellFlow::Kind::kDecoded ? kShellDecoded : kShellHole;
   return end;
 }
@@ -247,7 +251,7 @@ std::vector<std::string> WordReader::ValuesOf(std::string_view name) const {
   const std::string hole(1, kShellHole);
   if (IsPositional(name)) {
     std::vector<std::string> values = {hole};
-    const auto* arguments = variables_.Find("@");
+    const auto* arguments = variables_.Find(ShellWords::ArgumentsOf(words_.function_));
     if (arguments == nullptr || name == "0") return values;
     for (const std::string& all : *arguments)
       values.push_back(IsDigit(name[0]) ? ElementOf(all, static_cast<std::size_t>(name[0] - '1')) : all);
@@ -257,6 +261,7 @@ std::vector<std::string> WordReader::ValuesOf(std::string_view name) const {
   std::vector<std::string> values = assigned == nullptr ? std::vector<std::string>() : *assigned;
   if (name == "HOME") values.emplace_back(1, kShellHome);
   if (name == "PWD") values.emplace_back(".");
+  if (name == "FUNCNAME" && !words_.function_.empty()) values.push_back(words_.function_);
   if (name == "SHELL" || name == "BASH") values.emplace_back("/bin/bash");
   if (name == "IFS" && assigned == nullptr) values.emplace_back(" ");
   if (values.empty()) values.push_back(hole);
@@ -304,6 +309,8 @@ void WordReader::ReadOperator(std::string_view name, std::string_view rest, Spli
     if (values.size() == 1 && values[0] == std::string_view(&kShellHole, 1) && !IsPositional(name)) values.clear();
     values.push_back(ValueOfWord(rest.substr(1)));
     if (values.size() == 1) values.emplace_back(1, kShellHole);
+  } else if (sign == '@') {
+    values.emplace_back(1, kShellHole);
   } else if (sign == ':') {
     change([&](const std::string& value) { return Part(value, rest.substr(1)); });
   } else if (rest == "^" || rest == "^^" || rest == "," || rest == ",,") {
@@ -313,6 +320,9 @@ void WordReader::ReadOperator(std::string_view name, std::string_view rest, Spli
   } else if (sign != '\0' && sign != '?') {
     values.assign(1, std::string(1, kShellHole));
   }
+  // The front of a path that is absolute: ${PWD:0:1} is a slash.
+  const bool is_path = name == "PWD" || name == "OLDPWD" || name == "PATH" || name == "SHELL";
+  if (is_path && (rest.starts_with(":0:1") || rest.starts_with("%%"))) values.emplace_back("/");
   AppendOneOf(values, splitting);
 }
 

@@ -55,6 +55,8 @@ class WordReader {
   bool has_quotes_ = false;
 };
 
+// Of the name of a variable that the text begins with; 0 for none.
+std::size_t NameLength(std::string_view text);
 // `a{b,c}` as `ab` and `ac`. What would be more than `most` is a hole.
 std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most);
 // Marked braces as themselves.

@@ -1,6 +1,7 @@
 #include "policy/shell_words.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "policy/shell_raw.hpp"
 #include "policy/shell_word_reader.hpp"
@@ -42,13 +43,47 @@ void ShellVariables::Assign(std::string_view name, std::string value) {
 void ShellVariables::Append(std::string_view name, std::string_view value) {
   const std::vector<std::string>* before = Find(name);
   if (before == nullptr) return Assign(name, std::string(value));
+  // As many ways as there is room for; then only the longest, to which every part is added.
   const std::vector<std::string> bases = *before;
-  for (const std::string& base : bases) Assign(name, base + std::string(value));
+  const std::size_t from = 2 * bases.size() <= kMostValues ? 0 : std::min(bases.size(), kMostValues) - 1;
+  for (std::size_t at = from; at < std::min(bases.size(), kMostValues); ++at) {
+    std::string longer = bases[at] + std::string(value);
+    if (longer.size() <= kLongestValue && bases.size() >= kMostValues) {
+      values_.find(name)->second[kMostValues - 1] = longer;
+      longer.assign(1, kShellHole);
+    }
+    Assign(name, std::move(longer));
+  }
 }
 
 const std::vector<std::string>* ShellVariables::Find(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
+}
+
+std::string ShellVariables::AssignmentsFor(std::string_view code) const {
+  constexpr std::size_t kLongest = 4096;
+  std::set<std::string_view> names;
+  std::string assignments;
+  for (std::size_t at = code.find('$'); at != std::string_view::npos; at = code.find('$', at + 1)) {
+    std::string_view name = code.substr(at + 1);
+    name.remove_prefix(std::min(name.find_first_not_of("{!#"), name.size()));
+    name = name.substr(0, NameLength(name));
+    const std::vector<std::string>* values = Find(name);
+    if (values == nullptr || name.starts_with('@') || !names.insert(name).second) continue;
+    for (const std::string& value : *values)
+      if (assignments.size() < kLongest) assignments.append(name).append("=").append(InQuotes(value)) += '\n';
+  }
+  return assignments;
+}
+
+std::string InQuotes(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') quoted += "'\\'";
+    quoted += c;
+  }
+  return quoted + '\'';
 }
 
 bool ShellWords::Spend(std::size_t bytes) {
@@ -89,6 +124,20 @@ std::string ShellWords::ExpandText(std::string_view text, ShellChoice& choice) {
   return reader.text();
 }
 
+ShellFlow ShellWords::OutputOfCommand(ShellArgv argv, const ShellFlow& input) const {
+  if (session_ != nullptr)
+    if (const auto found = session_->outputs.find(argv[0]); found != session_->outputs.end()) return found->second;
+  return OutputOf(argv, input);
+}
+
+// Of a file that the script downloaded or decoded; otherwise what it was.
+ShellFlow ShellWords::ContentOf(ShellFlow file) const {
+  if (session_ == nullptr || file.kind != ShellFlow::Kind::kFile) return file;
+  const auto found = session_->files.find(PlainPath(file.text, session_->directory));
+  const bool known = found != session_->files.end() && found->second.kind > ShellFlow::Kind::kUnknown;
+  return known ? found->second : file;
+}
+
 ShellFlow ShellWords::FlowOf(std::string_view code) {
   if (depth_ >= kMostDepth || !Spend(code.size())) return {ShellFlow::Kind::kUnknown, ""};
   ++depth_;
@@ -104,10 +153,13 @@ ShellFlow ShellWords::FlowOf(std::string_view code) {
     ShellFlow input = command.piped ? std::move(last) : ShellFlow();
     if (!command.here_document.empty()) input = {ShellFlow::Kind::kText, std::string(command.here_document)};
     if (!command.here_string.empty()) input = {ShellFlow::Kind::kText, ExpandValue(command.here_string, choice)};
-    last = argv.empty() ? ShellFlow() : OutputOf(argv, input);
+    last = argv.empty() ? ShellFlow() : OutputOfCommand(argv, input);
+    // $(<file)
+    if (argv.empty() && command.targets.size() == 1)
+      last = {ShellFlow::Kind::kFile, ExpandValue(command.targets[0], choice)};
   }
   --depth_;
-  all = Concatenated(std::move(all), std::move(last));
+  all = ContentOf(Concatenated(std::move(all), std::move(last)));
   // More than one way to go, or nothing that is understood.
   if (all.kind == ShellFlow::Kind::kNone || (choice.count > 1 && all.kind == ShellFlow::Kind::kText))
     all = {ShellFlow::Kind::kUnknown, ""};

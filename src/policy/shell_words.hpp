@@ -10,6 +10,7 @@
 
 #include "policy/shell_flow.hpp"
 #include "policy/shell_paths.hpp"
+#include "policy/shell_session.hpp"
 
 namespace skerry::policy {
 
@@ -23,8 +24,10 @@ class ShellVariables {
   static constexpr std::size_t kLongestValue = 4096;  // longer ones are holes
 
   void Assign(std::string_view name, std::string value);
-  // To everything that it can hold.
+  // To what it can hold.
   void Append(std::string_view name, std::string_view value);
+  // For those whose names stand behind a `$` in the code: assignments that give them these values again.
+  [[nodiscard]] std::string AssignmentsFor(std::string_view code) const;
   // nullptr for a variable that is assigned nowhere.
   [[nodiscard]] const std::vector<std::string>* Find(std::string_view name) const;
 
@@ -36,6 +39,9 @@ class ShellVariables {
   std::unordered_map<std::string, std::vector<std::string>, Hash, std::equal_to<>> values_;
 };
 
+// A word that means this text.
+std::string InQuotes(std::string_view text);
+
 // Which of the possible values is wanted. Ask for 0, then for all others below `count`.
 struct ShellChoice {
   unsigned which = 0;
@@ -44,8 +50,15 @@ struct ShellChoice {
 
 class ShellWords {
  public:
-  // `work` is how many bytes may be looked at; everything beyond is a hole.
-  ShellWords(const ShellVariables& variables, std::size_t work) : variables_(variables), work_(work) {}
+  // `work` is how many bytes may be looked at; everything beyond is a hole. `session` is what the script did so far;
+  // nullptr when that does not matter.
+  ShellWords(const ShellVariables& variables, std::size_t work, const ShellSession* session = nullptr)
+      : variables_(variables), work_(work), session_(session) {}
+
+  // The words that come stand in the body of this function; empty for none.
+  void SetFunction(std::string_view name) { function_ = name; }
+  // The variable that holds the arguments of the function's calls, or of the script.
+  static std::string ArgumentsOf(std::string_view function) { return '@' + std::string(function); }
 
   // A word becomes none, one or more.
   void Expand(std::string_view word, ShellChoice& choice, std::vector<std::string>& fields);
@@ -54,15 +67,20 @@ class ShellWords {
   // The lines of a here-document, or what is between double quotes.
   std::string ExpandText(std::string_view text, ShellChoice& choice);
 
+  // What a command writes, functions of the script included.
+  [[nodiscard]] ShellFlow OutputOfCommand(ShellArgv argv, const ShellFlow& input) const;
   // What a piece of code writes.
   ShellFlow FlowOf(std::string_view code);
 
  private:
   friend class WordReader;
   [[nodiscard]] bool Spend(std::size_t bytes);
+  [[nodiscard]] ShellFlow ContentOf(ShellFlow file) const;
 
   const ShellVariables& variables_;
   std::size_t work_;
+  const ShellSession* session_;
+  std::string function_;
   int depth_ = 0;  // of substitutions in substitutions
 };
 

@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint32_t kChildrenWithFields = 64;
 
 // From here on two threads parse a half each.
-constexpr std::size_t kSplitFrom = std::size_t{128} << 10U;
+constexpr std::size_t kSplitFrom = std::size_t{6} << 10U;
 
 // Ordinary code takes about 150 bytes of memory for each of its own.
 constexpr std::size_t kFreeMemory = std::size_t{64} << 20U;
@@ -75,7 +75,10 @@ struct Budget {
 
 bool IsSpent(TSParseState* state) {
   auto& budget = *static_cast<Budget*>(state->payload);
-  return budget.checks-- == 0 || ProcessorTime() >= budget.until;
+  // Asking for the time is not free.
+  constexpr std::size_t kBetweenTimes = 16;
+  if (budget.checks-- == 0) return true;
+  return budget.checks % kBetweenTimes == 0 && ProcessorTime() >= budget.until;
 }
 
 const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes) {
@@ -113,17 +116,32 @@ Parsed ParseText(Grammar grammar, const std::string_view& text, Budget& budget, 
   return {parser, tree};
 }
 
-// Where the second half can begin: a statement at the left edge behind an empty line, near the middle. 0 when there is
-// no such place.
+// Whether a statement may begin at this empty line's end.
+bool BeginsStatement(std::string_view text, std::size_t gap) {
+  if (gap == std::string_view::npos || gap + 2 >= text.size()) return false;
+  const char first = text[gap + 2];
+  return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '@' || first == '#' ||
+         first == '/';
+}
+
+// Where the second half can begin: a statement at the left edge behind an empty line, as near to the middle as can be.
+// 0 when there is no such place.
 std::size_t PlaceToSplit(std::string_view text) {
-  constexpr std::size_t kMostLooked = 64U << 10U;
+  constexpr int kMostTries = 200;
   const std::size_t middle = text.size() / 2;
-  for (std::size_t at = middle; at < std::min(middle + kMostLooked, text.size());) {
-    const std::size_t gap = text.find("\n\n", at);
-    if (gap == std::string_view::npos || gap + 2 >= text.size()) return 0;
-    const char first = text[gap + 2];
-    if ((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '@') return gap + 2;
-    at = gap + 1;
+  std::size_t before = text.rfind("\n\n", middle);
+  std::size_t behind = text.find("\n\n", middle);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    if (before == std::string_view::npos && behind == std::string_view::npos) return 0;
+    const bool nearer_behind =
+        before == std::string_view::npos || (behind != std::string_view::npos && behind - middle < middle - before);
+    const std::size_t gap = nearer_behind ? behind : before;
+    if (BeginsStatement(text, gap)) return gap + 2;
+    if (nearer_behind) {
+      behind = text.find("\n\n", gap + 1);
+    } else {
+      before = gap == 0 ? std::string_view::npos : text.rfind("\n\n", gap - 1);
+    }
   }
   return 0;
 }

@@ -1,0 +1,24 @@
+// What earlier commands of a script did, as far as later ones depend on it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "policy/shell_flow.hpp"
+
+namespace skerry::policy {
+
+struct ShellSession {
+  std::string directory;                   // the current one; empty when it is not known
+  std::map<std::string, ShellFlow> files;  // that were written, by their plain paths
+  bool has_unknown_download = false;       // into a file whose name is not known
+  std::set<std::string, std::less<>> functions;
+  std::map<std::string, std::string, std::less<>> aliases;
+  std::map<std::string, ShellFlow, std::less<>> outputs;      // of functions that download or decode
+  std::set<std::string, std::less<>> readers;                 // functions that run what they read
+  std::map<std::string, ShellFlow, std::less<>> descriptors;  // that `exec` opened for reading, by their numbers
+};
+
+}  // namespace skerry::policy

@@ -67,6 +67,9 @@ void ShellWalk::CollectArguments() {
 }
 
 void ShellWalk::CollectCall(NodeId name) {
+  // Of very many calls the first ones tell enough: the others are holes.
+  const auto* known = variables_.Find(ShellWords::ArgumentsOf(tree_.TextOf(name)));
+  if (known != nullptr && known->size() > ShellVariables::kMostValues) return;
   ShellChoice choice;
   for (choice.which = 0; choice.which < choice.count; ++choice.which) {
     std::vector<std::string> argv;

@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint32_t kChildrenWithFields = 64;
 
 // From here on two threads parse a half each.
-constexpr std::size_t kSplitFrom = std::size_t{6} << 10U;
+constexpr std::size_t kSplitFrom = std::size_t{64} << 10U;
 
 // Ordinary code takes about 150 bytes of memory for each of its own.
 constexpr std::size_t kFreeMemory = std::size_t{64} << 20U;

@@ -22,6 +22,7 @@
 #include "engine/sandbox_manager.hpp"
 #include "os/directory.hpp"
 #include "os/files.hpp"
+#include "support/open_gate.hpp"
 
 namespace skerry::support {
 
@@ -82,6 +83,7 @@ class WarmHostileTest : public ::testing::Test {
     if (const auto available = backend->Probe(); !available.usable) GTEST_SKIP() << available.detail;
     ASSERT_TRUE(registry_.Add(std::move(backend)).has_value());
     engine::ManagerOptions options;
+    options.gate = OpenGate();
     options.pool = engine::PoolOptions{.max_instances = 4, .min_instances = 1};
     manager_ = std::make_unique<engine::SandboxManager>(registry_, std::move(options));
     const auto first = Run("print('first')", 10s);

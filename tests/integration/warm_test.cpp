@@ -12,6 +12,7 @@
 #include "interpreters/interpreter.hpp"
 #include "interpreters/worker.hpp"
 #include "os/process_tree.hpp"
+#include "support/open_gate.hpp"
 
 namespace skerry {
 namespace {
@@ -29,6 +30,7 @@ class WarmTest : public testing::Test {
     auto backend = std::make_unique<NativeBackend>(Programs(), base::FeatureSet{}, NativeBackend::Zygotes::kPython);
     ASSERT_TRUE(registry_->Add(std::move(backend)).has_value());
     engine::ManagerOptions options;
+    options.gate = OpenGate();
     // A plain user may have no cgroups, which the strict mode demands.
     options.mode = ::geteuid() == 0 ? policy::SecurityMode::kStrict : policy::SecurityMode::kPermissive;
     options.pool = engine::PoolOptions{.max_instances = 12, .min_instances = 4};

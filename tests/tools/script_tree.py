@@ -19,6 +19,7 @@ COMMANDS = {  # package: the commands it brings
     "cmake": ["cmake", "ctest"],
     "ninja-build": ["ninja"],
     "ccache": ["ccache"],
+    "npm": ["npm"],
     "clang-19": ["clang++-19"],
     "lld-19": ["ld.lld-19"],
     "clang-format-19": ["clang-format-19"],

@@ -389,6 +389,27 @@ TEST(ShellAnalysisTest, EverydayCommandsAreOnlyIsolated) {
   EXPECT_THAT(FindingsOf("grep '[$(]' f; grep '[`]' f"), IsEmpty());
 }
 
+// bash -c "$(echo '…')", quoted as the shell reads it.
+std::string InABash(const std::string& code) {
+  std::string quoted;
+  for (const char c : code) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "bash -c \"$(echo '" + quoted + "')\"";
+}
+
+TEST(ShellAnalysisTest, HoweverDeepItIsWrappedItIsNotTakenForHarmless) {
+  std::string code = "rm -rf /";
+  for (int depth = 1; depth <= 5; ++depth) {
+    code = InABash(code);
+    EXPECT_GE(LevelOf(FindingsOf(code)), RiskLevel::kHigh) << code;
+    if (depth <= 4) EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kCritical) << depth;
+  }
+}
+
+TEST(ShellAnalysisTest, EchoDecodesOnlyWhenItIsTold) {
+  ExpectLevel(RiskLevel::kCritical, {R"(echo -e 'rm\x20-rf\x20/' | sh)", R"(echo -ne '\x72m -rf /' | sh)"});
+  ExpectLevel(RiskLevel::kMedium, {R"(echo 'a\b' | sh)", R"(echo -eE '\x72m -rf /' | sh)"});
+}
+
 TEST(ShellAnalysisTest, FindingsNameTheirRule) {
   const std::vector<std::pair<std::string_view, std::string_view>> cases = {
       {"rm -rf /", "shell.remove-system"},

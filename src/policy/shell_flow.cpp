@@ -47,8 +47,14 @@ void AppendCodePoint(unsigned code, std::string& out) {
   out += tail(0);
 }
 
+// Control characters have a meaning of their own in our texts; in those of a script none matters but blanks.
+char WithoutMeaning(char c) {
+  const bool is_sign = (c >= '\x01' && c <= '\x08') || c == kShellInline;
+  return is_sign ? '\x7f' : c;
+}
+
 void AppendByte(unsigned byte, std::string& out) {
-  if ((byte & 0xFFU) != 0) out += static_cast<char>(byte & 0xFFU);
+  if ((byte & 0xFFU) != 0) out += WithoutMeaning(static_cast<char>(byte & 0xFFU));
 }
 
 // Behind a backslash.
@@ -59,7 +65,7 @@ void TakeEscape(std::string_view& text, std::string& out) {
   if (c >= '0' && c <= '7') return AppendByte(TakeNumber(text, 8, c == '0' ? 4 : 3), out);
   text.remove_prefix(1);
   if (const std::size_t which = kWritten.find(c); which != std::string_view::npos) {
-    out += kMeant[which];
+    out += WithoutMeaning(kMeant[which]);
   } else if (c == 'x') {
     AppendByte(TakeNumber(text, 16, 2), out);
   } else if (c == 'u' || c == 'U') {
@@ -75,15 +81,19 @@ void TakeEscape(std::string_view& text, std::string& out) {
 
 std::string Echoed(ShellArgv argv) {
   std::size_t at = 1;
-  while (at < argv.size() && argv[at].size() > 1 && argv[at][0] == '-' &&
-         argv[at].find_first_not_of("neE", 1) == std::string::npos)
-    ++at;
+  bool decodes = false;
+  for (; at < argv.size() && argv[at].size() > 1 && argv[at][0] == '-' &&
+         argv[at].find_first_not_of("neE", 1) == std::string::npos;
+       ++at) {
+    const std::size_t last = argv[at].find_last_of("eE");
+    if (last != std::string::npos) decodes = argv[at][last] == 'e';
+  }
   std::string text;
   for (; at < argv.size(); ++at) {
     text += argv[at];
     if (at + 1 < argv.size()) text += ' ';
   }
-  return DecodeEscapes(text) + '\n';
+  return (decodes ? DecodeEscapes(text) : text) + '\n';
 }
 
 // One round of printf's format. True when it used an argument.

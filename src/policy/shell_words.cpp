@@ -100,6 +100,11 @@ void ShellWords::Expand(std::string_view word, ShellChoice& choice, std::vector<
   if (!Spend(word.size())) return void(fields.emplace_back(1, kShellHole));
   WordReader reader(*this, variables_, choice);
   reader.ReadWord(word);
+  // Most words are one field.
+  if (reader.text().find_first_of("\x05\x06\x07\x08") == std::string::npos) {
+    if (!reader.text().empty() || reader.has_quotes()) fields.push_back(reader.text());
+    return;
+  }
   std::vector<std::string> made;
   for (const std::string& text : ExpandBraces(reader.text(), kMostFields)) {
     std::vector<std::string> parts = SplitFields(text);

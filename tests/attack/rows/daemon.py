@@ -159,7 +159,7 @@ sys.exit(3)
 def drive_forgery(target, stage, row):
     evidence = Evidence(row, target, stage, ran=True, finished=True)
     done = subprocess.run(
-        target.as_caller([target.copy, "run", "--json", FORGERY]),
+        target.as_caller([target.copy, "run", "--yes", "--json", FORGERY]),
         capture_output=True,
         timeout=40,
         env=stage.environment(),

@@ -59,10 +59,12 @@ class SkerryTest(unittest.TestCase):
         self.before = traces()
 
     def tearDown(self):
-        # Other tests run beside this one: what is gone a moment later was theirs.
+        # Other tests run beside this one: what is gone a moment later was theirs, and what comes later as well.
         deadline = time.monotonic() + 5
-        while (left := traces() - self.before) and time.monotonic() < deadline:
+        left = traces() - self.before
+        while left and time.monotonic() < deadline:
             time.sleep(0.05)
+            left &= traces()
         self.assertEqual(left, set(), "left behind")
         runs = os.path.join(self.home, ".skerry", "workspaces")
         self.assertEqual(os.listdir(runs) if os.path.isdir(runs) else [], [], "workspaces left behind")

@@ -117,7 +117,8 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
       ->option_text("MB");
   run->add_option("-s,--sandbox", options->sandbox, "auto (default), native or subprocess; see skerry backends")
       ->option_text("TYPE");
-  run->add_option("--mode", options->mode, "strict (default: always isolated) or permissive (what --sandbox says)")
+  run->add_option("--mode", options->mode,
+                  "strict (default: always isolated) or permissive (what --sandbox says, else what the risk suggests)")
       ->option_text("MODE");
   run->add_option("-w,--workspace", options->workspace,
                   "Your directory as /workspace: changes are carried over when all has ended; without it an empty one "

@@ -12,8 +12,8 @@
 
 #include "base/sha256.hpp"
 #include "cli/command.hpp"
-#include "image/file_lock.hpp"
 #include "os/errno_error.hpp"
+#include "os/file_lock.hpp"
 #include "os/files.hpp"
 
 namespace skerry::cli {
@@ -95,7 +95,7 @@ base::Result<base::UniqueFd> KeeperPlace::Connect() const {
 }
 
 base::Result<base::UniqueFd> KeeperPlace::Lock(base::Deadline deadline) const {
-  return image::LockFile(directory_.get(), (name_ + ".lock").c_str(), image::LockMode::kExclusive, deadline);
+  return os::LockFile(directory_.get(), (name_ + ".lock").c_str(), os::LockMode::kExclusive, deadline);
 }
 
 base::Result<base::UniqueFd> KeeperPlace::Listen() const {

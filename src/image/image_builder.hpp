@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "archive/archive_builder.hpp"
 #include "base/sha256.hpp"
-#include "image/archive_builder.hpp"
 #include "image/image_plan.hpp"
 
 namespace skerry::image {
@@ -36,7 +36,7 @@ class LayoutBuilder {
   }
 
   // A manifest of these layers (tar archives; kept as `pack` makes them), and its description.
-  Json Manifest(const std::vector<std::string>& tars, std::string (*pack)(const std::string&) = Gzip) {
+  Json Manifest(const std::vector<std::string>& tars, std::string (*pack)(const std::string&) = archive::Gzip) {
     Json layers = Json::array();
     for (const std::string& tar : tars) layers.push_back(Blob(pack(tar)));
     const Json manifest = {{"schemaVersion", 2}, {"config", Blob(Config(tars).dump())}, {"layers", std::move(layers)}};
@@ -64,15 +64,15 @@ class LayoutBuilder {
   }
 
   [[nodiscard]] std::string Archive() const {
-    ArchiveBuilder archive;
-    for (const auto& [path, bytes] : files) archive.Pax(PaxRecord("path", path)).File("x", bytes);
+    archive::ArchiveBuilder archive;
+    for (const auto& [path, bytes] : files) archive.Pax(archive::PaxRecord("path", path)).File("x", bytes);
     return archive.Build();
   }
 
   void WriteTo(const std::filesystem::path& directory) const {
     for (const auto& [path, bytes] : files) {
       std::filesystem::create_directories((directory / path).parent_path());
-      WriteFile(directory / path, bytes);
+      archive::WriteFile(directory / path, bytes);
     }
   }
 

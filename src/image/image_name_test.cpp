@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "image/error_of.hpp"
+#include "archive/error_of.hpp"
 
 namespace skerry::image {
 namespace {
+
+using archive::CodeOf;
 
 TEST(ImageNameTest, GoodNamesComeBackFromTheirFile) {
   for (const std::string& name :

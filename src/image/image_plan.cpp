@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "archive/entry_path.hpp"
 #include "base/sha256.hpp"
 #include "image/docker_archive.hpp"
-#include "image/entry_path.hpp"
 #include "image/oci_layout.hpp"
 #include "image/tree_directory.hpp"
 #include "os/errno_error.hpp"
@@ -36,10 +36,12 @@ std::unexpected<base::Error> Bad(const std::string& message) {
 
 base::Status CheckPlatform(const Json& config) {
   const std::string system = TextAt(config, "os");
-  if (!system.empty() && system != "linux") return Bad("the image is for " + QuotedPath(system) + ", not for linux");
+  if (!system.empty() && system != "linux")
+    return Bad("the image is for " + archive::QuotedPath(system) + ", not for linux");
   const std::string architecture = TextAt(config, "architecture");
   if (architecture.empty() || architecture == ThisArchitecture()) return {};
-  return Bad("the image is for " + QuotedPath(architecture) + " processors; this machine is " + ThisArchitecture());
+  return Bad("the image is for " + archive::QuotedPath(architecture) + " processors; this machine is " +
+             ThisArchitecture());
 }
 
 base::Status ApplyContentDigests(const Json& config, ImagePlan& plan) {
@@ -95,30 +97,32 @@ std::string ThisArchitecture() {
 }
 
 base::Result<std::string> ParseDigest(std::string_view text) {
-  if (!text.starts_with(kDigestPrefix)) return Bad("the image has a digest that is not sha256: " + QuotedPath(text));
+  if (!text.starts_with(kDigestPrefix))
+    return Bad("the image has a digest that is not sha256: " + archive::QuotedPath(text));
   std::string hex(text.substr(kDigestPrefix.size()));
-  if (!base::IsSha256Hex(hex)) return Bad("the image has a digest that is none: " + QuotedPath(text));
+  if (!base::IsSha256Hex(hex)) return Bad("the image has a digest that is none: " + archive::QuotedPath(text));
   return hex;
 }
 
 base::Result<base::UniqueFd> OpenLayoutFile(int layout_fd, const std::string& path) {
-  SKERRY_ASSIGN_OR_RETURN(const EntryPath checked, ParseEntryPath(path));
+  SKERRY_ASSIGN_OR_RETURN(const archive::EntryPath checked, archive::ParseEntryPath(path));
   base::UniqueFd fd = OpenInTree(layout_fd, checked.Joined(), O_RDONLY | O_NONBLOCK, Links::kInsideTree);
   if (!fd.valid() && errno == ENOENT)
-    return base::Err(base::Code::kNotFound, "the image is not complete: " + QuotedPath(path) + " is missing");
-  if (!fd.valid()) return os::ErrnoErr("open " + QuotedPath(path) + " of the image");
+    return base::Err(base::Code::kNotFound, "the image is not complete: " + archive::QuotedPath(path) + " is missing");
+  if (!fd.valid()) return os::ErrnoErr("open " + archive::QuotedPath(path) + " of the image");
   struct stat facts{};
   if (::fstat(fd.get(), &facts) < 0) return os::ErrnoErr(path);
-  if (!S_ISREG(facts.st_mode)) return Bad("the image is refused: " + QuotedPath(path) + " is not a file");
+  if (!S_ISREG(facts.st_mode)) return Bad("the image is refused: " + archive::QuotedPath(path) + " is not a file");
   return fd;
 }
 
 base::Result<Json> ReadLayoutJson(int layout_fd, const std::string& path, const std::string& digest) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd, OpenLayoutFile(layout_fd, path));
   auto text = os::ReadAll(fd.get(), kMaxJsonBytes);
-  if (!text) return base::Err(text.error().code, QuotedPath(path) + " of the image: " + text.error().message);
+  if (!text) return base::Err(text.error().code, archive::QuotedPath(path) + " of the image: " + text.error().message);
   if (!digest.empty() && base::Sha256Hex(*text) != digest)
-    return Bad("the image is damaged: " + QuotedPath(path) + " does not have its digest; fetch or save it again");
+    return Bad("the image is damaged: " + archive::QuotedPath(path) +
+               " does not have its digest; fetch or save it again");
   bool too_deep = false;
   // Copying a value calls itself for each level, so that a million of them would use up the stack.
   const auto look = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
@@ -126,8 +130,8 @@ base::Result<Json> ReadLayoutJson(int layout_fd, const std::string& path, const 
     return !too_deep;
   };
   Json json = Json::parse(*text, look, false);
-  if (too_deep) return Bad("the image is refused: " + QuotedPath(path) + " is nested too deeply");
-  if (json.is_discarded()) return Bad("the image is damaged: " + QuotedPath(path) + " is not JSON");
+  if (too_deep) return Bad("the image is refused: " + archive::QuotedPath(path) + " is nested too deeply");
+  if (json.is_discarded()) return Bad("the image is damaged: " + archive::QuotedPath(path) + " is not JSON");
   return json;
 }
 
@@ -140,8 +144,10 @@ base::Status ApplyImageConfig(const Json& config, ImagePlan& plan) {
   SKERRY_RETURN_IF_ERROR(ApplyEnvironment(*settings, plan));
   const std::string directory = TextAt(*settings, "WorkingDir");
   if (directory.empty()) return {};
-  if (!directory.starts_with('/') || directory.size() > kMaxPathBytes || directory.find('\0') != std::string::npos)
-    return Bad("the image is refused: its working directory " + QuotedPath(directory) + " is not an absolute path");
+  if (!directory.starts_with('/') || directory.size() > archive::kMaxPathBytes ||
+      directory.find('\0') != std::string::npos)
+    return Bad("the image is refused: its working directory " + archive::QuotedPath(directory) +
+               " is not an absolute path");
   plan.working_directory = directory;
   return {};
 }

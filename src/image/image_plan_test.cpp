@@ -10,13 +10,17 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "image/error_of.hpp"
+#include "archive/error_of.hpp"
 #include "image/image_builder.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
 namespace {
 
+using archive::ArchiveBuilder;
+using archive::CodeOf;
+using archive::Gzip;
+using archive::WriteFile;
 using Json = nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;

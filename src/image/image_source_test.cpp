@@ -10,12 +10,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "image/error_of.hpp"
+#include "archive/error_of.hpp"
 #include "image/image_builder.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
 namespace {
+
+using archive::ArchiveBuilder;
+using archive::CodeOf;
+using archive::Gzip;
+using archive::MessageOf;
+using archive::PaxRecord;
+using archive::WriteFile;
+using archive::Zstd;
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;

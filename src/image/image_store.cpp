@@ -13,12 +13,12 @@
 
 #include "base/ids.hpp"
 #include "base/sha256.hpp"
-#include "image/file_lock.hpp"
 #include "image/image_name.hpp"
 #include "image/image_source.hpp"
-#include "image/store_directory.hpp"
 #include "os/errno_error.hpp"
+#include "os/file_lock.hpp"
 #include "os/files.hpp"
+#include "os/own_directory.hpp"
 
 namespace skerry::image {
 namespace {
@@ -31,14 +31,14 @@ constexpr std::chrono::seconds kLockWait{30};     // others hold it for moments
 
 base::Result<ImageStore> ImageStore::Open(const std::string& directory) {
   ImageStore store(directory);
-  SKERRY_ASSIGN_OR_RETURN(store.directory_, OpenStoreDirectory(directory));
-  SKERRY_ASSIGN_OR_RETURN(store.names_, OpenStorePart(store.directory_.get(), "names"));
-  SKERRY_ASSIGN_OR_RETURN(store.trees_, OpenStorePart(store.directory_.get(), "trees"));
+  SKERRY_ASSIGN_OR_RETURN(store.directory_, os::OpenOwnDirectory(directory));
+  SKERRY_ASSIGN_OR_RETURN(store.names_, os::OpenOwnPart(store.directory_.get(), "names"));
+  SKERRY_ASSIGN_OR_RETURN(store.trees_, os::OpenOwnPart(store.directory_.get(), "trees"));
   return store;
 }
 
-base::Result<base::UniqueFd> ImageStore::Lock(LockMode mode) const {
-  auto lock = LockFile(directory_.get(), kLockName, mode, base::Deadline::After(kLockWait));
+base::Result<base::UniqueFd> ImageStore::Lock(os::LockMode mode) const {
+  auto lock = os::LockFile(directory_.get(), kLockName, mode, base::Deadline::After(kLockWait));
   if (!lock) lock.error().message = "the images in " + path_ + ": " + lock.error().message;
   return lock;
 }
@@ -71,7 +71,7 @@ base::Status ImageStore::WriteName(const Image& image) const {
 }
 
 base::Result<std::vector<Image>> ImageStore::ReadNames() const {
-  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> files, ListDirectory(names_.get()));
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> files, os::NamesOf(names_.get()));
   std::vector<Image> images;
   for (const std::string& file : files) {
     const std::optional<std::string> name = NameOfFile(file);
@@ -88,10 +88,10 @@ base::Result<ImageStore::Unused> ImageStore::TakeUnused() const {
   SKERRY_ASSIGN_OR_RETURN(const std::vector<Image> images, ReadNames());
   Unused unused;
   SKERRY_ASSIGN_OR_RETURN(unused.imports, WorkDirectory::TakeAbandoned(directory_.get()));
-  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> files, ListDirectory(names_.get()));
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> files, os::NamesOf(names_.get()));
   for (const std::string& file : files)
     if (file.starts_with(kNewPrefix)) ::unlinkat(names_.get(), file.c_str(), 0);
-  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> ids, ListDirectory(trees_.get()));
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> ids, os::NamesOf(trees_.get()));
   for (const std::string& id : ids) {
     if (!base::IsSha256Hex(id) || std::ranges::find(images, id, &Image::id) != images.end()) continue;
     SKERRY_ASSIGN_OR_RETURN(auto tree, WorkDirectory::TakeTree(directory_.get(), trees_.get(), id));
@@ -123,7 +123,7 @@ base::Result<Image> ImageStore::Import(const std::string& name, const std::strin
   // A name must not outlive a power cut that its files did not.
   if (!HasTree(image.id) && ::syncfs(work.fd()) < 0) return os::ErrnoErr("write the files to disk");
   Unused unused;  // removed when the lock is free again
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kExclusive));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kExclusive));
   SKERRY_RETURN_IF_ERROR(Commit(work, image));
   SKERRY_ASSIGN_OR_RETURN(unused, TakeUnused());
   return image;
@@ -131,20 +131,20 @@ base::Result<Image> ImageStore::Import(const std::string& name, const std::strin
 
 base::Result<WorkDirectory> ImageStore::StartWork() const {
   Unused unused;
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kExclusive));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kExclusive));
   SKERRY_ASSIGN_OR_RETURN(unused, TakeUnused());
   return WorkDirectory::Create(directory_.get());
 }
 
 base::Result<std::vector<Image>> ImageStore::List() const {
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kShared));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kShared));
   return ReadNames();
 }
 
 base::Result<TreeFate> ImageStore::Remove(const std::string& name) const {
   SKERRY_RETURN_IF_ERROR(CheckImageName(name));
   Unused unused;
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kExclusive));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kExclusive));
   const auto image = ReadName(name);
   if (!image && image.error().code == base::Code::kNotFound) return std::unexpected(image.error());
   if (::unlinkat(names_.get(), FileOfName(name).c_str(), 0) < 0) return os::ErrnoErr("remove image " + name);
@@ -156,7 +156,7 @@ base::Result<TreeFate> ImageStore::Remove(const std::string& name) const {
 
 base::Result<PruneReport> ImageStore::Prune() const {
   Unused unused;
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kExclusive));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kExclusive));
   SKERRY_ASSIGN_OR_RETURN(unused, TakeUnused());
   return PruneReport{.removed_trees = unused.trees.size(),
                      .removed_imports = unused.imports.size(),
@@ -166,7 +166,7 @@ base::Result<PruneReport> ImageStore::Prune() const {
 // No one can be removing the tree: that begins under the exclusive lock.
 base::Result<ImageLease> ImageStore::Acquire(const std::string& name) const {
   SKERRY_RETURN_IF_ERROR(CheckImageName(name));
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(LockMode::kShared));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kShared));
   SKERRY_ASSIGN_OR_RETURN(Image image, ReadName(name));
   const base::UniqueFd tree(::openat(trees_.get(), image.id.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   ImageLease lease{.root_path = path_ + "/trees/" + image.id + "/" + kTreeName, .id = image.id};
@@ -174,7 +174,8 @@ base::Result<ImageLease> ImageStore::Acquire(const std::string& name) const {
     lease.root_fd.Reset(::openat(tree.get(), kTreeName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!lease.root_fd.valid())
     return base::Err(base::Code::kNotFound, "the files of image " + name + " are gone; import it again");
-  SKERRY_ASSIGN_OR_RETURN(lease.lock, LockFile(tree.get(), kLockName, LockMode::kShared, base::Deadline::After({})));
+  SKERRY_ASSIGN_OR_RETURN(lease.lock,
+                          os::LockFile(tree.get(), kLockName, os::LockMode::kShared, base::Deadline::After({})));
   lease.environment = std::move(image.environment);
   lease.working_directory = std::move(image.working_directory);
   return lease;

@@ -17,10 +17,10 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "image/file_lock.hpp"
 #include "image/image.hpp"
 #include "image/import_budget.hpp"
 #include "image/work_directory.hpp"
+#include "os/file_lock.hpp"
 
 namespace skerry::image {
 
@@ -73,7 +73,7 @@ class ImageStore {
 
   explicit ImageStore(std::string path) : path_(std::move(path)) {}
 
-  [[nodiscard]] base::Result<base::UniqueFd> Lock(LockMode mode) const;
+  [[nodiscard]] base::Result<base::UniqueFd> Lock(os::LockMode mode) const;
   [[nodiscard]] base::Result<WorkDirectory> StartWork() const;
   [[nodiscard]] bool HasTree(const std::string& id) const;
 

@@ -14,12 +14,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "image/error_of.hpp"
+#include "archive/error_of.hpp"
 #include "image/image_builder.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
 namespace {
+
+using archive::ArchiveBuilder;
+using archive::CodeOf;
+using archive::MessageOf;
+using archive::WriteFile;
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "image/error_of.hpp"
+#include "archive/error_of.hpp"
 
 namespace skerry::image {
 namespace {
+
+using archive::CodeOf;
 
 class Recorder : public ProgressSink {
  public:

@@ -9,13 +9,19 @@
 
 #include <gtest/gtest.h>
 
+#include "archive/archive_builder.hpp"
+#include "archive/error_of.hpp"
 #include "base/sha256.hpp"
-#include "image/archive_builder.hpp"
-#include "image/error_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
 namespace {
+
+using archive::ArchiveBuilder;
+using archive::CodeOf;
+using archive::Gzip;
+using archive::WriteFile;
+using archive::Zstd;
 
 namespace fs = std::filesystem;
 

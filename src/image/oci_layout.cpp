@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "image/entry_path.hpp"
+#include "archive/entry_path.hpp"
 
 namespace skerry::image {
 namespace {
@@ -51,7 +51,7 @@ std::string ArchitecturesOf(const Json& manifests) {
   names.erase("");
   names.erase("unknown");  // what was written down about how the image was built
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + QuotedPath(name);
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + archive::QuotedPath(name);
   return text.empty() ? "none" : text;
 }
 

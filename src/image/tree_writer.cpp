@@ -20,7 +20,7 @@ constexpr mode_t kImpliedDirectory = 0755;
 constexpr std::size_t kCopyBytes = std::size_t{128} << 10U;
 
 std::unexpected<base::Error> Refuse(base::Code code, const std::string& path, const std::string& why) {
-  return base::Err(code, "the archive is refused: " + QuotedPath(path) + " " + why);
+  return base::Err(code, "the archive is refused: " + archive::QuotedPath(path) + " " + why);
 }
 
 // The way to an entry cannot be gone: says why in the words of the archive.
@@ -36,11 +36,11 @@ std::unexpected<base::Error> BadParent(const std::string& path, int error_number
     case EXDEV:
       return Refuse(base::Code::kPathTraversal, path, "leads to another file system");
     default:
-      return os::ErrnoErr("open " + QuotedPath(path) + " in the tree", error_number);
+      return os::ErrnoErr("open " + archive::QuotedPath(path) + " in the tree", error_number);
   }
 }
 
-std::array<timespec, 2> TimesOf(const TarEntry& entry) {
+std::array<timespec, 2> TimesOf(const archive::TarEntry& entry) {
   return {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, entry.mtime};
 }
 
@@ -57,7 +57,7 @@ bool IsSameFile(int one_fd, const std::string& one, int other_fd, const std::str
          a.st_ino == b.st_ino;
 }
 
-base::Result<std::uint64_t> CopyContent(int fd, TarReader& content) {
+base::Result<std::uint64_t> CopyContent(int fd, archive::TarReader& content) {
   std::vector<char> buffer(kCopyBytes);
   for (std::uint64_t copied = 0;;) {
     SKERRY_ASSIGN_OR_RETURN(const std::size_t count, content.ReadContent(buffer));
@@ -69,10 +69,10 @@ base::Result<std::uint64_t> CopyContent(int fd, TarReader& content) {
 
 }  // namespace
 
-base::Status TreeWriter::Put(const TarEntry& entry, TarReader& content) {
+base::Status TreeWriter::Put(const archive::TarEntry& entry, archive::TarReader& content) {
   SKERRY_RETURN_IF_ERROR(budget_.TakeEntry());
-  SKERRY_ASSIGN_OR_RETURN(const EntryPath path, ParseEntryPath(entry.path));
-  if (entry.kind == EntryKind::kSpecial) {
+  SKERRY_ASSIGN_OR_RETURN(const archive::EntryPath path, archive::ParseEntryPath(entry.path));
+  if (entry.kind == archive::EntryKind::kSpecial) {
     ++counts_.skipped;
     return {};
   }
@@ -80,11 +80,11 @@ base::Status TreeWriter::Put(const TarEntry& entry, TarReader& content) {
   SKERRY_ASSIGN_OR_RETURN(const int parent_fd, OpenParent(path.parent));
   ++counts_.entries;
   switch (entry.kind) {
-    case EntryKind::kDirectory:
+    case archive::EntryKind::kDirectory:
       return PutDirectory(parent_fd, path.name, entry);
-    case EntryKind::kSymbolicLink:
+    case archive::EntryKind::kSymbolicLink:
       return PutSymbolicLink(parent_fd, path.name, entry);
-    case EntryKind::kHardLink:
+    case archive::EntryKind::kHardLink:
       return PutHardLink(parent_fd, path.name, entry);
     default:
       return PutFile(parent_fd, path.name, entry, content);
@@ -128,8 +128,8 @@ base::Result<base::UniqueFd> TreeWriter::MakeParents(const std::string& path) {
   return current;
 }
 
-base::Status TreeWriter::PutTop(const TarEntry& entry) {
-  if (entry.kind != EntryKind::kDirectory)
+base::Status TreeWriter::PutTop(const archive::TarEntry& entry) {
+  if (entry.kind != archive::EntryKind::kDirectory)
     return Refuse(base::Code::kInvalidArgument, entry.path, "is the top of the tree, but not a directory");
   parent_.reset();
   if (::fchmod(root_fd_, (entry.mode & kPermissions) | S_IRWXU) < 0) return os::ErrnoErr("chmod the tree");
@@ -137,60 +137,63 @@ base::Status TreeWriter::PutTop(const TarEntry& entry) {
   return {};
 }
 
-base::Status TreeWriter::PutDirectory(int parent_fd, const std::string& name, const TarEntry& entry) {
+base::Status TreeWriter::PutDirectory(int parent_fd, const std::string& name, const archive::TarEntry& entry) {
   if (::mkdirat(parent_fd, name.c_str(), S_IRWXU) < 0) {
-    if (errno != EEXIST) return os::ErrnoErr("make directory " + QuotedPath(entry.path));
+    if (errno != EEXIST) return os::ErrnoErr("make directory " + archive::QuotedPath(entry.path));
     if (!IsDirectory(parent_fd, name)) {
       SKERRY_RETURN_IF_ERROR(os::RemoveTree(parent_fd, name));
       if (::mkdirat(parent_fd, name.c_str(), S_IRWXU) < 0)
-        return os::ErrnoErr("make directory " + QuotedPath(entry.path));
+        return os::ErrnoErr("make directory " + archive::QuotedPath(entry.path));
     }
   }
   // It is a directory now and nobody else writes here, so there is no link to follow.
   if (::fchmodat(parent_fd, name.c_str(), (entry.mode & kPermissions) | S_IRWXU, 0) < 0)
-    return os::ErrnoErr("chmod " + QuotedPath(entry.path));
+    return os::ErrnoErr("chmod " + archive::QuotedPath(entry.path));
   if (::utimensat(parent_fd, name.c_str(), TimesOf(entry).data(), AT_SYMLINK_NOFOLLOW) < 0)
-    return os::ErrnoErr("set the time of " + QuotedPath(entry.path));
+    return os::ErrnoErr("set the time of " + archive::QuotedPath(entry.path));
   return {};
 }
 
-base::Status TreeWriter::PutFile(int parent_fd, const std::string& name, const TarEntry& entry, TarReader& content) {
+base::Status TreeWriter::PutFile(int parent_fd, const std::string& name, const archive::TarEntry& entry,
+                                 archive::TarReader& content) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   base::UniqueFd fd(::openat(parent_fd, name.c_str(), kFlags, S_IRUSR | S_IWUSR));
   if (!fd.valid() && errno == EEXIST) {
     SKERRY_RETURN_IF_ERROR(os::RemoveTree(parent_fd, name));
     fd.Reset(::openat(parent_fd, name.c_str(), kFlags, S_IRUSR | S_IWUSR));
   }
-  if (!fd.valid()) return os::ErrnoErr("make file " + QuotedPath(entry.path));
+  if (!fd.valid()) return os::ErrnoErr("make file " + archive::QuotedPath(entry.path));
   auto copied = CopyContent(fd.get(), content);
   if (!copied) {
-    copied.error().message = QuotedPath(entry.path) + ": " + copied.error().message;
+    copied.error().message = archive::QuotedPath(entry.path) + ": " + copied.error().message;
     return std::unexpected(copied.error());
   }
   counts_.bytes += *copied;
   if (::fchmod(fd.get(), (entry.mode & kPermissions) | S_IRUSR) < 0)
-    return os::ErrnoErr("chmod " + QuotedPath(entry.path));
-  if (::futimens(fd.get(), TimesOf(entry).data()) < 0) return os::ErrnoErr("set the time of " + QuotedPath(entry.path));
+    return os::ErrnoErr("chmod " + archive::QuotedPath(entry.path));
+  if (::futimens(fd.get(), TimesOf(entry).data()) < 0)
+    return os::ErrnoErr("set the time of " + archive::QuotedPath(entry.path));
   return {};
 }
 
-base::Status TreeWriter::PutSymbolicLink(int parent_fd, const std::string& name, const TarEntry& entry) {
-  if (entry.link_target.size() > kMaxPathBytes)
+base::Status TreeWriter::PutSymbolicLink(int parent_fd, const std::string& name, const archive::TarEntry& entry) {
+  if (entry.link_target.size() > archive::kMaxPathBytes)
     return Refuse(base::Code::kTooLarge, entry.path, "is a link to a name that is too long");
   if (::symlinkat(entry.link_target.c_str(), parent_fd, name.c_str()) < 0) {
-    if (errno != EEXIST) return os::ErrnoErr("make link " + QuotedPath(entry.path));
+    if (errno != EEXIST) return os::ErrnoErr("make link " + archive::QuotedPath(entry.path));
     SKERRY_RETURN_IF_ERROR(os::RemoveTree(parent_fd, name));
     if (::symlinkat(entry.link_target.c_str(), parent_fd, name.c_str()) < 0)
-      return os::ErrnoErr("make link " + QuotedPath(entry.path));
+      return os::ErrnoErr("make link " + archive::QuotedPath(entry.path));
   }
   if (::utimensat(parent_fd, name.c_str(), TimesOf(entry).data(), AT_SYMLINK_NOFOLLOW) < 0)
-    return os::ErrnoErr("set the time of " + QuotedPath(entry.path));
+    return os::ErrnoErr("set the time of " + archive::QuotedPath(entry.path));
   return {};
 }
 
-base::Status TreeWriter::PutHardLink(int parent_fd, const std::string& name, const TarEntry& entry) {
-  SKERRY_ASSIGN_OR_RETURN(const EntryPath target, ParseEntryPath(entry.link_target));
-  const std::string why = "is a hard link to " + QuotedPath(entry.link_target) + ", which is no file of the archive";
+base::Status TreeWriter::PutHardLink(int parent_fd, const std::string& name, const archive::TarEntry& entry) {
+  SKERRY_ASSIGN_OR_RETURN(const archive::EntryPath target, archive::ParseEntryPath(entry.link_target));
+  const std::string why =
+      "is a hard link to " + archive::QuotedPath(entry.link_target) + ", which is no file of the archive";
   const base::UniqueFd target_parent = OpenInTree(root_fd_, target.parent, O_PATH | O_DIRECTORY, Links::kInsideTree);
   struct stat facts{};
   if (!target_parent.valid() || target.name.empty() ||
@@ -198,7 +201,7 @@ base::Status TreeWriter::PutHardLink(int parent_fd, const std::string& name, con
     return Refuse(base::Code::kPathTraversal, entry.path, why);
   const auto link = [&] { return ::linkat(target_parent.get(), target.name.c_str(), parent_fd, name.c_str(), 0) == 0; };
   if (link()) return {};
-  if (errno != EEXIST) return os::ErrnoErr("make hard link " + QuotedPath(entry.path));
+  if (errno != EEXIST) return os::ErrnoErr("make hard link " + archive::QuotedPath(entry.path));
   if (IsSameFile(target_parent.get(), target.name, parent_fd, name)) return {};
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(parent_fd, name));
   if (!link()) return Refuse(base::Code::kPathTraversal, entry.path, why);

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "archive/entry_path.hpp"
+#include "archive/tar_reader.hpp"
 #include "base/result.hpp"
-#include "image/entry_path.hpp"
 #include "image/import_budget.hpp"
-#include "image/tar_reader.hpp"
 #include "image/tree_directory.hpp"
 
 namespace skerry::image {
@@ -33,18 +33,19 @@ class TreeWriter {
   TreeWriter(int root_fd, ImportBudget& budget) : root_fd_(root_fd), budget_(budget) {}
 
   // `content` is at the content of `entry`.
-  base::Status Put(const TarEntry& entry, TarReader& content);
+  base::Status Put(const archive::TarEntry& entry, archive::TarReader& content);
 
   [[nodiscard]] const TreeCounts& counts() const { return counts_; }
 
  private:
   base::Result<int> OpenParent(const std::string& path);
   base::Result<base::UniqueFd> MakeParents(const std::string& path);
-  base::Status PutTop(const TarEntry& entry);
-  base::Status PutDirectory(int parent_fd, const std::string& name, const TarEntry& entry);
-  base::Status PutFile(int parent_fd, const std::string& name, const TarEntry& entry, TarReader& content);
-  base::Status PutSymbolicLink(int parent_fd, const std::string& name, const TarEntry& entry);
-  base::Status PutHardLink(int parent_fd, const std::string& name, const TarEntry& entry);
+  base::Status PutTop(const archive::TarEntry& entry);
+  base::Status PutDirectory(int parent_fd, const std::string& name, const archive::TarEntry& entry);
+  base::Status PutFile(int parent_fd, const std::string& name, const archive::TarEntry& entry,
+                       archive::TarReader& content);
+  base::Status PutSymbolicLink(int parent_fd, const std::string& name, const archive::TarEntry& entry);
+  base::Status PutHardLink(int parent_fd, const std::string& name, const archive::TarEntry& entry);
 
   int root_fd_;
   ImportBudget& budget_;

@@ -11,12 +11,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "image/archive_builder.hpp"
-#include "image/error_of.hpp"
+#include "archive/archive_builder.hpp"
+#include "archive/error_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::image {
 namespace {
+
+using archive::ArchiveBuilder;
+using archive::CodeOf;
+using archive::MemorySource;
+using archive::MessageOf;
+using archive::PaxRecord;
+using archive::TarReader;
+using archive::WriteFile;
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;

@@ -39,15 +39,15 @@ base::Status Empty(int directory_fd) {
 }  // namespace
 
 base::Result<Whiteout> ParseWhiteout(std::string_view entry_path) {
-  SKERRY_ASSIGN_OR_RETURN(EntryPath path, ParseEntryPath(entry_path));
+  SKERRY_ASSIGN_OR_RETURN(archive::EntryPath path, archive::ParseEntryPath(entry_path));
   if (HasMetaPart(path.parent)) return Whiteout{.kind = WhiteoutKind::kIgnored};
   if (path.name == kOpaqueName) return Whiteout{.kind = WhiteoutKind::kOpaque, .target = std::move(path)};
   if (path.name.starts_with(kMetaPrefix)) return Whiteout{.kind = WhiteoutKind::kIgnored};
   if (!path.name.starts_with(kPrefix)) return Whiteout{};
   path.name.erase(0, kPrefix.size());
   if (path.name.empty() || os::IsDots(path.name))
-    return base::Err(base::Code::kPathTraversal,
-                     "the archive is refused: " + QuotedPath(entry_path) + " hides something that has no name");
+    return base::Err(base::Code::kPathTraversal, "the archive is refused: " + archive::QuotedPath(entry_path) +
+                                                     " hides something that has no name");
   return Whiteout{.kind = WhiteoutKind::kName, .target = std::move(path)};
 }
 
@@ -55,7 +55,7 @@ base::Status ApplyWhiteout(int root_fd, const Whiteout& whiteout) {
   if (whiteout.kind != WhiteoutKind::kName && whiteout.kind != WhiteoutKind::kOpaque) return {};
   base::UniqueFd fd = OpenInTree(root_fd, whiteout.target.parent, O_RDONLY | O_DIRECTORY, Links::kRefused);
   if (!fd.valid() && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return {};
-  if (!fd.valid()) return os::ErrnoErr("open " + QuotedPath(whiteout.target.parent) + " in the tree");
+  if (!fd.valid()) return os::ErrnoErr("open " + archive::QuotedPath(whiteout.target.parent) + " in the tree");
   const TimedDirectory directory(std::move(fd));
   if (whiteout.kind == WhiteoutKind::kOpaque) return Empty(directory.fd());
   return os::RemoveTree(directory.fd(), whiteout.target.name);

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "archive/entry_path.hpp"
 #include "base/result.hpp"
-#include "image/entry_path.hpp"
 
 namespace skerry::image {
 
@@ -18,10 +18,10 @@ enum class WhiteoutKind {
 
 struct Whiteout {
   WhiteoutKind kind = WhiteoutKind::kNone;
-  EntryPath target;
+  archive::EntryPath target;
 };
 
-// Fails like ParseEntryPath, and when what is hidden has no name of its own.
+// Fails like archive::ParseEntryPath, and when what is hidden has no name of its own.
 base::Result<Whiteout> ParseWhiteout(std::string_view entry_path);
 
 // Removes from the tree what is hidden. Links on the way are not followed: a layer names the directories of its own

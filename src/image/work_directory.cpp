@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/ids.hpp"
-#include "image/file_lock.hpp"
-#include "image/store_directory.hpp"
 #include "os/errno_error.hpp"
+#include "os/file_lock.hpp"
+#include "os/own_directory.hpp"
 #include "os/remove_tree.hpp"
 
 namespace skerry::image {
@@ -26,7 +26,7 @@ base::Deadline Now() {
 base::Status WorkDirectory::Open() {
   fd_.Reset(::openat(store_fd_, name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd_.valid()) return os::ErrnoErr("open " + name_ + " in the store");
-  SKERRY_ASSIGN_OR_RETURN(lock_, LockFile(fd_.get(), kLockName, LockMode::kExclusive, Now()));
+  SKERRY_ASSIGN_OR_RETURN(lock_, os::LockFile(fd_.get(), kLockName, os::LockMode::kExclusive, Now()));
   return {};
 }
 
@@ -38,7 +38,7 @@ base::Result<WorkDirectory> WorkDirectory::Create(int store_fd) {
 }
 
 base::Result<std::vector<WorkDirectory>> WorkDirectory::TakeAbandoned(int store_fd) {
-  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListDirectory(store_fd));
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> names, os::NamesOf(store_fd));
   std::vector<WorkDirectory> abandoned;
   for (const std::string& name : names) {
     if (!name.starts_with(kPrefix)) continue;
@@ -51,7 +51,7 @@ base::Result<std::vector<WorkDirectory>> WorkDirectory::TakeAbandoned(int store_
 base::Result<std::optional<WorkDirectory>> WorkDirectory::TakeTree(int store_fd, int trees_fd, const std::string& id) {
   const base::UniqueFd tree(::openat(trees_fd, id.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!tree.valid()) return os::ErrnoErr("open tree " + id);
-  auto lock = LockFile(tree.get(), kLockName, LockMode::kExclusive, Now());
+  auto lock = os::LockFile(tree.get(), kLockName, os::LockMode::kExclusive, Now());
   if (!lock && lock.error().code == base::Code::kUnavailable) return std::nullopt;
   if (!lock) return std::unexpected(lock.error());
   WorkDirectory work(store_fd, base::RandomId(kPrefix));

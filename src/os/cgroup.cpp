@@ -171,6 +171,24 @@ void Cgroup::Kill() const {
   for (const Group& group : groups_) KillMembers(group.version, group.directory);
 }
 
+const Cgroup::Group* Cgroup::Version2() const {
+  const auto found = std::ranges::find(groups_, CgroupVersion::kTwo, &Group::version);
+  return found == groups_.end() ? nullptr : &*found;
+}
+
+base::Status Cgroup::Set(Motion motion) const {
+  const Group* group = Version2();
+  if (group == nullptr) return base::Err(base::Code::kUnavailable, "there is no cgroup of version 2 to freeze");
+  return WriteControlFile(group->directory + "/cgroup.freeze", motion == Motion::kFrozen ? "1" : "0");
+}
+
+Cgroup::Motion Cgroup::CurrentMotion() const {
+  const Group* group = Version2();
+  const auto events = group != nullptr ? ReadFile(group->directory + "/cgroup.events", kControlFileLimit)
+                                       : base::Result<std::string>(base::Err(base::Code::kNotFound, ""));
+  return events && KeyedNumber(*events, "frozen") == 1 ? Motion::kFrozen : Motion::kMoving;
+}
+
 // Every member is in the group that limits processes, where there is one.
 bool Cgroup::Empty() const {
   const Group* counted = Directory("pids");

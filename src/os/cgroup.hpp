@@ -94,6 +94,11 @@ class Cgroup {
 
   // SIGKILL to every member at once where version 2 can, else to the listed members until none is left.
   void Kill() const;
+  // Asks for every member to stop where it is, or to go on. Of version 2 only; kUnavailable without.
+  enum class Motion { kFrozen, kMoving };
+  base::Status Set(Motion motion) const;
+  // What has come of it.
+  [[nodiscard]] Motion CurrentMotion() const;
   [[nodiscard]] bool WaitEmpty(base::Deadline deadline) const;
   [[nodiscard]] CgroupUsage Usage() const { return OpenCounters().Read(); }
   [[nodiscard]] CgroupCounters OpenCounters() const;
@@ -109,6 +114,7 @@ class Cgroup {
   Cgroup() = default;
   base::Status Add(const CgroupMount& mount, const std::string& name);
   base::Status OpenLimitedVersion2();
+  [[nodiscard]] const Group* Version2() const;
   [[nodiscard]] const Group* Directory(std::string_view controller) const;
   [[nodiscard]] bool Empty() const;
 

@@ -1,7 +1,9 @@
 #include "os/remove_tree.hpp"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -15,12 +17,26 @@
 namespace skerry::os {
 namespace {
 
-// A program may take our right to look into its directories away; as the owner (or root) we give it back.
-base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
+// Not what is mounted there: that is somebody else's. A kernel that cannot tell finds out when the mount point cannot
+// be removed.
+base::UniqueFd TryOpen(int parent_fd, const char* name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  base::UniqueFd fd(::openat(parent_fd, name, kFlags));
-  if (!fd.valid() && errno == EACCES && ::fchmodat(parent_fd, name, S_IRWXU, 0) == 0)
-    fd.Reset(::openat(parent_fd, name, kFlags));
+  open_how how{};
+  how.flags = kFlags;
+  how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS;
+  base::UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, parent_fd, name, &how, sizeof how)));
+  if (!fd.valid() && errno == ENOSYS) fd.Reset(::openat(parent_fd, name, kFlags));
+  return fd;
+}
+
+// A program may take our right to look into its directories away; as the owner (or root) we give it back. Not through a
+// link that it puts there just then.
+base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
+  base::UniqueFd fd = TryOpen(parent_fd, name);
+  if (!fd.valid() && errno == EACCES && ::fchmodat(parent_fd, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0)
+    fd = TryOpen(parent_fd, name);
+  if (!fd.valid() && errno == EXDEV)
+    return base::Err(base::Code::kPermissionDenied, std::string(name) + ": another file system is mounted there");
   if (!fd.valid()) return ErrnoErr(std::string("open ") + name);
   ::fchmod(fd.get(), S_IRWXU);  // removing entries needs write and search; where it fails the removal below says so
   return fd;
@@ -67,7 +83,7 @@ class Flattener {
     if (errno != EISDIR && errno != EPERM) return ErrnoErr(std::string("unlink ") + name);
     if (::unlinkat(directory_fd, name, AT_REMOVEDIR) == 0) return {};
     // Moving a directory rewrites its "..", which needs write permission on the directory itself.
-    (void)::fchmodat(directory_fd, name, S_IRWXU, 0);
+    (void)::fchmodat(directory_fd, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
     const std::string up = stem_ + "." + std::to_string(moved_++);
     if (::renameat(directory_fd, name, top_fd_, up.c_str()) < 0) return ErrnoErr(std::string("remove ") + name);
     return {};

@@ -1,7 +1,10 @@
 #include "os/remove_tree.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -77,6 +80,30 @@ TEST_F(RemoveTreeTest, RemovesATreeDeeperThanAnyPath) {
 
 TEST_F(RemoveTreeTest, WhatIsNotThereNeedsNoRemoving) {
   EXPECT_TRUE(RemoveTree((base_ / "never").string()).has_value());
+}
+
+// In a child with mounts of its own; the exit code says what happened.
+int RemoveWithMount(const fs::path& base) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) < 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) ::_exit(77);
+    fs::create_directory(base / "tree/mnt");
+    if (::mount((base / "outside").c_str(), (base / "tree/mnt").c_str(), nullptr, MS_BIND, nullptr) < 0) ::_exit(77);
+    ::_exit(RemoveTree((base / "tree").string()) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST_F(RemoveTreeTest, WhatIsMountedInsideIsNotTouched) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  fs::create_directory(base_ / "outside");
+  std::ofstream(base_ / "outside/file") << "x";
+  const int outcome = RemoveWithMount(base_);
+  if (outcome == 77) GTEST_SKIP() << "cannot mount here";
+  EXPECT_EQ(outcome, 1);
+  EXPECT_TRUE(fs::exists(base_ / "outside/file"));
 }
 
 }  // namespace

@@ -19,11 +19,11 @@
 #include <string>
 #include <string_view>
 
+#include "archive/tar_header.hpp"
 #include "base/unique_fd.hpp"
 #include "image/image_source.hpp"
 #include "image/import_budget.hpp"
 #include "image/layer.hpp"
-#include "image/tar_header.hpp"
 #include "image/work_directory.hpp"
 #include "os/files.hpp"
 #include "os/remove_tree.hpp"
@@ -32,6 +32,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace {
 
+namespace archive = skerry::archive;
 namespace base = skerry::base;
 namespace image = skerry::image;
 namespace os = skerry::os;
@@ -134,7 +135,7 @@ void Unpack(const Playground& playground, std::string_view bytes) {
 }
 
 void RepairChecksums(std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t kBlock = image::kTarBlockBytes;
+  constexpr std::size_t kBlock = archive::kTarBlockBytes;
   constexpr std::size_t kOffset = 148;
   for (std::size_t at = 0; at + kBlock <= size;) {
     std::uint8_t* const block = data + at;
@@ -145,7 +146,7 @@ void RepairChecksums(std::uint8_t* data, std::size_t size) {
     char text[8];
     std::snprintf(text, sizeof text, "%06o", sum);
     std::memcpy(block + kOffset, text, 7);
-    const auto header = image::ParseTarHeader(image::TarBlock(reinterpret_cast<const char*>(block), kBlock));
+    const auto header = archive::ParseTarHeader(archive::TarBlock(reinterpret_cast<const char*>(block), kBlock));
     const std::uint64_t content = header ? header->size : 0;
     if (content > size) return;
     at += kBlock + (static_cast<std::size_t>(content) + kBlock - 1) / kBlock * kBlock;

@@ -1,0 +1,31 @@
+// The name of an entry, taken apart and checked. No disk is touched.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace skerry::archive {
+
+inline constexpr std::size_t kMaxPathBytes = 4095;
+inline constexpr std::size_t kMaxNameBytes = 255;
+inline constexpr std::size_t kMaxDepth = 255;
+
+// Relative to the top of the tree. No part of it is "", "." or "..".
+struct EntryPath {
+  std::string parent;  // "" is the top
+  std::string name;    // "" is the top itself
+
+  [[nodiscard]] std::string Joined() const { return parent.empty() ? name : parent + "/" + name; }
+};
+
+// "./" and "/" at the front and doubled slashes are dropped. A ".." anywhere is kPathTraversal; too long or too deep is
+// kTooLarge; empty or with a NUL is kInvalidArgument.
+base::Result<EntryPath> ParseEntryPath(std::string_view text);
+
+// 'name', short and printable, for messages.
+std::string QuotedPath(std::string_view text);
+
+}  // namespace skerry::archive

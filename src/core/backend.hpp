@@ -144,6 +144,10 @@ class Sandbox {
   // kUnavailable where the backend has none.
   virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language);
 
+  // Every process inside stands still until Thaw. kUnavailable where that cannot be had.
+  virtual base::Status Freeze();
+  virtual base::Status Thaw();
+
   // Sends every process inside to its end and does not wait for it; Stop does. Nothing else may follow.
   virtual void BeginStop() {}
 
@@ -162,6 +166,14 @@ class Sandbox {
 
 inline base::Result<std::unique_ptr<Context>> Sandbox::OpenContext(Language) {
   return base::Err(base::Code::kUnavailable, "this sandbox has no contexts; use the native one");
+}
+
+inline base::Status Sandbox::Freeze() {
+  return base::Err(base::Code::kUnavailable, "this sandbox cannot be frozen");
+}
+
+inline base::Status Sandbox::Thaw() {
+  return {};
 }
 
 enum class IsolationLevel { kNone, kProcess, kNamespaces };

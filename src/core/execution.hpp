@@ -21,6 +21,12 @@ base::Result<Language> ParseLanguage(std::string_view name);
 
 inline constexpr std::string_view kAutoSandbox = "auto";
 
+// What becomes of a run's changes in a workspace that stays.
+enum class Carry {
+  kCommit,  // they are carried over
+  kShow,    // they are shown, and burned
+};
+
 struct ExecutionRequest {
   std::string code;
   Language language = Language::kPython;
@@ -33,6 +39,9 @@ struct ExecutionRequest {
   std::optional<std::string> workspace;
   // An imported root file system; without it the host's programs.
   std::optional<std::string> image;
+  Carry carry = Carry::kCommit;
+  // Of a session: the execution that led to this one.
+  std::optional<std::string> caused_by;
 };
 
 // A request that no backend may see: empty code, code that is no UTF-8 or holds a NUL, values out of range.
@@ -93,6 +102,7 @@ struct Timings {
 };
 
 struct ExecutionResult {
+  std::string execution_id;  // in the record of a session; empty outside of one
   Outcome outcome;
   RiskAssessment risk;
   std::string standard_output;
@@ -108,6 +118,8 @@ struct ExecutionResult {
   std::vector<std::string> files_changed;
   std::vector<std::string> files_deleted;
   std::vector<WithheldFile> files_withheld;
+  std::string diff;         // of Carry::kShow: what would have changed, for people
+  std::string approved_by;  // who or what said yes; empty where nobody was asked
   std::vector<LimitReached> limits_reached;
   std::vector<std::string> degraded;  // what this machine could not enforce
 

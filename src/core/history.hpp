@@ -1,0 +1,68 @@
+// What a session did, and where a file in it comes from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/record.hpp"
+
+namespace skerry::core {
+
+// An execution with all it did to files and all it used.
+struct HistoryEntry {
+  ExecutionRecord execution;
+  std::vector<FileChange> changes;
+  std::vector<FileUse> uses;
+
+  bool operator==(const HistoryEntry&) const = default;
+};
+
+struct HistoryRange {
+  std::uint64_t after = 0;  // sequence number of the last one that is known already
+  std::size_t limit = 100;
+};
+
+// In the order of their beginning.
+base::Result<std::vector<HistoryEntry>> LoadHistory(RecordStore& store, const std::string& session,
+                                                    const HistoryRange& range);
+
+// A file that an execution used, and the state of it that this was; none when no execution had made it.
+struct FileSource {
+  FileUse use;
+  std::optional<FileVersion> made;
+
+  bool operator==(const FileSource&) const = default;
+};
+
+// A state of a file, what made it, and from what.
+struct FileStep {
+  FileVersion version;
+  ExecutionRecord execution;
+  std::vector<FileSource> sources;
+
+  bool operator==(const FileStep&) const = default;
+};
+
+struct FileHistory {
+  std::string path;
+  std::vector<FileStep> versions;  // every state of the file, in order
+  // The states of other files, and of this one, that these were made from: directly, then by way of one more file, and
+  // so on. Each state once, and none that is in `versions`.
+  std::vector<FileStep> origins;
+  bool cut = false;  // there are more origins than the bounds allow
+};
+
+struct FileHistoryBounds {
+  std::size_t depth = 16;     // files between a state and an origin
+  std::size_t origins = 500;  // all together
+};
+
+// kNotFound when the record knows nothing of the path.
+base::Result<FileHistory> LoadFileHistory(RecordStore& store, const std::string& session, const std::string& path,
+                                          const FileHistoryBounds& bounds = {});
+
+}  // namespace skerry::core

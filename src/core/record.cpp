@@ -1,0 +1,79 @@
+#include "core/record.hpp"
+
+#include <array>
+#include <utility>
+
+namespace skerry::core {
+namespace {
+
+template <class E>
+using Name = std::pair<E, std::string_view>;
+
+constexpr std::array kActions = {
+    Name<FileAction>{FileAction::kCreated, "created"},
+    Name<FileAction>{FileAction::kChanged, "changed"},
+    Name<FileAction>{FileAction::kRemoved, "removed"},
+};
+constexpr std::array kKinds = {
+    Name<FileKind>{FileKind::kFile, "file"},
+    Name<FileKind>{FileKind::kLink, "link"},
+};
+constexpr std::array kHows = {
+    Name<FileUse::How>{FileUse::How::kRead, "read"},
+    Name<FileUse::How>{FileUse::How::kNamed, "named"},
+};
+constexpr std::array kStates = {
+    Name<ExecutionState>{ExecutionState::kRunning, "running"},
+    Name<ExecutionState>{ExecutionState::kDone, "done"},
+    Name<ExecutionState>{ExecutionState::kLost, "lost"},
+};
+
+template <class Table, class E>
+std::string_view NameIn(const Table& table, E value) {
+  for (const auto& [candidate, name] : table)
+    if (candidate == value) return name;
+  return "";
+}
+
+template <class Table>
+auto ValueIn(const Table& table, std::string_view name) -> std::optional<typename Table::value_type::first_type> {
+  for (const auto& [value, candidate] : table)
+    if (candidate == name) return value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view NameOf(FileAction action) {
+  return NameIn(kActions, action);
+}
+
+std::string_view NameOf(FileKind kind) {
+  return NameIn(kKinds, kind);
+}
+
+std::string_view NameOf(FileUse::How how) {
+  return NameIn(kHows, how);
+}
+
+std::string_view NameOf(ExecutionState state) {
+  return NameIn(kStates, state);
+}
+
+std::optional<FileAction> ParseFileAction(std::string_view name) {
+  return ValueIn(kActions, name);
+}
+
+std::optional<FileKind> ParseFileKind(std::string_view name) {
+  return ValueIn(kKinds, name);
+}
+
+std::optional<FileUse::How> ParseHow(std::string_view name) {
+  return ValueIn(kHows, name);
+}
+
+std::optional<ExecutionState> ParseExecutionState(std::string_view name) {
+  return ValueIn(kStates, name);
+}
+
+}  // namespace skerry::core

@@ -1,0 +1,86 @@
+// One connection to an SQLite file.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.hpp"
+#include "store/statement.hpp"
+
+struct sqlite3;
+
+namespace skerry::store {
+
+struct DatabaseOptions {
+  std::chrono::milliseconds busy_timeout{5000};  // how long to wait for others' locks
+};
+
+// Of one thread at a time, and of one process: it must not be used after a fork.
+class Database {
+ public:
+  // The file must be there; it may be empty. `path` is absolute and has no symbolic link in it. Nothing is
+  // written yet.
+  static base::Result<std::unique_ptr<Database>> Open(const std::string& path, const DatabaseOptions& options);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  // Compiled once; kept for the next time. `sql` is one statement.
+  base::Result<Statement> Prepare(std::string_view sql);
+  // Any number of statements, without their rows.
+  base::Status Execute(const std::string& sql);
+  // One number from one row.
+  base::Result<std::int64_t> Ask(std::string_view sql);
+
+  [[nodiscard]] std::int64_t LastInsertedRow() const;
+  // Rows that the last statement wrote itself.
+  [[nodiscard]] std::int64_t RowsWritten() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::chrono::milliseconds busy_timeout() const { return options_.busy_timeout; }
+
+  // Whether the last failure was somebody else's lock.
+  [[nodiscard]] bool WasBusy() const;
+  // The error of a code, with what the connection knows about it.
+  [[nodiscard]] base::Error ErrorWith(int code) const;
+
+ private:
+  friend class Statement;
+  friend class Transaction;
+  Database(sqlite3* handle, std::string path, const DatabaseOptions& options);
+  base::Status Configure();
+  void GiveBack(sqlite3_stmt* statement);
+  [[nodiscard]] bool InTransaction() const;
+
+  sqlite3* handle_;
+  std::string path_;
+  DatabaseOptions options_;
+  std::unordered_map<std::string, sqlite3_stmt*> idle_;  // by their text
+};
+
+// What is not committed is undone at its end.
+class Transaction {
+ public:
+  enum class Kind {
+    kRead,   // sees one state of the file, whatever others write
+    kWrite,  // from the beginning: others may read, nobody else may write
+  };
+  static base::Result<Transaction> Begin(Database& database, Kind kind = Kind::kWrite);
+  Transaction(Transaction&& other) noexcept;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  base::Status Commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+
+  Database* database_;
+};
+
+}  // namespace skerry::store

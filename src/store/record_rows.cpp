@@ -1,0 +1,178 @@
+#include "store/record_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+
+#include "store/sqlite_error.hpp"
+
+namespace skerry::store {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+using Row = Statement::Row;
+
+std::uint64_t NextUnsigned(Statement& statement) {
+  return std::bit_cast<std::uint64_t>(statement.NextNumber());
+}
+
+core::TimePoint NextTime(Statement& statement) {
+  return FromMicroseconds(statement.NextNumber());
+}
+
+std::optional<core::TimePoint> NextOptionalTime(Statement& statement) {
+  return statement.NextOptionalNumber().transform(FromMicroseconds);
+}
+
+// A name of ours, or the file is damaged.
+template <class E>
+base::Status NextName(Database& database, Statement& statement, std::optional<E> (*parse)(std::string_view), E& value) {
+  const std::string name = statement.NextText();
+  const std::optional<E> parsed = parse(name);
+  if (!parsed) return std::unexpected(DamagedError(database.path(), "it says '" + name + "'"));
+  value = *parsed;
+  return {};
+}
+
+base::Result<core::ExecutionRecord> NextExecution(Database& database, Statement& statement) {
+  core::ExecutionRecord execution;
+  execution.id = statement.NextText();
+  execution.sequence = NextUnsigned(statement);
+  execution.session = statement.NextText();
+  execution.kind = statement.NextText();
+  execution.language = statement.NextText();
+  execution.by = statement.NextText();
+  execution.sandbox = statement.NextText();
+  execution.risk = statement.NextText();
+  execution.approval = statement.NextText();
+  execution.timeout_seconds = NextUnsigned(statement);
+  execution.memory_mb = NextUnsigned(statement);
+  execution.caused_by = statement.NextText();
+  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseExecutionState, execution.state));
+  execution.outcome = statement.NextText();
+  execution.exit_code = static_cast<int>(statement.NextNumber());
+  execution.reason = statement.NextText();
+  execution.started_at = NextTime(statement);
+  execution.ended_at = NextOptionalTime(statement);
+  execution.obtain = nanoseconds(statement.NextNumber());
+  execution.run = nanoseconds(statement.NextNumber());
+  execution.finish = nanoseconds(statement.NextNumber());
+  execution.what_bytes = NextUnsigned(statement);
+  execution.what_sha256 = statement.NextText();
+  execution.what = statement.NextText();
+  return execution;
+}
+
+base::Result<core::FileChange> NextChange(Database& database, Statement& statement) {
+  core::FileChange change;
+  change.path = statement.NextText();
+  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseFileAction, change.action));
+  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseFileKind, change.kind));
+  change.size = NextUnsigned(statement);
+  change.mode = static_cast<std::uint32_t>(statement.NextNumber());
+  change.sha256 = statement.NextText();
+  return change;
+}
+
+base::Result<core::FileUse> NextUse(Database& database, Statement& statement) {
+  core::FileUse use;
+  use.path = statement.NextText();
+  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseHow, use.how));
+  use.sha256 = statement.NextText();
+  return use;
+}
+
+base::Result<core::FileVersion> NextVersion(Database& database, Statement& statement) {
+  core::FileVersion version;
+  SKERRY_ASSIGN_OR_RETURN(version.change, NextChange(database, statement));
+  version.execution = statement.NextText();
+  version.sequence = NextUnsigned(statement);
+  version.at = NextTime(statement);
+  return version;
+}
+
+template <class T>
+base::Result<std::vector<T>> ReadAll(Database& database, Statement& statement,
+                                     base::Result<T> (*next)(Database&, Statement&)) {
+  std::vector<T> records;
+  while (true) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, statement.Step());
+    if (row == Row::kNoMore) return records;
+    SKERRY_ASSIGN_OR_RETURN(T record, next(database, statement));
+    records.push_back(std::move(record));
+  }
+}
+
+}  // namespace
+
+const std::string_view kSessionColumns = "id, created_by, created_at, used_at, deleted_at";
+const std::string_view kExecutionColumns =
+    "e.id, e.sequence, s.id, e.kind, e.language, e.asked_by, e.sandbox, e.risk, e.approval, e.timeout_seconds, "
+    "e.memory_mb, (SELECT cause FROM causes WHERE execution = e.sequence), e.state, e.outcome, e.exit_code, e.reason, "
+    "e.started_at, e.ended_at, e.obtain, e.run, e.finish, e.what_bytes, e.what_sha256, e.what";
+const std::string_view kChangeColumns = "v.path, v.action, v.kind, v.size, v.mode, v.sha256";
+const std::string_view kUseColumns = "u.path, u.how, u.sha256";
+
+std::int64_t ToMicroseconds(core::TimePoint time) {
+  return std::chrono::floor<microseconds>(time).time_since_epoch().count();
+}
+
+core::TimePoint FromMicroseconds(std::int64_t count) {
+  // What does not fit the clock is no time that we wrote; it must not overflow either.
+  using std::chrono::duration_cast;
+  constexpr std::int64_t kLow = duration_cast<microseconds>(core::TimePoint::min().time_since_epoch()).count();
+  constexpr std::int64_t kHigh = duration_cast<microseconds>(core::TimePoint::max().time_since_epoch()).count();
+  return core::TimePoint(microseconds(std::clamp(count, kLow, kHigh)));
+}
+
+std::string_view Beginning(std::string_view text, std::size_t size) {
+  if (text.size() <= size) return text;
+  constexpr std::size_t kLongestTail = 3;  // a character has at most three bytes after its first
+  for (std::size_t cut = size; cut > 0 && size - cut <= kLongestTail; --cut)
+    if ((static_cast<unsigned char>(text[cut]) & 0xC0U) != 0x80U) return text.substr(0, cut);
+  return text.substr(0, size);
+}
+
+void BindChange(Statement& statement, const core::FileChange& change) {
+  statement.Bytes(change.path).Text(NameOf(change.action)).Text(NameOf(change.kind));
+  statement.Number(std::bit_cast<std::int64_t>(change.size)).Number(change.mode).Text(change.sha256);
+}
+
+void BindUse(Statement& statement, const core::FileUse& use) {
+  statement.Bytes(use.path).Text(NameOf(use.how)).Text(use.sha256);
+}
+
+base::Result<std::vector<core::SessionRecord>> ReadSessions(Statement& statement) {
+  std::vector<core::SessionRecord> sessions;
+  while (true) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, statement.Step());
+    if (row == Row::kNoMore) return sessions;
+    core::SessionRecord session;
+    session.id = statement.NextText();
+    session.created_by = statement.NextText();
+    session.created_at = NextTime(statement);
+    session.used_at = NextTime(statement);
+    session.deleted_at = NextOptionalTime(statement);
+    sessions.push_back(std::move(session));
+  }
+}
+
+base::Result<std::vector<core::ExecutionRecord>> ReadExecutions(Database& database, Statement& statement) {
+  return ReadAll(database, statement, NextExecution);
+}
+
+base::Result<std::vector<core::FileChange>> ReadChanges(Database& database, Statement& statement) {
+  return ReadAll(database, statement, NextChange);
+}
+
+base::Result<std::vector<core::FileUse>> ReadUses(Database& database, Statement& statement) {
+  return ReadAll(database, statement, NextUse);
+}
+
+base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement) {
+  return ReadAll(database, statement, NextVersion);
+}
+
+}  // namespace skerry::store

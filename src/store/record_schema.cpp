@@ -1,0 +1,89 @@
+#include "store/record_schema.hpp"
+
+#include <array>
+
+namespace skerry::store {
+namespace {
+
+// Times are microseconds since 1970 (UTC), durations nanoseconds. Paths are bytes. An unsigned number above 2^63 is
+// kept as the negative number of the same bits.
+//
+// file_versions.number is the order in which states became known. Executions of a session may overlap: the one that
+// began first is not always the one that wrote first.
+constexpr std::string_view kFirst = R"(
+CREATE TABLE sessions(
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL,
+  deleted_at INTEGER
+) STRICT;
+
+CREATE TABLE executions(
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  session INTEGER NOT NULL REFERENCES sessions(key) ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  language TEXT NOT NULL,
+  asked_by TEXT NOT NULL,
+  sandbox TEXT NOT NULL,
+  risk TEXT NOT NULL,
+  approval TEXT NOT NULL,
+  timeout_seconds INTEGER NOT NULL,
+  memory_mb INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT 'running' CHECK(state IN ('running', 'done', 'lost')),
+  outcome TEXT NOT NULL DEFAULT '',
+  exit_code INTEGER NOT NULL DEFAULT 0,
+  reason TEXT NOT NULL DEFAULT '',
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  obtain INTEGER NOT NULL DEFAULT 0,
+  run INTEGER NOT NULL DEFAULT 0,
+  finish INTEGER NOT NULL DEFAULT 0,
+  what_bytes INTEGER NOT NULL,
+  what_sha256 TEXT NOT NULL,
+  what BLOB NOT NULL
+) STRICT;
+CREATE INDEX executions_of_session ON executions(session);
+CREATE INDEX executions_unfinished ON executions(session) WHERE state = 'running';
+
+CREATE TABLE causes(
+  execution INTEGER NOT NULL REFERENCES executions(sequence) ON DELETE CASCADE,
+  cause TEXT NOT NULL,
+  PRIMARY KEY(execution, cause)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE file_versions(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  session INTEGER NOT NULL REFERENCES sessions(key) ON DELETE CASCADE,
+  execution INTEGER NOT NULL REFERENCES executions(sequence) ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  action TEXT NOT NULL CHECK(action IN ('created', 'changed', 'removed')),
+  kind TEXT NOT NULL CHECK(kind IN ('file', 'link')),
+  size INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  sha256 TEXT NOT NULL
+) STRICT;
+CREATE INDEX file_versions_of_path ON file_versions(session, path);
+CREATE INDEX file_versions_of_execution ON file_versions(execution);
+
+CREATE TABLE file_uses(
+  number INTEGER PRIMARY KEY,
+  execution INTEGER NOT NULL REFERENCES executions(sequence) ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  how TEXT NOT NULL CHECK(how IN ('read', 'named')),
+  sha256 TEXT NOT NULL
+) STRICT;
+CREATE INDEX file_uses_of_execution ON file_uses(execution);
+)";
+
+constexpr std::array kMigrations = {kFirst};
+
+}  // namespace
+
+Migrations RecordMigrations() {
+  return kMigrations;
+}
+
+}  // namespace skerry::store

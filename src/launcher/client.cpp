@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <thread>
 #include <utility>
 
 #include "os/errno_error.hpp"
@@ -226,6 +227,23 @@ base::Result<Usage> SandboxHandle::AskUsage() {
   const auto* usage = std::get_if<Usage>(&answer);
   if (usage == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
   return *usage;
+}
+
+base::Status SandboxHandle::Bring(MotionKind wanted) {
+  constexpr auto kPatience = 2s;
+  constexpr auto kPause = std::chrono::microseconds(200);
+  for (const auto deadline = base::Deadline::After(kPatience); !deadline.Expired();) {
+    SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{FreezeRequest{wanted}})));
+    SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStopPatience)));
+    if (const auto* ended = std::get_if<Ended>(&answer)) ended_ = *ended;
+    const auto* motion = std::get_if<Motion>(&answer);
+    if (motion == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+    if (motion->now == wanted) return {};
+    if (motion->now == MotionKind::kUnable)
+      return base::Err(base::Code::kUnavailable, "this machine has no cgroup of version 2 to freeze the sandbox with");
+    std::this_thread::sleep_for(kPause);
+  }
+  return base::Err(base::Code::kTimeout, "the sandbox does not stand still");
 }
 
 void SandboxHandle::BeginStop() {

@@ -113,6 +113,9 @@ class SandboxHandle {
 
   base::Result<Usage> AskUsage();
 
+  // Waits until every process stands still, or goes on. kUnavailable where that cannot be had, kTimeout.
+  base::Status Bring(MotionKind wanted);
+
   // Kills everything inside and does not wait. Only Stop may follow.
   void BeginStop();
 

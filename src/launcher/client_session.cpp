@@ -63,6 +63,8 @@ void ClientSession::ServeClient() {
   const auto request = message ? DecodeToLauncher(message->bytes) : std::nullopt;
   if (request && phase_ == Phase::kRunning && std::holds_alternative<UsageRequest>(*request))
     return Answer(sandbox_->CurrentUsage());
+  if (request && phase_ == Phase::kRunning && std::holds_alternative<FreezeRequest>(*request))
+    return Answer(sandbox_->Set(std::get<FreezeRequest>(*request).wanted));
   if (request && phase_ == Phase::kRunning && std::holds_alternative<ActivityRequest>(*request))
     return OnActivity(std::get<ActivityRequest>(*request));
   if (request && phase_ == Phase::kRunning && std::holds_alternative<ForkRequest>(*request))

@@ -26,6 +26,8 @@ enum class Tag : std::uint64_t {
   kForkEnded,
   kCommandSignal,
   kZygoteOffer,
+  kFreeze,
+  kMotion,
   kLast
 };
 
@@ -109,6 +111,14 @@ std::string EncodeOne(const CommandRequest& message) {
 
 std::string EncodeOne(const UsageRequest&) {
   return Tagged(Tag::kUsageRequest).Take();
+}
+
+std::string EncodeOne(const FreezeRequest& message) {
+  return Tagged(Tag::kFreeze).Number(static_cast<std::uint64_t>(message.wanted)).Take();
+}
+
+std::string EncodeOne(const Motion& message) {
+  return Tagged(Tag::kMotion).Number(static_cast<std::uint64_t>(message.now)).Take();
 }
 
 std::string EncodeOne(const StopRequest&) {
@@ -235,6 +245,17 @@ std::optional<ToLauncher> DecodeSignal(WireReader reader) {
   return reader.Complete() && request.pid > 1 ? std::optional<ToLauncher>(request) : std::nullopt;
 }
 
+std::optional<ToLauncher> DecodeFreeze(WireReader reader) {
+  const FreezeRequest request{
+      static_cast<MotionKind>(reader.NumberUpTo(static_cast<std::uint64_t>(MotionKind::kFrozen)))};
+  return reader.Complete() ? std::optional<ToLauncher>(request) : std::nullopt;
+}
+
+std::optional<FromLauncher> DecodeMotion(WireReader reader) {
+  const Motion message{static_cast<MotionKind>(reader.NumberUpTo(static_cast<std::uint64_t>(MotionKind::kUnable)))};
+  return reader.Complete() ? std::optional<FromLauncher>(message) : std::nullopt;
+}
+
 std::optional<FromLauncher> DecodeForked(WireReader reader) {
   Forked message;
   message.pid = reader.NumberUpTo(kMaxCount);
@@ -351,6 +372,8 @@ std::optional<ToLauncher> DecodeToLauncher(std::string_view bytes) {
       return DecodeSignal(reader);
     case Tag::kUsageRequest:
       return reader.Complete() ? std::optional<ToLauncher>(UsageRequest{}) : std::nullopt;
+    case Tag::kFreeze:
+      return DecodeFreeze(reader);
     case Tag::kStop:
       return reader.Complete() ? std::optional<ToLauncher>(StopRequest{}) : std::nullopt;
     default:
@@ -371,6 +394,8 @@ std::optional<FromLauncher> DecodeFromLauncher(std::string_view bytes) {
       return DecodeForkEnded(reader);
     case Tag::kUsage:
       return DecodeUsage(reader);
+    case Tag::kMotion:
+      return DecodeMotion(reader);
     case Tag::kEnded:
       return DecodeEnded(reader);
     default:

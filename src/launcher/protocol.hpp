@@ -3,9 +3,10 @@
 // - backend → launcher, on the socket it was started with: kConnect with one end of a socket pair. That pair is for one
 //   sandbox; everything below happens on it. Its end is the sandbox's end.
 // - backend → launcher: StartRequest with the host's directories it names, open; then ActivityRequest before each
-//   command and UsageRequest as often as wanted; ForkRequest and SignalRequest for what zygotes make; then StopRequest.
-// - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; at the end
-//   Ended.
+//   command and UsageRequest and FreezeRequest as often as wanted; ForkRequest and SignalRequest for what zygotes make;
+//   then StopRequest.
+// - launcher → backend: Started with the socket to init and the views of the workspace, or Failed; Usage; Motion; at
+//   the end Ended.
 // - backend → init: CommandRequest with stdin, stdout, stderr and up to two more for 3 and 4, as the program wants them
 //   (a file with its text, a channel); or with a terminal and only those.
 // - init → backend: TerminalOpened with its other end, when one was asked for; CommandEnded.
@@ -89,6 +90,13 @@ struct SignalRequest {
 };
 
 struct UsageRequest {};
+
+// Every process of the sandbox is to stop where it is, or to go on. Answered by Motion at once; asked again until it
+// has come to that.
+enum class MotionKind : std::uint8_t { kMoving, kFrozen, kUnable };
+struct FreezeRequest {
+  MotionKind wanted = MotionKind::kFrozen;
+};
 struct StopRequest {};
 
 // With the socket to the init; unless the workspace is direct, two directories: its changes, and the whole of it as
@@ -110,6 +118,10 @@ struct Usage {
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t forks_refused = 0;
   std::uint64_t times_throttled = 0;
+};
+
+struct Motion {
+  MotionKind now = MotionKind::kMoving;
 };
 
 struct Ended {
@@ -176,8 +188,9 @@ inline constexpr std::string_view kInitReady = "!";
 
 using ToInit = std::variant<CommandRequest, CommandSignal>;
 using FromInit = std::variant<TerminalOpened, CommandEnded>;
-using ToLauncher = std::variant<StartRequest, ActivityRequest, ForkRequest, SignalRequest, UsageRequest, StopRequest>;
-using FromLauncher = std::variant<Started, Failed, Forked, ForkEnded, Usage, Ended>;
+using ToLauncher =
+    std::variant<StartRequest, ActivityRequest, ForkRequest, SignalRequest, UsageRequest, FreezeRequest, StopRequest>;
+using FromLauncher = std::variant<Started, Failed, Forked, ForkEnded, Usage, Motion, Ended>;
 
 std::string Encode(const ToLauncher& message);
 std::string Encode(const FromLauncher& message);

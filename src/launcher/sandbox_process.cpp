@@ -196,6 +196,13 @@ base::Status SandboxProcess::ReadFirstWord() {
                    "set-up step failed: make the sandbox: the sandbox was killed while it was being set up");
 }
 
+Motion SandboxProcess::Set(MotionKind wanted) const {
+  using Group = os::Cgroup::Motion;
+  const Group group = wanted == MotionKind::kFrozen ? Group::kFrozen : Group::kMoving;
+  if (!cgroup_.Set(group)) return {MotionKind::kUnable};
+  return {cgroup_.CurrentMotion() == Group::kFrozen ? MotionKind::kFrozen : MotionKind::kMoving};
+}
+
 const os::CgroupCounters& SandboxProcess::Counters() {
   if (counters_.all().empty()) counters_ = cgroup_.OpenCounters();
   return counters_;

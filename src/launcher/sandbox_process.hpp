@@ -72,6 +72,8 @@ class SandboxProcess {
   [[nodiscard]] bool OverMemoryLimit();
 
   [[nodiscard]] Usage CurrentUsage() const;
+  // Tries to bring every process to that, and says how far it is.
+  [[nodiscard]] Motion Set(MotionKind wanted) const;
 
   // How a zygote's child is fenced in to enter this sandbox; nothing for those it cannot enter.
   [[nodiscard]] const std::optional<ForkOrder>& fork_order() const { return fork_order_; }

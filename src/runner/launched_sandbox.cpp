@@ -96,6 +96,14 @@ base::Status LaunchedSandbox::Start() {
   return {};
 }
 
+base::Status LaunchedSandbox::Freeze() {
+  return IsRunning() ? handle_->Bring(launcher::MotionKind::kFrozen) : base::Status{};
+}
+
+base::Status LaunchedSandbox::Thaw() {
+  return IsRunning() ? handle_->Bring(launcher::MotionKind::kMoving) : base::Status{};
+}
+
 std::optional<core::WorkspaceView> LaunchedSandbox::View() const {
   if (views_.size() != 2) return std::nullopt;
   return core::WorkspaceView{views_[0].get(), views_[1].get(), !spec_.workspace.empty()};

@@ -39,6 +39,8 @@ class LaunchedSandbox : public core::Sandbox {
   base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
                                             std::stop_token stop) override;
   base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language) override;
+  base::Status Freeze() override;
+  base::Status Thaw() override;
   void BeginStop() override;
   base::Status Stop() override;
   [[nodiscard]] bool IsRunning() const override;

@@ -11,25 +11,26 @@
 #include <span>
 #include <utility>
 
+#include "base/ids.hpp"
+#include "base/sha256.hpp"
 #include "base/unique_fd.hpp"
 #include "os/errno_error.hpp"
-#include "os/files.hpp"
 #include "workspace/beneath.hpp"
-#include "workspace/file_copy.hpp"
+#include "workspace/layer_memory.hpp"
 #include "workspace/layers.hpp"
 #include "workspace/link_check.hpp"
 #include "workspace/prepared_entry.hpp"
 #include "workspace/removal.hpp"
+#include "workspace/usage.hpp"
 
 namespace skerry::workspace {
 namespace {
 
 constexpr const char* kKept = "was kept, because not everything new could be written";
 
-bool IsSameLink(const Place& place, const Change& change) {
-  if (!place.HoldsLink()) return false;
-  const auto target = os::ReadLink(place.parent.get(), place.name);
-  return target && *target == change.target;
+std::uint64_t BytesOf(const struct stat& facts) {
+  constexpr std::uint64_t kBlockBytes = 512;
+  return static_cast<std::uint64_t>(facts.st_blocks) * kBlockBytes;
 }
 
 // How many files are below the first of `changes`, which follow it.
@@ -54,6 +55,7 @@ class Committer {
 
   CommitReport Run() {
     if (!found_.complete) Withhold(".", "holds more changes than can be listed; the rest was not written");
+    if (layers_.limits.counting == Counting::kGrowth) CountDeletions();
     const std::span<const Change> all(found_.changes);
     for (std::size_t i = 0; i < all.size(); ++i) TakeFirst(all.subspan(i));
     WriteLinks();
@@ -83,6 +85,30 @@ class Committer {
     }
   }
 
+  // A file that was moved is written before the old one goes; that it goes is known. But only when all will fit: what
+  // is not written keeps what would be deleted.
+  void CountDeletions() {
+    std::uint64_t going = 0;
+    std::uint64_t replaced = 0;
+    std::uint64_t coming = 0;
+    for (const Change& change : found_.changes) {
+      if (change.kind == ChangeKind::kDeletion) going += BytesAt(change.path);
+      if (change.kind != ChangeKind::kFile) continue;
+      replaced += BytesAt(change.path);
+      coming += change.size;
+    }
+    if (coming <= layers_.limits.max_total_bytes + going + replaced) freed_ = going;
+  }
+
+  [[nodiscard]] std::uint64_t BytesAt(const std::string& path) const {
+    const auto place = FindPlace(layers_.lower, path);
+    if (place && place->HoldsFile()) return BytesOf(*place->entry);
+    if (!place || !place->HoldsDirectory()) return 0;
+    const auto directory = OpenDirectoryBeneath(layers_.lower, path, Locked::kLeave);
+    const auto usage = directory ? CountUsage(directory->get()) : base::Result<Usage>(Usage{});
+    return usage ? usage->bytes : 0;
+  }
+
   // --- directories
 
   void TakeDirectory(const Change& change, std::size_t files) {
@@ -90,7 +116,7 @@ class Committer {
     if (!place) return Cover(change, files, place.error().message);
     if (std::string refusal = layers_.Refusal(change); !refusal.empty()) {
       covered_ = change.path;
-      const bool changes = files > 0 || change.opaque || !place->HoldsDirectory() || !HasModeOf(*place, change);
+      const bool changes = files > 0 || change.opaque || !place->HoldsDirectory() || !layers_.HasModeOf(*place, change);
       if (changes) Withhold(change.path, WithFiles(std::move(refusal), files));
       return;
     }
@@ -100,19 +126,22 @@ class Committer {
   base::Status MakeDirectory(const Change& change, const Place& place) {
     if (place.HoldsDirectory()) {
       if (change.opaque) opaque_.push_back(&change);
-      return HasModeOf(place, change) ? base::Status{} : ChangeMode(change, place);
+      return layers_.HasModeOf(place, change) ? base::Status{} : ChangeMode(change, place);
     }
     // What the program itself put in the place of something is opaque: this came meanwhile.
     if (place.entry && !change.opaque) return base::Err(base::Code::kConflict, kChangedMeanwhile);
-    SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry, PreparedEntry::Directory(place, ModeFor(place, change)));
-    return Settle(change, place, entry);
+    SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
+    SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry,
+                            PreparedEntry::Directory(std::move(site), layers_.ModeFor(place, change)));
+    return Settle(change, place, entry, {});
   }
 
   base::Status ChangeMode(const Change& change, const Place& place) {
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd,
                             OpenBeneath(place.parent.get(), place.name, O_RDONLY | O_DIRECTORY));
+    SKERRY_RETURN_IF_ERROR(layers_.journal.BeforeMode(change.path, *place.entry));
     const mode_t special = place.entry->st_mode & (ALLPERMS & ~ACCESSPERMS);  // the person's own
-    if (::fchmod(fd.get(), special | ModeFor(place, change) | S_IRWXU) < 0)
+    if (::fchmod(fd.get(), special | layers_.ModeFor(place, change) | S_IRWXU) < 0)
       return os::ErrnoErr("cannot change its mode");
     return {};
   }
@@ -132,25 +161,31 @@ class Committer {
                        "larger than " + std::to_string(layers_.limits.max_file_bytes) + " bytes");
     }
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd source, OpenFileBeneath(layers_.upper, change.path, Locked::kUnlock));
-    if (IsSameFile(place, change, source.get())) return CarryTime(place, change, source.get());
+    if (layers_.IsSameFile(place, change, source.get())) return CarryTime(place, change, source.get());
     if (Refused(change)) return {};
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
+    SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
+    const std::uint64_t room = RoomFor(place);
+    if (layers_.limits.counting == Counting::kGrowth && change.size > room)
+      return base::Err(base::Code::kTooLarge, "the workspace would be larger than it may be");
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry,
-                            PreparedEntry::File(place, {.fd = source.get(),
-                                                        .size = change.size,
-                                                        .mode = ModeFor(place, change),
-                                                        .limit = layers_.limits.max_total_bytes - report_.bytes}));
-    SKERRY_RETURN_IF_ERROR(Settle(change, place, entry));
+                            PreparedEntry::File(std::move(site), {.fd = source.get(),
+                                                                  .size = change.size,
+                                                                  .mode = layers_.ModeFor(place, change),
+                                                                  .limit = room,
+                                                                  .hashing = layers_.limits.hashing}));
+    SKERRY_RETURN_IF_ERROR(Settle(change, place, entry, entry.sha256()));
+    if (place.HoldsFile()) freed_ += BytesOf(*place.entry);
     report_.bytes += entry.bytes();
     return {};
   }
 
-  // The overlay copies up what is opened for writing, written to or not.
-  [[nodiscard]] bool IsSameFile(const Place& place, const Change& change, int source) const {
-    if (!place.HoldsFile() || static_cast<std::uint64_t>(place.entry->st_size) != change.size) return false;
-    if (!HasModeOf(place, change)) return false;
-    const auto old = OpenFileBeneath(layers_.lower, change.path, Locked::kLeave);
-    return old && SameContent(source, old->get(), change.size);
+  // Bytes that may still be written.
+  [[nodiscard]] std::uint64_t RoomFor(const Place& place) const {
+    const std::uint64_t replaced = place.HoldsFile() ? BytesOf(*place.entry) : 0;
+    const std::uint64_t freed = layers_.limits.counting == Counting::kGrowth ? freed_ + replaced : 0;
+    const std::uint64_t room = layers_.limits.max_total_bytes + freed;
+    return room > report_.bytes ? room - report_.bytes : 0;
   }
 
   // What was only touched: builds live by the times of files. No content is lost without it, so it holds up nothing.
@@ -160,6 +195,7 @@ class Committer {
     const timespec& old = place.entry->st_mtim;
     if (facts.st_mtim.tv_sec == old.tv_sec && facts.st_mtim.tv_nsec == old.tv_nsec) return {};
     if (layers_.ChangedMeanwhile(place) || Refused(change)) return {};
+    SKERRY_RETURN_IF_ERROR(layers_.journal.BeforeTime(change.path, *place.entry));
     const std::array times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, facts.st_mtim};
     if (::utimensat(place.parent.get(), place.name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) < 0)
       Withhold(change.path, "its time cannot be set: " + os::ErrnoText(errno));
@@ -178,39 +214,45 @@ class Committer {
     // Where one leads may depend on others that came after it.
     std::set<std::string> taken_back;
     for (const Change* link : made) {
-      std::string obstacle = FollowedLinkObstacle(layers_.lower, link->path);
+      std::string obstacle = FollowedLinkObstacle(layers_.lower, link->path, layers_.limits.links);
       if (!obstacle.empty() && TakeBack(*link, std::move(obstacle))) taken_back.insert(link->path);
     }
     const auto is_gone = [&](const std::string& path) { return taken_back.contains(path); };
     std::erase_if(report_.created, is_gone);
     std::ranges::copy_if(report_.changed, std::back_inserter(report_.deleted), is_gone);
     std::erase_if(report_.changed, is_gone);
+    std::erase_if(report_.changes, [&](const core::FileChange& change) { return is_gone(change.path); });
   }
 
   // Whether it was made.
   base::Result<bool> WriteLink(const Change& change) {
     SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(layers_.lower, change.path));
-    if (IsSameLink(place, change) || Refused(change)) return false;
-    if (std::string obstacle = LinkObstacle(change.path, change.target); !obstacle.empty()) {
+    if (layers_.IsSameLink(place, change) || Refused(change)) return false;
+    if (std::string obstacle = LinkObstacle(change.path, change.target, layers_.limits.links); !obstacle.empty()) {
       Withhold(change.path, std::move(obstacle));
       return false;
     }
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
-    SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry, PreparedEntry::Link(place, change.target));
+    SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
+    // Elsewhere it leads elsewhere; then it is looked at in its place only.
+    const bool beside = site.directory == place.parent.get();
+    SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry, PreparedEntry::Link(std::move(site), change.target));
     const std::string prepared_path = JoinPath(ParentOf(change.path), entry.name());
-    if (std::string obstacle = FollowedLinkObstacle(layers_.lower, prepared_path); !obstacle.empty()) {
+    std::string obstacle =
+        beside ? FollowedLinkObstacle(layers_.lower, prepared_path, layers_.limits.links) : std::string();
+    if (!obstacle.empty()) {
       Withhold(change.path, std::move(obstacle));
       return false;
     }
-    SKERRY_RETURN_IF_ERROR(Settle(change, place, entry));
+    SKERRY_RETURN_IF_ERROR(Settle(change, place, entry, base::Sha256Hex(change.target)));
     return true;
   }
 
   // Whether it is gone.
   bool TakeBack(const Change& change, std::string reason) {
     const auto place = FindPlace(layers_.lower, change.path);
-    if (!place || !IsSameLink(*place, change)) return false;
-    const bool removed = ::unlinkat(place->parent.get(), place->name.c_str(), 0) == 0;
+    if (!place || !layers_.IsSameLink(*place, change)) return false;
+    const bool removed = layers_.journal.Remove(change.path, *place).has_value();
     Withhold(change.path, removed ? std::move(reason) : reason + "; it could not be removed again");
     return removed;
   }
@@ -238,8 +280,16 @@ class Committer {
 
   // --- for all of them
 
+  // Where what is at `place` is prepared.
+  [[nodiscard]] base::Result<PreparedEntry::Site> SiteFor(const Change& change, const Place& place) const {
+    SKERRY_ASSIGN_OR_RETURN(const int stage, layers_.journal.Stage());
+    std::string name = base::RandomId(kPreparedPrefix);
+    if (stage < 0) SKERRY_RETURN_IF_ERROR(layers_.journal.BeforePreparing(JoinPath(ParentOf(change.path), name)));
+    return PreparedEntry::Site{place, stage < 0 ? place.parent.get() : stage, std::move(name)};
+  }
+
   // Moves what is ready into its place. What is in the way goes first, all of it or nothing.
-  base::Status Settle(const Change& change, const Place& place, PreparedEntry& entry) {
+  base::Status Settle(const Change& change, const Place& place, PreparedEntry& entry, const std::string& sha256) {
     const bool directory = change.kind == ChangeKind::kDirectory;
     if (place.entry && (directory || place.HoldsDirectory())) {
       const RemovalPlan plan = PlanRemoval(layers_, change.path);
@@ -252,10 +302,27 @@ class Committer {
       Add(std::move(removed));
       if (in_the_way) return base::Err(base::Code::kConflict, "what it replaces could not be deleted");
     }
-    SKERRY_RETURN_IF_ERROR(entry.MoveTo(place));
+    if (directory) {
+      SKERRY_RETURN_IF_ERROR(layers_.journal.BeforeDirectory(change.path));
+      return entry.MoveTo(place);
+    }
     const bool replaced = place.entry && !place.HoldsDirectory();
-    if (!directory) (replaced ? report_.changed : report_.created).push_back(change.path);
+    static const Place kNowhere;
+    SKERRY_RETURN_IF_ERROR(layers_.journal.BeforeMove(change.path, replaced ? place : kNowhere, entry.facts(), sha256));
+    SKERRY_RETURN_IF_ERROR(entry.MoveTo(place));
+    Note(change, replaced ? core::FileAction::kChanged : core::FileAction::kCreated, entry.facts(), sha256);
     return {};
+  }
+
+  void Note(const Change& change, core::FileAction action, const struct stat& facts, const std::string& sha256) {
+    (action == core::FileAction::kChanged ? report_.changed : report_.created).push_back(change.path);
+    if (layers_.limits.hashing == Hashing::kNone) return;
+    report_.changes.push_back({.path = change.path,
+                               .action = action,
+                               .kind = change.kind == ChangeKind::kLink ? core::FileKind::kLink : core::FileKind::kFile,
+                               .size = static_cast<std::uint64_t>(facts.st_size),
+                               .mode = facts.st_mode & ACCESSPERMS,
+                               .sha256 = sha256});
   }
 
   bool Refused(const Change& change) {
@@ -263,15 +330,6 @@ class Committer {
     if (refusal.empty()) return false;
     Withhold(change.path, std::move(refusal));
     return true;
-  }
-
-  [[nodiscard]] mode_t ModeFor(const Place& place, const Change& change) const {
-    const bool same_kind = place.entry && (place.entry->st_mode & S_IFMT) == (change.mode & S_IFMT);
-    const mode_t before = same_kind ? place.entry->st_mode : 0;
-    return change.mode & (layers_.limits.mode_mask | before) & ACCESSPERMS;
-  }
-  [[nodiscard]] bool HasModeOf(const Place& place, const Change& change) const {
-    return (place.entry->st_mode & ACCESSPERMS) == ModeFor(place, change);
   }
 
   void Withhold(std::string path, std::string reason) {
@@ -292,14 +350,24 @@ class Committer {
     std::ranges::sort(report_.changed);
     std::ranges::sort(report_.deleted);
     std::ranges::sort(report_.withheld, {}, &Withheld::path);
+    if (layers_.limits.hashing != Hashing::kNone) AddDeletions();
     return std::move(report_);
+  }
+
+  // What was deleted and made anew, a file for a directory and the like, is a change.
+  void AddDeletions() {
+    for (const std::string& path : report_.deleted)
+      if (!std::ranges::binary_search(report_.created, path))
+        report_.changes.push_back({.path = path, .action = core::FileAction::kRemoved});
+    std::ranges::sort(report_.changes, {}, &core::FileChange::path);
   }
 
   const Layers& layers_;
   const OverlayChanges& found_;
   CommitReport report_;
-  bool all_written_;     // else what would be deleted may be the only copy of something
-  std::string covered_;  // the directory last refused
+  std::uint64_t freed_ = 0;  // by what is replaced or will go
+  bool all_written_;         // else what would be deleted may be the only copy of something
+  std::string covered_;      // the directory last refused
   std::vector<const Change*> links_;
   std::vector<const Change*> deletions_;
   std::vector<const Change*> opaque_;
@@ -307,12 +375,16 @@ class Committer {
 
 }  // namespace
 
-base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, const CommitLimits& limits) {
+base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, const CommitLimits& limits,
+                                  CommitJournal& journal) {
   const base::UniqueFd directory(::openat(lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid()) return os::ErrnoErr("open the directory");
-  SKERRY_ASSIGN_OR_RETURN(const OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
-  const Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits};
-  return Committer(layers, found).Run();
+  SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
+  if (limits.memory != nullptr) limits.memory->Compare(found);
+  const Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
+  CommitReport report = Committer(layers, found).Run();
+  SKERRY_RETURN_IF_ERROR(journal.Complete());
+  return report;
 }
 
 }  // namespace skerry::workspace

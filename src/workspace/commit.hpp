@@ -6,17 +6,20 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/record.hpp"
+#include "workspace/commit_journal.hpp"
 #include "workspace/commit_rules.hpp"
 
 namespace skerry::workspace {
 
 // Paths are relative and sorted; their bytes are the program's, so they may be no text. Directories are not listed.
 struct CommitReport {
-  std::vector<std::string> created;  // files and links where none was
-  std::vector<std::string> changed;  // files and links in the place of others
-  std::vector<std::string> deleted;  // files and links
-  std::vector<Withheld> withheld;    // what was not done, each with its reason; nothing is left out silently
-  std::uint64_t bytes = 0;           // written, holes not counted
+  std::vector<std::string> created;       // files and links where none was
+  std::vector<std::string> changed;       // files and links in the place of others
+  std::vector<std::string> deleted;       // files and links
+  std::vector<Withheld> withheld;         // what was not done, each with its reason; nothing is left out silently
+  std::uint64_t bytes = 0;                // written, holes not counted
+  std::vector<core::FileChange> changes;  // the same for a record, by path; only with a hash
 };
 
 // Both descriptors are borrowed. `upper` is read by the rules of ReadOverlayChanges: the program is dead or frozen.
@@ -31,7 +34,9 @@ struct CommitReport {
 //   the moved content of what would be deleted;
 // - what the host refuses (no space, no right) is in `withheld`, and the rest goes on.
 //
-// An error: one of the two directories cannot be read at all; then nothing was changed.
-base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, const CommitLimits& limits);
+// An error: one of the two directories cannot be read at all, and nothing was changed; or the journal could not be
+// completed, and what was done has to be taken back with it.
+base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, const CommitLimits& limits,
+                                  CommitJournal& journal);
 
 }  // namespace skerry::workspace

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "workspace/file_copy.hpp"
+#include "workspace/link_check.hpp"
 #include "workspace/overlay_changes.hpp"
 
 namespace skerry::workspace {
@@ -33,11 +35,26 @@ class CommitRules {
   virtual std::string Refuses(const Change& change, const ChangeContents& contents) = 0;
 };
 
+// What max_total_bytes is about.
+enum class Counting {
+  kWritten,  // all that is written
+  kGrowth,   // what is replaced or goes makes room
+};
+
+class LayerMemory;
+
 struct CommitLimits {
   WalkLimits walk;                                           // of the upper layer, and of one deleted tree
   std::uint64_t max_file_bytes = std::uint64_t{4} << 30U;    // of one file, holes included
   std::uint64_t max_total_bytes = std::uint64_t{16} << 30U;  // written, holes not counted
   mode_t mode_mask = ACCESSPERMS;  // the permissions that a program can give; what a file has it keeps
+  LinkRule links = LinkRule::kPersons;
+  Counting counting = Counting::kWritten;
+  Hashing hashing = Hashing::kNone;  // kContent: CommitReport::changes has digests, and holes count as bytes
+
+  // Of a layer that goes on being used after the commit: what earlier commits have seen of it. Borrowed; none for a
+  // layer that is committed once.
+  LayerMemory* memory = nullptr;
 
   // When the program started to work. What somebody changed in the directory later (by a tick of the clock, at least)
   // is neither replaced nor deleted. Without it the program's version wins.

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/sha256.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::workspace {
@@ -44,25 +47,28 @@ std::size_t BlockOf(off_t begin, off_t end) {
   return static_cast<std::size_t>(std::min<off_t>(end - begin, static_cast<off_t>(kBlock)));
 }
 
-base::Status CopyByBuffer(int from, int to, off_t begin, off_t end) {
+base::Status CopyByBuffer(int from, int to, off_t begin, off_t end, base::Sha256* hash) {
   std::vector<char> buffer(BlockOf(begin, end));
   while (begin < end) {
     const ssize_t count = ReadFully(from, buffer, begin, BlockOf(begin, end));
     if (count < 0) return os::ErrnoErr("cannot be read");
     if (count == 0) return base::Err(base::Code::kConflict, "became shorter while it was read");
-    SKERRY_RETURN_IF_ERROR(WriteFully(to, {buffer.data(), static_cast<std::size_t>(count)}, begin));
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+    if (hash != nullptr) hash->Update(bytes);
+    SKERRY_RETURN_IF_ERROR(WriteFully(to, bytes, begin));
     begin += count;
   }
   return {};
 }
 
 // In the kernel where it can (the same file system, mostly), else through a buffer. That one also finds the true error.
-base::Status CopyRange(int from, int to, off_t begin, off_t end) {
+base::Status CopyRange(int from, int to, off_t begin, off_t end, base::Sha256* hash) {
+  if (hash != nullptr) return CopyByBuffer(from, to, begin, end, hash);
   off_t source = begin;
   off_t target = begin;
   while (source < end)
     if (::copy_file_range(from, &source, to, &target, static_cast<std::size_t>(end - source), 0) <= 0) break;
-  return CopyByBuffer(from, to, source, end);
+  return CopyByBuffer(from, to, source, end, nullptr);
 }
 
 struct Extent {
@@ -78,20 +84,30 @@ Extent NextExtent(int fd, off_t at, off_t size) {
   return {std::min(begin, size), end < 0 ? size : std::min(end, size)};
 }
 
+void HashZeros(base::Sha256& hash, off_t count) {
+  static constexpr std::array<char, 4096> kZeros{};
+  for (; count > 0; count -= static_cast<off_t>(kZeros.size()))
+    hash.Update({kZeros.data(), std::min(kZeros.size(), static_cast<std::size_t>(count))});
+}
+
 }  // namespace
 
-base::Result<std::uint64_t> CopyContent(int from, int to, std::uint64_t size, std::uint64_t limit) {
+base::Result<Copied> CopyContent(int from, int to, std::uint64_t size, std::uint64_t limit, Hashing hashing) {
   const auto all = static_cast<off_t>(size);
-  std::uint64_t written = 0;
+  std::optional<base::Sha256> hash;
+  if (hashing == Hashing::kContent) hash.emplace();
+  Copied copied;
   for (off_t at = 0; at < all;) {
     const auto [begin, end] = NextExtent(from, at, all);
-    written += static_cast<std::uint64_t>(end - begin);
-    if (written > limit) return base::Err(base::Code::kTooLarge, "all changes together are too large");
-    SKERRY_RETURN_IF_ERROR(CopyRange(from, to, begin, end));
+    copied.written += static_cast<std::uint64_t>(end - (hash ? at : begin));
+    if (copied.written > limit) return base::Err(base::Code::kTooLarge, "all changes together are too large");
+    if (hash) HashZeros(*hash, begin - at);
+    SKERRY_RETURN_IF_ERROR(CopyRange(from, to, begin, end, hash ? &*hash : nullptr));
     at = end;
   }
   if (::ftruncate(to, all) < 0) return os::ErrnoErr("cannot be written");
-  return written;
+  if (hash) copied.sha256 = hash->FinishHex();
+  return copied;
 }
 
 bool SameContent(int left, int right, std::uint64_t size) {

@@ -2,14 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.hpp"
 
 namespace skerry::workspace {
 
-// Copies the first `size` bytes of `from` into the empty file `to`. Holes stay holes. Returns how many bytes were
-// written; more than `limit` are kTooLarge.
-base::Result<std::uint64_t> CopyContent(int from, int to, std::uint64_t size, std::uint64_t limit);
+enum class Hashing { kNone, kContent };
+
+struct Copied {
+  std::uint64_t written = 0;  // bytes; holes are not, unless they had to be hashed
+  std::string sha256;         // of all bytes, if it was asked for
+};
+
+// Copies the first `size` bytes of `from` into the empty file `to`. Holes stay holes. More than `limit` bytes are
+// kTooLarge; with a hash, holes count like bytes: they take as long.
+base::Result<Copied> CopyContent(int from, int to, std::uint64_t size, std::uint64_t limit, Hashing hashing);
 
 // Whether the first `size` bytes are the same. A file that cannot be read is not.
 bool SameContent(int left, int right, std::uint64_t size);

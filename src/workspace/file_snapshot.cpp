@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "base/unique_fd.hpp"
 #include "os/directory.hpp"
 #include "os/errno_error.hpp"
@@ -13,10 +10,13 @@
 namespace skerry::workspace {
 namespace {
 
-bool IsDirectory(int parent, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
-  struct stat facts{};
-  return ::fstatat(parent, entry.d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+FileSnapshot::Stamp StampOf(const struct stat& facts) {
+  return {.device = facts.st_dev,
+          .inode = facts.st_ino,
+          .size = static_cast<std::uint64_t>(facts.st_size),
+          .mode = facts.st_mode,
+          .seconds = facts.st_ctim.tv_sec,
+          .nanoseconds = facts.st_ctim.tv_nsec};
 }
 
 // Depth is bounded, so recursion and open descriptors are too.
@@ -29,13 +29,15 @@ void Collect(base::UniqueFd fd, const std::string& prefix, std::size_t depth, Fi
   const int directory_fd = ::dirfd(directory.get());
   while (const dirent* entry = ::readdir(directory.get())) {
     if (os::IsDots(entry->d_name)) continue;
-    if (snapshot.paths.size() >= FileSnapshot::kMaxFiles || depth >= FileSnapshot::kMaxDepth) {
+    if (snapshot.files.size() >= FileSnapshot::kMaxFiles || depth >= FileSnapshot::kMaxDepth) {
       snapshot.complete = false;
       return;
     }
     const std::string path = prefix + entry->d_name;
-    if (!IsDirectory(directory_fd, *entry)) {
-      snapshot.paths.insert(path);
+    struct stat facts{};
+    if (::fstatat(directory_fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) < 0) continue;  // gone since
+    if (!S_ISDIR(facts.st_mode)) {
+      snapshot.files.emplace(path, StampOf(facts));
       continue;
     }
     base::UniqueFd child(::openat(directory_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -56,11 +58,17 @@ base::Result<FileSnapshot> FileSnapshot::Take(int directory) {
   return snapshot;
 }
 
-std::vector<std::string> FileSnapshot::CreatedSince(const FileSnapshot& later) const {
-  std::vector<std::string> created;
-  if (!complete || !later.complete) return created;
-  std::ranges::set_difference(later.paths, paths, std::back_inserter(created));
-  return created;
+FileSnapshot::Differences FileSnapshot::Until(const FileSnapshot& later) const {
+  Differences differences;
+  if (!complete || !later.complete) return differences;
+  for (const auto& [path, stamp] : later.files) {
+    const auto before = files.find(path);
+    if (before == files.end()) differences.created.push_back(path);
+    if (before != files.end() && before->second != stamp) differences.changed.push_back(path);
+  }
+  for (const auto& [path, stamp] : files)
+    if (!later.files.contains(path)) differences.deleted.push_back(path);
+  return differences;
 }
 
 }  // namespace skerry::workspace

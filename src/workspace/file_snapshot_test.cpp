@@ -37,13 +37,28 @@ TEST_F(FileSnapshotTest, NewFilesAreTheDifference) {
   const FileSnapshot before = Take();
   Touch("new");
   Touch("deep/er/file");
-  Touch("old");
-  EXPECT_EQ(before.CreatedSince(Take()), (std::vector<std::string>{"deep/er/file", "new"}));
+  EXPECT_EQ(before.Until(Take()).created, (std::vector<std::string>{"deep/er/file", "new"}));
+  EXPECT_EQ(before.Until(Take()).changed, std::vector<std::string>{});
+}
+
+TEST_F(FileSnapshotTest, WhatWasWrittenToOrRemovedIsToldApart) {
+  for (const char* name : {"same", "written", "removed", "replaced"}) Touch(name);
+  const FileSnapshot before = Take();
+  ::usleep(20'000);  // the clock of the file system ticks by some milliseconds
+  Touch("written");
+  fs::remove(root_ / "removed");
+  Touch("other");
+  fs::rename(root_ / "other", root_ / "replaced");
+  const FileSnapshot::Differences differences = before.Until(Take());
+  EXPECT_EQ(differences.created, std::vector<std::string>{});
+  EXPECT_EQ(differences.changed, (std::vector<std::string>{"replaced", "written"}));
+  EXPECT_EQ(differences.deleted, std::vector<std::string>{"removed"});
 }
 
 TEST_F(FileSnapshotTest, LinksAreListedAndNotFollowed) {
   fs::create_directory_symlink("/usr", root_ / "link");
-  EXPECT_EQ(Take().paths, std::set<std::string>{"link"});
+  EXPECT_EQ(Take().files.size(), 1U);
+  EXPECT_TRUE(Take().files.contains("link"));
 }
 
 TEST_F(FileSnapshotTest, ATreeBeyondTheBoundsIsNotCompleteAndGivesNoList) {
@@ -54,7 +69,7 @@ TEST_F(FileSnapshotTest, ATreeBeyondTheBoundsIsNotCompleteAndGivesNoList) {
   std::ofstream(deep / "file") << "x";
   const FileSnapshot after = Take();
   EXPECT_FALSE(after.complete);
-  EXPECT_TRUE(before.CreatedSince(after).empty());
+  EXPECT_TRUE(before.Until(after).created.empty());
 }
 
 TEST_F(FileSnapshotTest, ADirectoryThatCannotBeReadMakesItNotComplete) {

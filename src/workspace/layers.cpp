@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "os/files.hpp"
+#include "workspace/file_copy.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -31,6 +32,29 @@ class LayerContents : public ChangeContents {
 
 std::string Layers::Refusal(const Change& change) const {
   return rules.Refuses(change, LayerContents(*this, change.path));
+}
+
+bool Layers::IsSameFile(const Place& place, const Change& change, int source) const {
+  if (!place.HoldsFile() || static_cast<std::uint64_t>(place.entry->st_size) != change.size) return false;
+  if (!HasModeOf(place, change)) return false;
+  const auto old = OpenFileBeneath(lower, change.path, Locked::kLeave);
+  return old && SameContent(source, old->get(), change.size);
+}
+
+bool Layers::IsSameLink(const Place& place, const Change& change) {
+  if (!place.HoldsLink()) return false;
+  const auto target = os::ReadLink(place.parent.get(), place.name);
+  return target && *target == change.target;
+}
+
+mode_t Layers::ModeFor(const Place& place, const Change& change) const {
+  const bool same_kind = place.entry && (place.entry->st_mode & S_IFMT) == (change.mode & S_IFMT);
+  const mode_t before = same_kind ? place.entry->st_mode : 0;
+  return change.mode & (limits.mode_mask | before) & ACCESSPERMS;
+}
+
+bool Layers::HasModeOf(const Place& place, const Change& change) const {
+  return (place.entry->st_mode & ACCESSPERMS) == ModeFor(place, change);
 }
 
 bool Layers::ChangedMeanwhile(const Place& place) const {

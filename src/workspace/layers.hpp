@@ -4,6 +4,7 @@
 #include <string>
 
 #include "workspace/beneath.hpp"
+#include "workspace/commit_journal.hpp"
 #include "workspace/commit_rules.hpp"
 
 namespace skerry::workspace {
@@ -16,9 +17,17 @@ struct Layers {
   int lower;
   CommitRules& rules;
   const CommitLimits& limits;
+  CommitJournal& journal;
 
   // Empty, or why the rules refuse it.
   [[nodiscard]] std::string Refusal(const Change& change) const;
+
+  // Whether what is at the place is what the change would make of it. The overlay copies up what is opened for writing,
+  // written to or not.
+  [[nodiscard]] bool IsSameFile(const Place& place, const Change& change, int source) const;
+  [[nodiscard]] static bool IsSameLink(const Place& place, const Change& change);
+  [[nodiscard]] mode_t ModeFor(const Place& place, const Change& change) const;
+  [[nodiscard]] bool HasModeOf(const Place& place, const Change& change) const;
 
   // Whether somebody changed what is at a place of the lower layer after the program had started.
   [[nodiscard]] bool ChangedMeanwhile(const Place& place) const;

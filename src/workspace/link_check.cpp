@@ -1,5 +1,6 @@
 #include "workspace/link_check.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "workspace/beneath.hpp"
+#include "workspace/resolver.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -47,6 +49,21 @@ std::optional<std::string> InsideTarget(std::string_view path, std::string_view 
   return JoinPath(directory, inside);
 }
 
+// Whether the components stay inside, counted from a directory of that depth.
+bool StaysInside(std::size_t depth, std::string_view target) {
+  for (const std::string_view component : ComponentsOf(target)) {
+    if (component == ".." && depth-- == 0) return false;
+    if (component != "..") ++depth;
+  }
+  return true;
+}
+
+bool IsInsideOwn(std::string_view path, std::string_view target) {
+  constexpr std::string_view kInside = "/workspace";
+  if (!target.starts_with('/')) return StaysInside(DepthOf(ParentOf(path)), target);
+  return (target == kInside || IsBelow(target, kInside)) && StaysInside(0, target.substr(kInside.size()));
+}
+
 bool IsProgramOfTheSystem(std::string_view target) {
   constexpr std::array<std::string_view, 2> kPlaces = {"/usr/bin/", "/usr/local/bin/"};
   bool below = false;
@@ -75,17 +92,30 @@ bool EndsAtProgramOfTheSystem(int root, std::string path) {
 
 }  // namespace
 
-std::string LinkObstacle(std::string_view path, std::string_view target) {
+std::string LinkObstacle(std::string_view path, std::string_view target, LinkRule rule) {
   if (target.empty()) return "is a link to nothing";
   if (target.size() >= PATH_MAX) return "is a link with too long a target";
-  const bool inside = target.starts_with('/') ? IsProgramOfTheSystem(target) : InsideTarget(path, target).has_value();
-  return inside ? std::string() : std::string(kLeadsOut);
+  const bool inside = rule == LinkRule::kOwn ? IsInsideOwn(path, target)
+                                             : !target.starts_with('/') && InsideTarget(path, target).has_value();
+  return inside || IsProgramOfTheSystem(target) ? std::string() : std::string(kLeadsOut);
 }
 
-std::string FollowedLinkObstacle(int root, const std::string& path) {
+namespace {
+
+std::string FollowedInOwn(int root, const std::string& path) {
+  base::UniqueFd own(::openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto end = Resolver(std::move(own)).Open(path, O_PATH);
+  if (end || end.error().code != base::Code::kPathTraversal) return {};
+  return EndsAtProgramOfTheSystem(root, path) ? std::string() : std::string(kLeadsOut);
+}
+
+}  // namespace
+
+std::string FollowedLinkObstacle(int root, const std::string& path, LinkRule rule) {
   if (FollowBeneath(root, path).valid() || errno == ENOENT || errno == ENOTDIR) return {};
   if (errno == ELOOP) return "is a link that leads to itself";
   if (errno != EXDEV) return "is a link that cannot be followed: " + os::ErrnoText(errno);
+  if (rule == LinkRule::kOwn) return FollowedInOwn(root, path);
   return EndsAtProgramOfTheSystem(root, path) ? std::string() : std::string(kLeadsOut);
 }
 

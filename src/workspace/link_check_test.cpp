@@ -54,18 +54,21 @@ TEST(LinkCheckTest, TheWordsOfATargetDecide) {
       {"l", "/proc/self/root", true},
   };
   for (const Row& row : kRows)
-    EXPECT_EQ(!LinkObstacle(row.path, row.target).empty(), row.refused) << row.path << " -> " << row.target;
+    EXPECT_EQ(!LinkObstacle(row.path, row.target, LinkRule::kPersons).empty(), row.refused)
+        << row.path << " -> " << row.target;
 }
 
 TEST(LinkCheckTest, ATargetLongerThanAnyPathIsRefused) {
-  EXPECT_EQ(LinkObstacle("l", std::string(4095, 'x')), "");
-  EXPECT_NE(LinkObstacle("l", std::string(4096, 'x')), "");
+  EXPECT_EQ(LinkObstacle("l", std::string(4095, 'x'), LinkRule::kPersons), "");
+  EXPECT_NE(LinkObstacle("l", std::string(4096, 'x'), LinkRule::kPersons), "");
 }
 
 class FollowedLinkTest : public testing::Test {
  protected:
   void Link(const std::string& path, const std::string& target) const { fs::create_symlink(target, root_ / path); }
-  [[nodiscard]] std::string Obstacle(const std::string& path) const { return FollowedLinkObstacle(fd_.get(), path); }
+  [[nodiscard]] std::string Obstacle(const std::string& path) const {
+    return FollowedLinkObstacle(fd_.get(), path, LinkRule::kPersons);
+  }
 
   support::TemporaryDirectory directory_;
   fs::path root_ = directory_.path();

@@ -119,6 +119,7 @@ class Scanner {
 
   void Describe(Change& change, const struct stat& facts, int parent, const std::string& name, Hides hides) {
     change.mode = facts.st_mode;
+    change.changed = facts.st_ctim;
     change.kind = KindOf(facts);
     if (change.kind == ChangeKind::kOther) return Refuse(change, WhatIsNeverWritten(facts.st_mode));
     if (change.kind == ChangeKind::kFile) return DescribeFile(change, facts, parent, name, hides);

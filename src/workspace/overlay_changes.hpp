@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,7 @@ struct Change {
   std::string target;      // of a link
   std::string obstacle;    // of kOther: why it is never written
   bool opaque = false;     // a directory: what the lower layer has in it is gone
+  timespec changed{};      // when it was last changed, as the kernel keeps it
 };
 
 struct WalkLimits {

@@ -133,9 +133,10 @@ class OverlayTest : public testing::Test {
     ASSERT_EQ(Work([&] { return std::system(script.c_str()); }), "");
   }
 
+  virtual CommitJournal& journal() { return no_journal_; }
   CommitReport Commit() {
     const base::UniqueFd lower(::open(lower_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    auto report = workspace::Commit(upper_.get(), lower.get(), rules_, limits_);
+    auto report = workspace::Commit(upper_.get(), lower.get(), rules_, limits_, journal());
     EXPECT_TRUE(report.has_value()) << report.error().message;
     EXPECT_EQ(Leftovers(), "");
     return report ? std::move(*report) : CommitReport{};
@@ -184,6 +185,7 @@ class OverlayTest : public testing::Test {
   std::filesystem::path stage_ = base_ / "stage";
   base::UniqueFd upper_;
   ListedRules rules_;
+  CommitJournal no_journal_;
   CommitLimits limits_;
 };
 

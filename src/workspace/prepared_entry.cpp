@@ -8,10 +8,8 @@
 #include <array>
 #include <utility>
 
-#include "base/ids.hpp"
 #include "base/unique_fd.hpp"
 #include "os/errno_error.hpp"
-#include "workspace/file_copy.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -51,10 +49,11 @@ base::Status KeepTime(int source, int target) {
 
 }  // namespace
 
-PreparedEntry::PreparedEntry(int parent) : parent_(parent), name_(base::RandomId(".skerry-commit-")) {}
-
 PreparedEntry::PreparedEntry(PreparedEntry&& other) noexcept
-    : parent_(other.parent_), name_(std::exchange(other.name_, {})), bytes_(other.bytes_) {}
+    : parent_(other.parent_),
+      name_(std::exchange(other.name_, {})),
+      copied_(std::move(other.copied_)),
+      facts_(other.facts_) {}
 
 PreparedEntry::~PreparedEntry() {
   if (name_.empty()) return;
@@ -62,39 +61,44 @@ PreparedEntry::~PreparedEntry() {
     (void)::unlinkat(parent_, name_.c_str(), AT_REMOVEDIR);
 }
 
-base::Result<PreparedEntry> PreparedEntry::File(const Place& place, const FileSource& source) {
-  PreparedEntry entry(place.parent.get());
+base::Status PreparedEntry::TakeFacts(int fd) {
+  if (::fstat(fd, &facts_) < 0) return os::ErrnoErr(kNotWritten);
+  return {};
+}
+
+base::Result<PreparedEntry> PreparedEntry::File(Site site, const FileSource& source) {
+  PreparedEntry entry(site);
   const base::UniqueFd fd(::openat(entry.parent_, entry.name_.c_str(),
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!fd.valid()) return os::ErrnoErr(kNotWritten);
-  SKERRY_ASSIGN_OR_RETURN(entry.bytes_, CopyContent(source.fd, fd.get(), source.size, source.limit));
+  SKERRY_ASSIGN_OR_RETURN(entry.copied_, CopyContent(source.fd, fd.get(), source.size, source.limit, source.hashing));
   // Owner first: until it is right nobody else may read.
-  SKERRY_RETURN_IF_ERROR(GiveToOwner(place, fd.get()));
+  SKERRY_RETURN_IF_ERROR(GiveToOwner(site.place, fd.get()));
   if (::fchmod(fd.get(), source.mode & ACCESSPERMS) < 0) return os::ErrnoErr(kNotWritten);
   SKERRY_RETURN_IF_ERROR(KeepTime(source.fd, fd.get()));
+  SKERRY_RETURN_IF_ERROR(entry.TakeFacts(fd.get()));
   return entry;
 }
 
-base::Result<PreparedEntry> PreparedEntry::Directory(const Place& place, mode_t mode) {
-  PreparedEntry entry(place.parent.get());
+base::Result<PreparedEntry> PreparedEntry::Directory(Site site, mode_t mode) {
+  PreparedEntry entry(site);
   if (::mkdirat(entry.parent_, entry.name_.c_str(), S_IRWXU) < 0) return os::ErrnoErr(kNotWritten);
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd, OpenBeneath(entry.parent_, entry.name_, O_RDONLY | O_DIRECTORY));
-  SKERRY_RETURN_IF_ERROR(GiveToOwner(place, fd.get()));
-  struct stat made{};
-  if (::fstat(fd.get(), &made) < 0) return os::ErrnoErr(kNotWritten);
-  // A set-group bit is then the host's: directories inherit it.
-  if (::fchmod(fd.get(), (made.st_mode & S_ISGID) | (mode & ACCESSPERMS) | S_IRWXU) < 0)
+  SKERRY_RETURN_IF_ERROR(GiveToOwner(site.place, fd.get()));
+  SKERRY_RETURN_IF_ERROR(entry.TakeFacts(fd.get()));
+  // A set-group bit is then the host's: directories inherit it. One that was prepared elsewhere inherits nothing.
+  if (::fchmod(fd.get(), (entry.facts_.st_mode & S_ISGID) | (mode & ACCESSPERMS) | S_IRWXU) < 0)
     return os::ErrnoErr(kNotWritten);
   return entry;
 }
 
-base::Result<PreparedEntry> PreparedEntry::Link(const Place& place, const std::string& target) {
-  PreparedEntry entry(place.parent.get());
+base::Result<PreparedEntry> PreparedEntry::Link(Site site, const std::string& target) {
+  PreparedEntry entry(site);
   if (::symlinkat(target.c_str(), entry.parent_, entry.name_.c_str()) < 0) return os::ErrnoErr(kNotWritten);
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd, OpenBeneath(entry.parent_, entry.name_, O_PATH));
-  struct stat made{};
-  if (::fstat(fd.get(), &made) < 0 || !S_ISLNK(made.st_mode)) return base::Err(base::Code::kConflict, kChanged);
-  SKERRY_RETURN_IF_ERROR(GiveToOwner(place, fd.get()));
+  SKERRY_RETURN_IF_ERROR(entry.TakeFacts(fd.get()));
+  if (!S_ISLNK(entry.facts_.st_mode)) return base::Err(base::Code::kConflict, kChanged);
+  SKERRY_RETURN_IF_ERROR(GiveToOwner(site.place, fd.get()));
   return entry;
 }
 

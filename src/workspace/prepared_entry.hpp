@@ -1,14 +1,15 @@
-// A file, directory or link that is made beside its place under another name, and then moved into it at once.
+// A file, directory or link that is made under another name, and then moved into its place at once.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include <cstdint>
 #include <string>
 
 #include "base/result.hpp"
 #include "workspace/beneath.hpp"
+#include "workspace/file_copy.hpp"
 
 namespace skerry::workspace {
 
@@ -26,25 +27,36 @@ class PreparedEntry {
     std::uint64_t size;
     mode_t mode;
     std::uint64_t limit;  // of bytes that may be written
+    Hashing hashing = Hashing::kNone;
   };
-  // Each lies in the directory of `place`, which has to outlive it. As root they belong to the owner of what they
-  // replace, or of the directory. The time of change of a file is that of its source.
-  static base::Result<PreparedEntry> File(const Place& place, const FileSource& source);
-  static base::Result<PreparedEntry> Directory(const Place& place, mode_t mode);
-  static base::Result<PreparedEntry> Link(const Place& place, const std::string& target);
+  // Where to make it: below `name` in `directory`, which is borrowed and on the same file system as `place`.
+  struct Site {
+    const Place& place;
+    int directory;
+    std::string name;
+  };
+  // As root they belong to the owner of what they replace, or of the directory. The time of change of a file is that of
+  // its source.
+  static base::Result<PreparedEntry> File(Site site, const FileSource& source);
+  static base::Result<PreparedEntry> Directory(Site site, mode_t mode);
+  static base::Result<PreparedEntry> Link(Site site, const std::string& target);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // written, of a file
+  [[nodiscard]] std::uint64_t bytes() const { return copied_.written; }       // of a file
+  [[nodiscard]] const std::string& sha256() const { return copied_.sha256; }  // of a file, if it was asked for
+  [[nodiscard]] const struct stat& facts() const { return facts_; }
 
   // Takes the place, in which there is no directory.
   base::Status MoveTo(const Place& place);
 
  private:
-  explicit PreparedEntry(int parent);
+  explicit PreparedEntry(const Site& site) : parent_(site.directory), name_(site.name) {}
+  base::Status TakeFacts(int fd);
 
   int parent_;
   std::string name_;
-  std::uint64_t bytes_ = 0;
+  Copied copied_;
+  struct stat facts_{};
 };
 
 }  // namespace skerry::workspace

@@ -80,16 +80,24 @@ void Unlock(int lower, const std::string& directory) {
 enum class Parent { kGoes, kStays };
 enum class Gone { kByUs, kAlready };
 
-base::Result<Gone> Remove(int lower, const RemovalPlan::Entry& entry, Parent parent) {
-  SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(lower, entry.path));
-  const int flags = entry.is_directory ? AT_REMOVEDIR : 0;
-  int result = ::unlinkat(place.parent.get(), place.name.c_str(), flags);
-  if (result < 0 && errno == EACCES && parent == Parent::kGoes) {
-    Unlock(lower, std::string(ParentOf(entry.path)));
-    result = ::unlinkat(place.parent.get(), place.name.c_str(), flags);
+base::Status RemoveOnce(const Layers& layers, const RemovalPlan::Entry& entry, const Place& place) {
+  if (!entry.is_directory) return layers.journal.Remove(entry.path, place);
+  SKERRY_RETURN_IF_ERROR(layers.journal.BeforeRemoval(entry.path, *place.entry));
+  if (::unlinkat(place.parent.get(), place.name.c_str(), AT_REMOVEDIR) < 0) return os::ErrnoErr("cannot be deleted");
+  return {};
+}
+
+base::Result<Gone> Remove(const Layers& layers, const RemovalPlan::Entry& entry, Parent parent) {
+  SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(layers.lower, entry.path));
+  if (!place.entry) return Gone::kAlready;
+  auto removed = RemoveOnce(layers, entry, place);
+  if (!removed && removed.error().code == base::Code::kPermissionDenied && parent == Parent::kGoes) {
+    Unlock(layers.lower, std::string(ParentOf(entry.path)));
+    removed = RemoveOnce(layers, entry, place);
   }
-  if (result < 0 && errno != ENOENT) return os::ErrnoErr("cannot be deleted");
-  return result == 0 ? Gone::kByUs : Gone::kAlready;
+  if (!removed && removed.error().code == base::Code::kNotFound) return Gone::kAlready;
+  if (!removed) return std::unexpected(removed.error());
+  return Gone::kByUs;
 }
 
 // The directories that cannot go, because something in them does not.
@@ -119,7 +127,7 @@ Removed ExecuteRemoval(const Layers& layers, const RemovalPlan& plan) {
   for (const RemovalPlan::Entry& entry : plan.going | std::views::reverse) {
     if (kept.Holds(entry.path)) continue;
     const bool is_top = &entry == &plan.going.front();
-    const auto gone = Remove(layers.lower, entry, is_top ? Parent::kStays : Parent::kGoes);
+    const auto gone = Remove(layers, entry, is_top ? Parent::kStays : Parent::kGoes);
     if (!gone) {
       removed.withheld.push_back({entry.path, gone.error().message});
       kept.AddParentsOf(entry.path);

@@ -1,0 +1,37 @@
+// Room in a workspace that is given back unless it is kept.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/result.hpp"
+#include "workspace/usage.hpp"
+
+namespace skerry::workspace {
+
+class Reservation {
+ public:
+  explicit Reservation(std::shared_ptr<UsageCount> usage) : usage_(std::move(usage)) {}
+  Reservation(Reservation&& other) noexcept : usage_(std::move(other.usage_)), held_(std::exchange(other.held_, {})) {}
+  Reservation& operator=(Reservation&&) = delete;
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation() {
+    if (usage_ != nullptr) usage_->GiveBack(held_);
+  }
+
+  base::Status Add(Usage more);
+  [[nodiscard]] Usage held() const { return held_; }
+
+  // What it came to in the end: what is there now, and what went for it. Reserves what is missing.
+  base::Status Settle(Usage taken, Usage freed);
+  // After the last thing that can fail.
+  void Keep();
+
+ private:
+  std::shared_ptr<UsageCount> usage_;
+  Usage held_;
+  Usage surplus_;  // to be given back when it is kept
+};
+
+}  // namespace skerry::workspace

@@ -43,11 +43,11 @@ base::Result<config::Loaded> Context::LoadConfig(std::vector<config::Override> o
       {.config_path = config_path, .home = Home(), .environment = Environment(), .overrides = std::move(overrides)});
 }
 
-int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends) {
+int RunApp(int argc, const char* const* argv, const Parts& parts) {
   CLI::App app{"Skerry runs what AI agents write: isolated, limited, and gone afterwards."};
   app.name("skerry");
   app.require_subcommand(1);
-  Context context(make_backends);
+  Context context(parts);
   app.add_option("--config", context.config_path, "Configuration file instead of ~/.skerry/config.json")
       ->option_text("FILE");
   int exit_code = 0;
@@ -55,6 +55,9 @@ int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends)
   AddRiskCommand(app, context, exit_code);
   AddContextCommand(app, context, exit_code);
   AddContextKeeperCommand(app, context, exit_code);
+  AddSessionCommand(app, context, exit_code);
+  AddFsCommand(app, context, exit_code);
+  AddHistoryCommand(app, context, exit_code);
   AddDoctorCommand(app, context, exit_code);
   AddBackendsCommand(app, context, exit_code);
   AddConfigCommand(app, context, exit_code);

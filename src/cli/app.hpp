@@ -3,18 +3,26 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/result.hpp"
 #include "core/backend_registry.hpp"
+#include "core/record.hpp"
 
 namespace skerry::cli {
 
-// What main wires in: which backends this program has.
 // Whether the backends shall keep interpreters loaded. That pays for those who run many programs.
 enum class Warmth { kCold, kWarm };
 using MakeBackends = std::function<base::Result<std::unique_ptr<core::BackendRegistry>>(Warmth)>;
+using OpenStore = std::function<base::Result<std::unique_ptr<core::RecordStore>>(const std::string& path)>;
+
+// What main wires in: which backends this program has, and where it keeps the record.
+struct Parts {
+  MakeBackends make_backends;
+  OpenStore open_store;
+};
 
 // The exit code of the whole program. Errors are one line on stderr.
-int RunApp(int argc, const char* const* argv, const MakeBackends& make_backends);
+int RunApp(int argc, const char* const* argv, const Parts& parts);
 
 }  // namespace skerry::cli

@@ -18,24 +18,28 @@ namespace skerry::cli {
 // Given by main and by the options that stand before the command.
 class Context {
  public:
-  explicit Context(const MakeBackends& make_backends) : make_backends_(make_backends) {}
+  explicit Context(const Parts& parts) : parts_(parts) {}
 
   std::optional<std::string> config_path;
 
   // Defaults, file, variables, then `overrides`.
   [[nodiscard]] base::Result<config::Loaded> LoadConfig(std::vector<config::Override> overrides = {}) const;
   [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> Backends() const {
-    return make_backends_(Warmth::kCold);
+    return parts_.make_backends(Warmth::kCold);
   }
   // For those who run many programs.
   [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> WarmBackends() const {
-    return make_backends_(Warmth::kWarm);
+    return parts_.make_backends(Warmth::kWarm);
+  }
+  // The record of sessions; made where it is missing.
+  [[nodiscard]] base::Result<std::unique_ptr<core::RecordStore>> Store(const std::string& path) const {
+    return parts_.open_store(path);
   }
   // The home directory, or "" when there is none.
   [[nodiscard]] static std::string Home();
 
  private:
-  const MakeBackends& make_backends_;
+  const Parts& parts_;
 };
 
 // Each command adds itself; its action leaves the exit code in `exit_code`.
@@ -43,6 +47,9 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddRiskCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddContextCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddContextKeeperCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddSessionCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddFsCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddHistoryCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code);

@@ -15,11 +15,13 @@
 #include "cli/gate_options.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/run_options.hpp"
+#include "cli/sessions_of.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -61,6 +63,34 @@ void ReportEnd(const core::ExecutionResult& result, const FdSink& sink) {
   if (!by_itself) Note(result.outcome.Explanation());
 }
 
+// What a dry run would have changed. On stderr: stdout is the program's.
+void ShowChanges(const core::ExecutionResult& result) {
+  const auto tell = [](const char* what, const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) Note(std::string(what) + path);
+  };
+  tell("would create: ", result.files_created);
+  tell("would change: ", result.files_changed);
+  tell("would delete: ", result.files_deleted);
+  if (result.files_created.empty() && result.files_changed.empty() && result.files_deleted.empty())
+    Note("would change nothing");
+  (void)os::WriteAll(STDERR_FILENO, result.diff);
+}
+
+struct Surroundings {
+  const Context& context;
+  const config::Sandbox& sandbox;
+};
+
+// On its own, or as part of a session.
+base::Result<core::ExecutionResult> RunIn(const std::optional<std::string>& session, const Surroundings& around,
+                                          engine::SandboxManager& manager, const core::ExecutionRequest& request,
+                                          const engine::RunStreams& streams, std::stop_token stop) {
+  if (!session) return manager.Execute(request, streams, std::move(stop));
+  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, SessionsOf(around.context, around.sandbox));
+  SKERRY_ASSIGN_OR_RETURN(engine::Session open, opened.sessions.Open(*session, PatienceForSession()));
+  return open.Run(manager, request, streams, std::move(stop));
+}
+
 base::Result<int> Execute(const RunOptions& options, const Context& context) {
   if (options.context) return RunInContext(options, context);
   if (options.save_outputs)
@@ -81,13 +111,15 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
     // Questions come before: they need a terminal that works line by line.
     streams.admitted = [&raw] { raw.emplace(); };
   }
-  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
+  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result,
+                          RunIn(options.session, {context, sandbox}, manager, request, streams, signals.token()));
   raw.reset();
   if (options.json) {
     if (!Print(json::ToJson(result) + "\n"))
       return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   } else {
     ReportEnd(result, sink);
+    if (options.dry_run && result.outcome.kind != core::OutcomeKind::kRejected) ShowChanges(result);
   }
   return ExitCodeOf(result, signals, sink);
 }
@@ -124,6 +156,14 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
                   "Your directory as /workspace: changes are carried over when all has ended; without it an empty one "
                   "that is burned afterwards")
       ->option_text("DIR");
+  run->add_option("--session", options->session,
+                  "Run in the workspace of a session, which keeps its files and a record; see skerry session")
+      ->option_text("SESSION");
+  run->add_flag("--dry-run", options->dry_run,
+                "With --workspace or --session: show what would change there, and change nothing");
+  run->add_option("--caused-by", options->caused_by,
+                  "With --session: the execution that led to this one, for the record")
+      ->option_text("ID");
   run->add_option("--image", options->image, "Programs of an imported root file system; see skerry image --help")
       ->option_text("NAME");
   run->add_option("--context", options->context,

@@ -31,6 +31,10 @@ std::vector<std::string> FromHere(const std::vector<std::string>& paths) {
   return absolute;
 }
 
+bool IsDisabled(const config::Sandbox& sandbox) {
+  return !sandbox.enabled || sandbox.mode == config::LifeMode::kDisabled;
+}
+
 engine::FilesystemOptions FilesystemOf(const RunOptions& options, const config::Sandbox& sandbox) {
   const config::Filesystem& settings = sandbox.filesystem;
   engine::FilesystemOptions filesystem{
@@ -41,7 +45,8 @@ engine::FilesystemOptions FilesystemOf(const RunOptions& options, const config::
       .dangerously_allow = settings.dangerously_allow,
       .home = Context::Home(),
       .own_directories = {Context::Home() + "/.skerry",
-                          config::ExpandHome(sandbox.workspace.base_dir, Context::Home())}};
+                          config::ExpandHome(sandbox.workspace.base_dir, Context::Home())},
+      .state_directory = Context::Home().empty() ? "" : Context::Home() + "/.skerry"};
   Append(filesystem.allow_read, FromHere(options.allow_read));
   Append(filesystem.allow_write, FromHere(options.allow_write));
   Append(filesystem.dangerously_allow, FromHere(options.dangerously_allow));
@@ -77,31 +82,38 @@ base::Result<engine::ManagerOptions> ManagerOptionsOf(const RunOptions& options,
   const config::Limits& limits = sandbox.limits;
   SKERRY_ASSIGN_OR_RETURN(engine::GateOptions gate, GateOptionsOf(sandbox));
   const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
-  return engine::ManagerOptions{.mode = sandbox.security == config::SecurityMode::kStrict
-                                            ? policy::SecurityMode::kStrict
-                                            : policy::SecurityMode::kPermissive,
-                                .default_backend = sandbox.backend,
-                                .limits = {.memory_mb = number(limits.max_memory_mb),
-                                           .pids = number(limits.max_pids),
-                                           .cpu_percent = number(limits.max_cpu_percent),
-                                           .open_files = number(limits.max_open_files),
-                                           .file_mb = number(limits.max_file_mb),
-                                           .tmp_mb = number(limits.tmp_mb),
-                                           .disk_mb = number(sandbox.workspace.max_size_mb),
-                                           .disk_files = number(limits.max_files)},
-                                .filesystem = FilesystemOf(options, sandbox),
-                                .acquire_root = AcquireImage,
-                                .gate = std::move(gate)};
+  return engine::ManagerOptions{
+      .sandboxing = IsDisabled(sandbox) ? engine::Sandboxing::kDisabled : engine::Sandboxing::kEnabled,
+      .mode = sandbox.security == config::SecurityMode::kStrict ? policy::SecurityMode::kStrict
+                                                                : policy::SecurityMode::kPermissive,
+      .default_backend = sandbox.backend,
+      .limits = {.memory_mb = number(limits.max_memory_mb),
+                 .pids = number(limits.max_pids),
+                 .cpu_percent = number(limits.max_cpu_percent),
+                 .open_files = number(limits.max_open_files),
+                 .file_mb = number(limits.max_file_mb),
+                 .tmp_mb = number(limits.tmp_mb),
+                 .disk_mb = number(sandbox.workspace.max_size_mb),
+                 .disk_files = number(limits.max_files)},
+      .filesystem = FilesystemOf(options, sandbox),
+      .acquire_root = AcquireImage,
+      .gate = std::move(gate)};
 }
 
 base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox) {
-  if (!sandbox.enabled || sandbox.mode == config::LifeMode::kDisabled)
+  if (IsDisabled(sandbox) && sandbox.security == config::SecurityMode::kStrict)
     return base::Err(
         base::Code::kDisabled,
-        "sandboxing is disabled by the configuration, and code is not run without; see skerry config show");
+        "sandboxing is disabled by the configuration, and strict security runs nothing without; enable it, "
+        "or set sandbox.security to permissive and rely on the local guard");
   if (options.terminal && options.json)
     return base::Err(base::Code::kInvalidArgument,
                      "--tty passes a terminal through and --json collects; use one of them");
+  if (options.dry_run && !options.workspace && !options.session)
+    return base::Err(base::Code::kInvalidArgument,
+                     "--dry-run shows what would change in a --workspace or a --session; without one nothing stays");
+  if (options.session && options.workspace)
+    return base::Err(base::Code::kInvalidArgument, "a session has a workspace of its own: --session or --workspace");
   if (!options.allowed_domains.empty())
     return base::Err(base::Code::kUnavailable,
                      "--allow-domain: this version has no egress proxy yet, a sandbox has no network at all");
@@ -115,6 +127,8 @@ base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const 
       static_cast<std::uint64_t>(options.json ? sandbox.limits.max_output_mb : sandbox.limits.max_stream_mb);
   request.workspace = options.workspace;
   request.image = options.image;
+  request.carry = options.dry_run ? core::Carry::kShow : core::Carry::kCommit;
+  request.caused_by = options.caused_by;
   return request;
 }
 

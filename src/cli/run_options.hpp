@@ -30,6 +30,9 @@ struct RunOptions {
   std::vector<std::string> allowed_domains;
   std::optional<std::string> context;
   std::optional<std::string> save_outputs;
+  std::optional<std::string> session;
+  std::optional<std::string> caused_by;
+  bool dry_run = false;
   bool terminal = false;
   bool yes = false;
   bool json = false;

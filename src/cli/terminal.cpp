@@ -11,8 +11,17 @@ void Note(std::string_view message) {
   (void)os::WriteAll(STDERR_FILENO, "skerry: " + base::Printable(message) + "\n");
 }
 
+// What follows the first line of an error shows something, a place in a file that comes near; it is set in.
+static void NoteLines(std::string_view message) {
+  Note(message.substr(0, message.find('\n')));
+  while (message.contains('\n')) {
+    message.remove_prefix(message.find('\n') + 1);
+    (void)os::WriteAll(STDERR_FILENO, "  " + base::Printable(message.substr(0, message.find('\n'))) + "\n");
+  }
+}
+
 int ReportError(const base::Error& error) {
-  Note(error.message);
+  NoteLines(error.message);
   return base::RowOf(error.code).exit_code;
 }
 

@@ -129,6 +129,8 @@ void BindWorkspace(const Section& section, Workspace& workspace) {
   section.Read("baseDir", workspace.base_dir);
   section.Read("maxSizeMb", workspace.max_size_mb);
   section.Read("cleanupAfterHours", workspace.cleanup_after);
+  section.Read("source", workspace.source);
+  section.Read("bootstrapFiles", workspace.bootstrap_files);
 }
 
 void BindPool(const Section& section, Pool& pool) {
@@ -188,6 +190,8 @@ void BindSandbox(const Section& section, Sandbox& sandbox) {
   BindRuntime(section.Child("runtime"), sandbox.runtime);
   BindLimits(section.Child("limits"), sandbox.limits);
   BindWorkspace(section.Child("workspace"), sandbox.workspace);
+  section.Read("record.path", sandbox.record.path);
+  section.Read("record.required", sandbox.record.required);
   BindPool(section.Child("pool"), sandbox.pool);
   BindBackends(section.Child("backends"), sandbox.backends);
 }

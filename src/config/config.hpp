@@ -51,6 +51,13 @@ struct Workspace {
   std::string base_dir;
   int max_size_mb = 0;
   std::chrono::hours cleanup_after{};
+  std::string source;
+  std::vector<std::string> bootstrap_files;
+};
+
+struct Record {
+  std::string path;
+  bool required = false;
 };
 
 struct Pool {
@@ -138,6 +145,7 @@ struct Sandbox {
   Runtime runtime;
   Limits limits;
   Workspace workspace;
+  Record record;
   Pool pool;
   Backends backends;
 };

@@ -181,8 +181,8 @@ std::string DigestOfCell(const std::string& context, core::Language language, co
   return digest.Finish();
 }
 
-base::Result<std::optional<core::Outcome>> ContextManager::Admit(const std::string& name, core::Language language,
-                                                                 const core::Cell& cell, std::stop_token stop) const {
+base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
+                                              std::stop_token stop) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
   return gate->Admit(gate->Assess(language, cell.text),
                      {.session = name,
@@ -197,8 +197,8 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
                                                    const core::Cell& cell, core::OutputSink& sink,
                                                    std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(CheckContextName(name));
-  SKERRY_ASSIGN_OR_RETURN(auto refused, Admit(name, language, cell, stop));
-  if (refused) return core::CellResult{.outcome = std::move(*refused)};
+  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(name, language, cell, stop));
+  if (admission.refused) return core::CellResult{.outcome = std::move(*admission.refused)};
   SKERRY_ASSIGN_OR_RETURN(const Use use, Claim(name, language));
   std::stop_source interrupt = use->interrupt;
   const std::stop_callback forward(std::move(stop), [&interrupt] { interrupt.request_stop(); });

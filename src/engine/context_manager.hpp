@@ -108,8 +108,8 @@ class ContextManager {
   // Interrupts until the entry is the caller's.
   base::Result<Use> TakeOver(const std::string& name);
   base::Status Open(Entry& entry) const;
-  [[nodiscard]] base::Result<std::optional<core::Outcome>> Admit(const std::string& name, core::Language language,
-                                                                 const core::Cell& cell, std::stop_token stop) const;
+  [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
+                                              std::stop_token stop) const;
   void Forget(const Entry& entry);
   void Release(Entry& entry);
 

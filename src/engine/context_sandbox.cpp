@@ -46,7 +46,7 @@ base::Result<std::unique_ptr<core::Sandbox>> StartContextSandbox(const core::Bac
   if (backend->Isolation() != core::IsolationLevel::kNamespaces)
     return base::Err(base::Code::kUnavailable,
                      "the " + std::string(backend->Name()) + " sandbox has no contexts; use the native one");
-  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(std::nullopt, options.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open({}, nullptr, options.filesystem));
   core::SandboxSpec spec{.limits = options.limits};
   workspace.ApplyTo(spec);
   spec.demand =

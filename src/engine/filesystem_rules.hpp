@@ -20,6 +20,7 @@ struct FilesystemOptions {
   std::vector<std::string> dangerously_allow;  // what may be named although CheckPlace() refuses it
   std::string home;                            // what `~` is; "" for none
   std::vector<std::string> own_directories;    // Skerry's
+  std::string state_directory;                 // the one for notes about what is under way; "" for none
 };
 
 // Owns the descriptors of the binds.

@@ -17,17 +17,17 @@ core::RiskAssessment Gate::Assess(core::Language language, std::string_view code
   return risk;
 }
 
-base::Result<std::optional<core::Outcome>> Gate::Admit(const core::RiskAssessment& risk, const Proposal& proposal,
-                                                       std::stop_token stop) const {
+base::Result<Admission> Gate::Admit(const core::RiskAssessment& risk, const Proposal& proposal,
+                                    std::stop_token stop) const {
   if (risk.suggested_sandbox == core::SuggestedSandbox::kReject)
-    return Rejected("refused by the risk policy: " + risk.reason);
-  if (!risk.requires_confirmation) return std::nullopt;
-  if (options_.confirmation == nullptr) return Rejected("nobody can be asked: " + risk.reason);
+    return Admission{Rejected("refused by the risk policy: " + risk.reason), {}};
+  if (!risk.requires_confirmation) return Admission{};
+  if (options_.confirmation == nullptr) return Admission{Rejected("nobody can be asked: " + risk.reason), {}};
   return Ask(risk, proposal, std::move(stop));
 }
 
-base::Result<std::optional<core::Outcome>> Gate::Ask(const core::RiskAssessment& risk, const Proposal& proposal,
-                                                     std::stop_token stop) const {
+base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Proposal& proposal,
+                                  std::stop_token stop) const {
   confirm::Question question{.session = proposal.session,
                              .content_type = std::string(core::NameOf(proposal.language)),
                              .code = std::string(proposal.code),
@@ -40,16 +40,20 @@ base::Result<std::optional<core::Outcome>> Gate::Ask(const core::RiskAssessment&
     case confirm::Decision::kApproved:
       break;
     case confirm::Decision::kCancelled:
-      return core::Outcome{.kind = core::OutcomeKind::kCancelled,
-                           .exit_code = base::RowOf(base::Code::kRejected).exit_code};
+      return Admission{core::Outcome{.kind = core::OutcomeKind::kCancelled,
+                                     .exit_code = base::RowOf(base::Code::kRejected).exit_code},
+                       {}};
     case confirm::Decision::kRejected:
     case confirm::Decision::kExpired:
-      return Rejected((answer.reason.empty() ? std::string(confirm::NameOf(answer.decision)) : answer.reason) + "; " +
-                      risk.reason);
+      return Admission{
+          Rejected((answer.reason.empty() ? std::string(confirm::NameOf(answer.decision)) : answer.reason) + "; " +
+                   risk.reason),
+          {}};
   }
   SKERRY_ASSIGN_OR_RETURN(const std::string now, proposal.digest());
-  if (now != question.digest) return Rejected("what would run is not what was approved: something changed since");
-  return std::nullopt;
+  if (now != question.digest)
+    return Admission{Rejected("what would run is not what was approved: something changed since"), {}};
+  return Admission{std::nullopt, answer.by};
 }
 
 }  // namespace skerry::engine

@@ -38,6 +38,12 @@ struct Proposal {
   std::function<base::Result<std::string>()> digest;
 };
 
+// Whether it may run: nothing, or how it ended.
+struct Admission {
+  std::optional<core::Outcome> refused;
+  std::string approved_by;  // who or what said yes; empty where nobody was asked
+};
+
 // Thread-safe.
 class Gate {
  public:
@@ -46,14 +52,14 @@ class Gate {
   // Says what is less grave by the organisation's rules to the log.
   [[nodiscard]] core::RiskAssessment Assess(core::Language language, std::string_view code) const;
 
-  // Nothing when it may run, else how it ended: kRejected, or kCancelled when `stop` was asked for. An approval holds
-  // for the digest that was shown: what has another one by then is rejected.
-  [[nodiscard]] base::Result<std::optional<core::Outcome>> Admit(const core::RiskAssessment& risk,
-                                                                 const Proposal& proposal, std::stop_token stop) const;
+  // Refused as kRejected, or as kCancelled when `stop` was asked for. An approval holds for the digest that was shown:
+  // what has another one by then is rejected.
+  [[nodiscard]] base::Result<Admission> Admit(const core::RiskAssessment& risk, const Proposal& proposal,
+                                              std::stop_token stop) const;
 
  private:
-  [[nodiscard]] base::Result<std::optional<core::Outcome>> Ask(const core::RiskAssessment& risk,
-                                                               const Proposal& proposal, std::stop_token stop) const;
+  [[nodiscard]] base::Result<Admission> Ask(const core::RiskAssessment& risk, const Proposal& proposal,
+                                            std::stop_token stop) const;
 
   GateOptions options_;
   policy::RiskPolicy policy_;

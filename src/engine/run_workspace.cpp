@@ -5,7 +5,12 @@
 
 #include "base/unique_fd.hpp"
 #include "engine/commit_policy.hpp"
+#include "os/errno_error.hpp"
+#include "workspace/change_diff.hpp"
 #include "workspace/commit.hpp"
+#include "workspace/commit_preview.hpp"
+#include "workspace/entry_digest.hpp"
+#include "workspace/leftovers.hpp"
 #include "workspace/overlay_changes.hpp"
 
 namespace skerry::engine {
@@ -20,14 +25,31 @@ std::chrono::system_clock::time_point FileTime() {
 }
 
 constexpr char kNotListed[] = "files_created: the workspace is too large, too deep or closed, and could not be listed";
+constexpr const char* kLeftovers = "/commits";
+
+base::Result<workspace::OpenedDirectory> OpenSession(const workspace::SessionDirectory& session) {
+  workspace::OpenedDirectory directory{base::UniqueFd(::openat(session.root(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC)),
+                                       session.path()};
+  if (!directory.fd.valid()) return os::ErrnoErr("open the workspace of session " + session.id());
+  return directory;
+}
 
 }  // namespace
 
-base::Result<RunWorkspace> RunWorkspace::Open(const std::optional<std::string>& persons,
+base::Result<RunWorkspace> RunWorkspace::Open(const core::ExecutionRequest& request, SessionRun* session,
                                               const FilesystemOptions& options) {
+  if (session != nullptr && request.workspace)
+    return base::Err(base::Code::kInvalidArgument, "a session has a workspace of its own; use it or the directory");
   RunWorkspace workspace;
-  if (persons) {
-    SKERRY_ASSIGN_OR_RETURN(workspace.directory_, workspace::OpenPersonsDirectory(*persons, options.own_directories));
+  workspace.session_ = session;
+  workspace.carry_ = request.carry;
+  workspace.state_directory_ = options.state_directory;
+  if (session != nullptr) {
+    SKERRY_ASSIGN_OR_RETURN(workspace.directory_, OpenSession(session->directory));
+  } else if (request.workspace) {
+    SKERRY_ASSIGN_OR_RETURN(workspace.directory_,
+                            workspace::OpenPersonsDirectory(*request.workspace, options.own_directories));
+    if (!options.state_directory.empty()) workspace::SweepLeftovers(options.state_directory + kLeftovers);
   }
   SKERRY_ASSIGN_OR_RETURN(workspace.rules_,
                           FilesystemRules::Make(options, workspace.directory_.path, workspace.directory_.fd.get()));
@@ -37,7 +59,7 @@ base::Result<RunWorkspace> RunWorkspace::Open(const std::optional<std::string>& 
 void RunWorkspace::ApplyTo(core::SandboxSpec& spec) const {
   spec.workspace = directory_.path;
   spec.workspace_fd = directory_.fd.get();
-  spec.workspace_owner = IsPersons() ? core::WorkspaceOwner::kPerson : core::WorkspaceOwner::kSkerry;
+  spec.workspace_owner = HasDirectory() ? core::WorkspaceOwner::kPerson : core::WorkspaceOwner::kSkerry;
   rules_.ApplyTo(spec);
 }
 
@@ -56,24 +78,78 @@ base::Status RunWorkspace::Begin(const core::Sandbox& sandbox) {
 
 base::Status RunWorkspace::Finish(const core::Sandbox& sandbox, core::ExecutionResult& result) const {
   if (const auto view = sandbox.View()) {
-    if (view->layered) return Commit(*view, result);
+    if (view->layered) return CarryOver(*view, result);
     SKERRY_ASSIGN_OR_RETURN(workspace::FileList list, workspace::ListFiles(view->changes, {}));
     result.files_created = std::move(list.files);
     if (!list.complete) result.degraded.emplace_back(kNotListed);
     return {};
   }
+  return FinishInPlace(sandbox, result);
+}
+
+void RunWorkspace::DescribeChanges(const core::ExecutionResult& result) const {
+  const auto describe = [&](const std::vector<std::string>& paths, core::FileAction action) {
+    for (const std::string& path : paths) {
+      const auto place = workspace::FindPlace(directory_.fd.get(), path);
+      if (!place || !place->entry) continue;
+      if (auto change = workspace::DescribeEntry(path, *place, action)) session_->changes.push_back(std::move(*change));
+    }
+  };
+  describe(result.files_created, core::FileAction::kCreated);
+  describe(result.files_changed, core::FileAction::kChanged);
+  for (const std::string& path : result.files_deleted)
+    session_->changes.push_back({.path = path, .action = core::FileAction::kRemoved});
+}
+
+base::Status RunWorkspace::FinishInPlace(const core::Sandbox& sandbox, core::ExecutionResult& result) const {
   const auto after = Snapshot(sandbox);
   if (!after || !before_) return {};
-  result.files_created = before_->CreatedSince(*after);
+  workspace::FileSnapshot::Differences differences = before_->Until(*after);
+  result.files_created = std::move(differences.created);
+  result.files_changed = std::move(differences.changed);
+  result.files_deleted = std::move(differences.deleted);
   if (!before_->complete || !after->complete) result.degraded.emplace_back(kNotListed);
+  if (session_ != nullptr) DescribeChanges(result);
   return {};
 }
 
-base::Status RunWorkspace::Commit(const core::WorkspaceView& view, core::ExecutionResult& result) const {
+base::Result<workspace::CommitReport> RunWorkspace::Commit(const core::WorkspaceView& view) const {
   CommitPolicy policy(rules_.deny_write(), core::WorkspaceOwner::kPerson,
                       {.merged = view.merged, .lower = directory_.fd.get()});
-  SKERRY_ASSIGN_OR_RETURN(workspace::CommitReport report,
-                          workspace::Commit(view.changes, directory_.fd.get(), policy, {.since = since_}));
+  const workspace::CommitLimits limits{.since = since_};
+  if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(view.changes, directory_.fd.get(), policy, limits);
+  if (state_directory_.empty()) {
+    workspace::CommitJournal none;
+    return workspace::Commit(view.changes, directory_.fd.get(), policy, limits, none);
+  }
+  workspace::LeftoverList leftovers(state_directory_ + kLeftovers, directory_.fd.get());
+  return workspace::Commit(view.changes, directory_.fd.get(), policy, limits, leftovers);
+}
+
+base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const core::WorkspaceView& view) const {
+  CommitPolicy policy(rules_.deny_write(), core::WorkspaceOwner::kSkerry,
+                      {.merged = view.merged, .lower = directory_.fd.get()});
+  const workspace::CommitLimits limits{.max_file_bytes = session_->max_bytes,
+                                       .max_total_bytes = session_->allowance_bytes,
+                                       .links = workspace::LinkRule::kOwn,
+                                       .counting = workspace::Counting::kGrowth,
+                                       .hashing = workspace::Hashing::kContent,
+                                       .memory = session_->memory};
+  if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(view.changes, directory_.fd.get(), policy, limits);
+  workspace::ChangeJournal journal = session_->directory.BeginChanges();
+  auto report = workspace::Commit(view.changes, directory_.fd.get(), policy, limits, journal);
+  if (!report) {
+    (void)session_->directory.DropChanges();
+    return report;
+  }
+  SKERRY_RETURN_IF_ERROR(session_->directory.KeepChanges(journal, session_->execution));
+  session_->changes = std::move(report->changes);
+  return report;
+}
+
+base::Status RunWorkspace::CarryOver(const core::WorkspaceView& view, core::ExecutionResult& result) const {
+  SKERRY_ASSIGN_OR_RETURN(workspace::CommitReport report, session_ != nullptr ? CommitToSession(view) : Commit(view));
+  if (carry_ == core::Carry::kShow) result.diff = workspace::DiffOfLayers(report, view.changes, directory_.fd.get());
   result.files_created = std::move(report.created);
   result.files_changed = std::move(report.changed);
   result.files_deleted = std::move(report.deleted);

@@ -1,15 +1,17 @@
 #include "engine/sandbox_manager.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "engine/named_files.hpp"
 #include "engine/run_digest.hpp"
-#include "engine/run_workspace.hpp"
 #include "os/directory.hpp"
+#include "policy/local_guard.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -50,6 +52,9 @@ core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorksp
   core::SandboxSpec spec{.limits = options.limits};
   workspace.ApplyTo(spec);
   spec.limits.memory_mb = request.max_memory_mb;
+  // What a program rewrites is in its layer a second time: the commit sees to what the workspace may grow by.
+  if (const SessionRun* session = workspace.session())
+    spec.limits.disk_mb = std::clamp<std::uint64_t>(session->max_bytes >> 20U, 1, spec.limits.disk_mb);
   spec.demand = DemandOf(options.mode);
   return spec;
 }
@@ -126,8 +131,11 @@ base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_t
 
 base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const core::RiskAssessment& risk) const {
+  if (options_.sandboxing == Sandboxing::kDisabled) return registry_.Find("subprocess");
   const FilesystemOptions& files = options_.filesystem;
-  const bool plain = !request.image && !streams.terminal && options_.limits.cpu_percent == 0 &&
+  // Without namespaces nobody stands between the program and the workspace's owner, which root must not be.
+  const bool own_session = streams.session != nullptr && ::geteuid() == 0;
+  const bool plain = !own_session && !request.image && !streams.terminal && options_.limits.cpu_percent == 0 &&
                      files.allow_read.empty() && files.deny_read.empty() && files.allow_write.empty() &&
                      files.deny_write.empty();
   const bool follow = options_.mode == policy::SecurityMode::kPermissive &&
@@ -174,6 +182,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   result.limits_reached = ended.limits_reached;
   result.sandbox_type = run.backend;
   result.degraded = sandbox.Degraded();
+  if (options_.sandboxing == Sandboxing::kDisabled)
+    result.degraded.emplace_back("sandboxing is disabled by the configuration: only the local guard was asked");
   const auto& notes = run.workspace.rules().notes();
   result.degraded.insert(result.degraded.end(), notes.begin(), notes.end());
   return result;
@@ -197,7 +207,7 @@ base::Result<std::string> DigestOf(const core::ExecutionRequest& request, std::s
   const FilesystemOptions& files = options.filesystem;
   digest.Add("allow_read", files.allow_read).Add("deny_read", files.deny_read);
   digest.Add("allow_write", files.allow_write).Add("deny_write", files.deny_write);
-  if (workspace.IsPersons())
+  if (workspace.HasDirectory())
     for (const auto& [path, hash] : NamedFiles(request.code, workspace.directory()))
       digest.Add("file", path).Add("hash", hash);
   return digest.Finish();
@@ -209,12 +219,17 @@ std::string Joined(const std::vector<std::string>& texts) {
   return joined;
 }
 
+std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWorkspace& workspace) {
+  if (workspace.session() != nullptr) return "that of session " + workspace.session()->directory.id();
+  return request.workspace.value_or("an empty one, burned afterwards");
+}
+
 std::vector<std::pair<std::string, std::string>> ConditionsOf(const core::ExecutionRequest& request,
                                                               std::string_view backend, const RunWorkspace& workspace,
                                                               const ManagerOptions& options) {
   std::vector<std::pair<std::string, std::string>> conditions = {
       {"sandbox", std::string(backend)},
-      {"workspace", request.workspace.value_or("an empty one, burned afterwards")},
+      {"workspace", WorkspaceInWords(request, workspace)},
       {"network", "none"},
       {"limits", std::to_string(request.max_memory_mb) + " MB, " + std::to_string(request.timeout.count()) + " s"}};
   if (request.image) conditions.emplace_back("image", *request.image);
@@ -222,7 +237,7 @@ std::vector<std::pair<std::string, std::string>> ConditionsOf(const core::Execut
     conditions.emplace_back("may read", Joined(options.filesystem.allow_read));
   if (!options.filesystem.allow_write.empty())
     conditions.emplace_back("may write", Joined(options.filesystem.allow_write));
-  if (!workspace.IsPersons()) return conditions;
+  if (!workspace.HasDirectory()) return conditions;
   std::vector<std::string> named;
   for (const auto& [path, hash] : NamedFiles(request.code, workspace.directory())) named.push_back(path);
   if (!named.empty()) conditions.emplace_back("files it names", Joined(named));
@@ -231,8 +246,11 @@ std::vector<std::pair<std::string, std::string>> ConditionsOf(const core::Execut
 
 }  // namespace
 
-base::Result<std::optional<core::Outcome>> SandboxManager::Admit(const core::RiskAssessment& risk, const Run& run,
-                                                                 std::stop_token stop) const {
+base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, const Run& run,
+                                              std::stop_token stop) const {
+  if (options_.sandboxing == Sandboxing::kDisabled)
+    if (const std::string reason = policy::BlockedLocally(risk); !reason.empty())
+      return Admission{Rejected("blocked by the local guard, since sandboxing is disabled: " + reason), {}};
   const core::ExecutionRequest& request = run.request;
   Proposal proposal{
       .session = request.session_id.value_or(""), .language = request.language, .code = request.code, .digest = [&] {
@@ -242,21 +260,130 @@ base::Result<std::optional<core::Outcome>> SandboxManager::Admit(const core::Ris
   return gate_.Admit(risk, proposal, std::move(stop));
 }
 
+namespace {
+
+bool AsksForDirectory(const core::ExecutionRequest& request) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::string_view code = request.code;
+  const std::size_t begin = code.find_first_not_of(kBlank);
+  return request.language == core::Language::kShell && begin != std::string_view::npos &&
+         code.substr(begin, code.find_last_not_of(kBlank) + 1 - begin) == "pwd";
+}
+
+// S4.5: where the workspace lies on the host is nobody's business inside.
+core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view backend) {
+  constexpr std::string_view kAnswer = "/workspace\n";
+  core::ExecutionResult result{.sandbox_type = std::string(backend)};
+  if (sink != nullptr) {
+    (void)sink->Write(core::Stream::kStdout, kAnswer, base::Deadline::After(std::chrono::seconds(10)));
+  } else {
+    result.standard_output = kAnswer;
+  }
+  result.output_bytes = kAnswer.size();
+  return result;
+}
+
+}  // namespace
+
+void SandboxManager::NoteUses(const Run& run) {
+  if (run.streams.session == nullptr) return;
+  for (auto& [path, hash] : NamedFiles(run.request.code, run.workspace.directory()))
+    run.streams.session->uses.push_back({.path = path, .how = core::FileUse::How::kNamed, .sha256 = hash});
+}
+
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   core::RiskAssessment risk = gate_.Assess(request.language, request.code);
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, risk));
-  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request.workspace, options_.filesystem));
-  Run run{request, streams, workspace, backend->Name()};
-  SKERRY_ASSIGN_OR_RETURN(const auto refused, Admit(risk, run, stop));
-  core::ExecutionResult result{.outcome = refused.value_or(core::Outcome())};
-  if (!refused) {
+  return AdmitAndRun(request, streams, std::move(risk), backend->Name(), std::move(stop),
+                     [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
+}
+
+template <class RunIt>
+base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(const core::ExecutionRequest& request,
+                                                                const RunStreams& streams, core::RiskAssessment risk,
+                                                                std::string_view backend, std::stop_token stop,
+                                                                const RunIt& run_it) {
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
+  Run run{request, streams, workspace, backend};
+  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(risk, run, stop));
+  core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
+  if (!admission.refused) {
     if (streams.admitted) streams.admitted();
-    SKERRY_ASSIGN_OR_RETURN(result, RunAdmitted(*backend, run, std::move(stop)));
+    NoteUses(run);
+    SKERRY_ASSIGN_OR_RETURN(result, run_it(run, std::move(stop)));
   }
   result.risk = std::move(risk);
+  result.approved_by = std::move(admission.approved_by);
   return result;
+}
+
+base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core::ExecutionRequest& request,
+                                                                     SessionRun& session) {
+  SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request, &session, options_.filesystem));
+  auto live = std::make_unique<LiveSandbox>();
+  SKERRY_ASSIGN_OR_RETURN(live->backend, Choose(request.sandbox_type));
+  core::SandboxSpec spec = SpecFor(request, workspace, options_);
+  if (request.image) {
+    SKERRY_ASSIGN_OR_RETURN(LeasedRoot image, options_.acquire_root(*request.image));
+    spec.root = image.root;
+    live->root_lease = std::move(image.lease);
+  }
+  // The directory outlives the sandbox with the session; what the specification has of it does not.
+  spec.workspace_fd = session.directory.root();
+  SKERRY_ASSIGN_OR_RETURN(live->sandbox, live->backend->Create(spec));
+  SKERRY_RETURN_IF_ERROR(live->sandbox->Start());
+  const auto view = live->sandbox->View();
+  if (!view || !view->layered)
+    return base::Err(base::Code::kUnavailable,
+                     "the " + std::string(live->backend->Name()) +
+                         " sandbox cannot keep changes apart, so no process can live on in it");
+  return live;
+}
+
+base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& live,
+                                                                const core::ExecutionRequest& request,
+                                                                const RunStreams& streams, std::stop_token stop) {
+  SKERRY_RETURN_IF_ERROR(core::Validate(request));
+  return AdmitAndRun(request, streams, gate_.Assess(request.language, request.code), live.backend->Name(),
+                     std::move(stop),
+                     [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
+}
+
+namespace {
+
+// Reads a layer while nothing in its sandbox moves.
+template <class Act>
+base::Status Standing(LiveSandbox& live, const Act& act) {
+  const auto frozen = live.sandbox->Freeze();
+  if (!frozen && live.degraded.empty())
+    live.degraded.push_back("workspace: changes are read while programs go on (" + frozen.error().message + ")");
+  const auto done = act();
+  const auto thawed = frozen ? live.sandbox->Thaw() : base::Status{};
+  return done ? thawed : done;
+}
+
+}  // namespace
+
+base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const {
+  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*live.sandbox, run, std::move(stop)));
+  Stopwatch watch;
+  SKERRY_RETURN_IF_ERROR(Standing(live, [&] { return run.workspace.Finish(*live.sandbox, result); }));
+  result.timings.finish = watch.Lap();
+  result.degraded.insert(result.degraded.end(), live.degraded.begin(), live.degraded.end());
+  if (live.sandbox->IsRunning()) return result;
+  // A timeout has ended all of it. The next command finds another one on the same files.
+  SKERRY_RETURN_IF_ERROR(live.sandbox->Start());
+  live.memory = {};
+  ++live.generation;
+  return result;
+}
+
+base::Status SandboxManager::CommitLive(LiveSandbox& live, SessionRun& session) const {
+  SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open({}, &session, options_.filesystem));
+  core::ExecutionResult result;
+  return Standing(live, [&] { return workspace.Finish(*live.sandbox, result); });
 }
 
 base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& backend, Run& run,
@@ -267,6 +394,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
     return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) +
                                                    " sandbox cannot keep the filesystem settings (denyRead, denyWrite, "
                                                    "allowRead, allowWrite); use the native one");
+  if (backend.Isolation() != core::IsolationLevel::kNamespaces && AsksForDirectory(request))
+    return AnswerDirectory(run.streams.sink, backend.Name());
   core::SandboxSpec spec = SpecFor(request, workspace, options_);
   LeasedRoot image;
   if (request.image) {

@@ -13,6 +13,8 @@
 #include "core/output_sink.hpp"
 #include "engine/filesystem_rules.hpp"
 #include "engine/gate.hpp"
+#include "engine/live_sandbox.hpp"
+#include "engine/run_workspace.hpp"
 #include "engine/warm_sandboxes.hpp"
 #include "policy/security_mode.hpp"
 
@@ -24,7 +26,11 @@ struct LeasedRoot {
   std::shared_ptr<const void> lease;
 };
 
+// Without sandboxes programs run beside the caller's, and only the local guard stands between (S4.6).
+enum class Sandboxing { kEnabled, kDisabled };
+
 struct ManagerOptions {
+  Sandboxing sandboxing = Sandboxing::kEnabled;
   policy::SecurityMode mode = policy::SecurityMode::kStrict;
   std::string default_backend = "native";  // what `auto` means
   core::SandboxLimits limits;              // memory comes from the request
@@ -47,6 +53,7 @@ struct RunStreams {
   int input_fd = -1;
   std::optional<TerminalOptions> terminal;
   std::function<void()> admitted;  // called when nothing stands in the way of the run any more
+  SessionRun* session = nullptr;   // whose workspace the run works in; borrowed, and filled
 };
 
 // Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
@@ -62,6 +69,15 @@ class SandboxManager {
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
                                               std::stop_token stop);
 
+  // A sandbox on a session's files that stays when a command has ended, with what it left running. What the request
+  // says of code is not looked at. kUnavailable where the backend cannot keep changes apart.
+  base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session);
+  // As Execute, in that sandbox. What was changed by then is committed with all its processes standing still.
+  base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
+                                                  const RunStreams& streams, std::stop_token stop);
+  // Commits what was changed since the last time.
+  base::Status CommitLive(LiveSandbox& live, SessionRun& session) const;
+
   // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
   [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
 
@@ -73,11 +89,15 @@ class SandboxManager {
   // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const core::RiskAssessment& risk) const;
-  // Nothing when it may run.
-  base::Result<std::optional<core::Outcome>> Admit(const core::RiskAssessment& risk, const Run& run,
-                                                   std::stop_token stop) const;
+  base::Result<Admission> Admit(const core::RiskAssessment& risk, const Run& run, std::stop_token stop) const;
+  static void NoteUses(const Run& run);
+  template <class RunIt>
+  base::Result<core::ExecutionResult> AdmitAndRun(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                  core::RiskAssessment risk, std::string_view backend,
+                                                  std::stop_token stop, const RunIt& run_it);
   base::Result<core::ExecutionResult> RunAdmitted(core::Backend& backend, Run& run, std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
+  base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const;
 
   const core::BackendRegistry& registry_;
   ManagerOptions options_;

@@ -109,8 +109,8 @@ int main(int argc, char** argv) {
   run->add_flag("--json", options.run.json);
   run->add_flag("--via-python", options.via_python, "Let a warm Python start what is no Python");
   CLI11_PARSE(app, argc, argv);
-  const cli::MakeBackends make_backends = [](cli::Warmth) { return MakeBackends(); };
-  const auto exit_code = Run(options, cli::Context(make_backends));
+  const cli::Parts parts{.make_backends = [](cli::Warmth) { return MakeBackends(); }, .open_store = {}};
+  const auto exit_code = Run(options, cli::Context(parts));
   if (exit_code) return *exit_code;
   std::cerr << "skerry-warm-run: " << exit_code.error().message << std::endl;
   return kExitNoRun;

@@ -10,6 +10,7 @@
 #include "base/feature.hpp"
 #include "cli/app.hpp"
 #include "launcher/client.hpp"
+#include "store/sqlite_record_store.hpp"
 
 namespace {
 
@@ -34,6 +35,10 @@ base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends(cli::Warmth wa
   return registry;
 }
 
+base::Result<std::unique_ptr<core::RecordStore>> OpenStore(const std::string& path) {
+  return store::SqliteRecordStore::Open(path, {});
+}
+
 // Descriptors 0 to 2 that were closed would be taken by the next files that are opened, and a program's output written
 // into those.
 void FillStandardDescriptors() {
@@ -48,5 +53,5 @@ void FillStandardDescriptors() {
 
 int main(int argc, char** argv) {
   FillStandardDescriptors();
-  return cli::RunApp(argc, argv, MakeBackends);
+  return cli::RunApp(argc, argv, {.make_backends = MakeBackends, .open_store = OpenStore});
 }

@@ -1,0 +1,114 @@
+// skerry fs edit: changes in a text file, all of them or none.
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
+#include "cli/fs_command_parts.hpp"
+#include "cli/fs_edits.hpp"
+#include "cli/fs_json.hpp"
+#include "os/files.hpp"
+
+namespace skerry::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using workspace::TextEdit;
+
+constexpr std::size_t kMaxEdits = std::size_t{64} << 20U;
+
+struct EditOptions {
+  FsTarget target;
+  std::optional<std::string> replace;
+  std::optional<std::string> with;
+  std::optional<std::size_t> count;
+  bool all = false;
+  std::optional<std::uint64_t> insert;
+  std::optional<std::string> text;
+  std::optional<std::string> edits;
+  std::optional<std::string> expected;
+};
+
+base::Status CheckUsage(const EditOptions& options) {
+  const int ways = (options.replace ? 1 : 0) + (options.insert ? 1 : 0) + (options.edits ? 1 : 0);
+  const auto problem = [](const char* what) { return base::Err(base::Code::kInvalidArgument, what); };
+  if (ways != 1) return problem("give one of --replace OLD --with NEW, --insert LINE --text TEXT, and --edits FILE");
+  if (options.replace.has_value() != options.with.has_value()) return problem("--replace needs --with, and no other");
+  if (options.insert.has_value() != options.text.has_value()) return problem("--insert needs --text, and no other");
+  if (options.count && options.all) return problem("give --count or --all, not both");
+  if ((options.count || options.all) && !options.replace) return problem("--count and --all are for --replace");
+  if (options.count == 0) return problem("--count takes a number from 1; --all is for any number");
+  return {};
+}
+
+base::Result<std::vector<TextEdit>> EditsOf(const EditOptions& options) {
+  SKERRY_RETURN_IF_ERROR(CheckUsage(options));
+  if (options.insert) return std::vector<TextEdit>{workspace::InsertLines{*options.insert, *options.text}};
+  if (options.replace) {
+    const std::size_t count = options.all ? 0 : options.count.value_or(1);
+    return std::vector<TextEdit>{workspace::ReplaceText{*options.replace, *options.with, count}};
+  }
+  SKERRY_ASSIGN_OR_RETURN(const std::string text, *options.edits == "-" ? os::ReadAll(STDIN_FILENO, kMaxEdits)
+                                                                        : os::ReadFile(*options.edits, kMaxEdits));
+  return ParseEdits(text);
+}
+
+std::string Counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+base::Result<int> Edit(const Context& context, const EditOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<TextEdit> edits, EditsOf(options));
+  SKERRY_RETURN_IF_ERROR(CheckExpected(options.expected));
+  SKERRY_ASSIGN_OR_RETURN(engine::Session session, SessionOf(context, options.target.session));
+  SKERRY_ASSIGN_OR_RETURN(const auto edited, session.Edit(options.target.path, edits, options.expected));
+  if (options.target.json) {
+    SKERRY_RETURN_IF_ERROR(WriteJson({{"replacements", edited.report.replacements},
+                                      {"insertions", edited.report.insertions},
+                                      {"change", edited.change ? ChangeToJson(*edited.change) : Json(nullptr)}}));
+    return 0;
+  }
+  const std::string done = edited.change ? "changed" : "left as it was";
+  SKERRY_RETURN_IF_ERROR(WriteText(base::Printable(options.target.path) + ": " +
+                                   Counted(edited.report.replacements, "replacement") + ", " +
+                                   Counted(edited.report.insertions, "insertion") + "; " + done + "\n"));
+  return 0;
+}
+
+}  // namespace
+
+void AddFsEdit(const FsGroup& group) {
+  auto options = std::make_shared<EditOptions>();
+  CLI::App* edit = group.app.add_subcommand("edit", "Replace text in a file, or insert lines; all of it or nothing");
+  AddSessionArgument(*edit, options->target.session);
+  AddPathArgument(*edit, options->target.path, "The file");
+  AddText(*edit, "--replace", options->replace, "The text to replace; it has to be there exactly once", "OLD");
+  AddText(*edit, "--with", options->with, "What takes its place", "NEW");
+  edit->add_option("--count", options->count, "How often OLD has to be there; all of them are replaced (1)")
+      ->option_text("N");
+  edit->add_flag("--all", options->all, "Replace OLD however often it is there");
+  edit->add_option("--insert", options->insert, "Insert whole lines in front of this one; one behind the last appends")
+      ->option_text("LINE");
+  AddText(*edit, "--text", options->text, "The lines to insert", "TEXT");
+  AddText(*edit, "--edits", options->edits, "Several edits as JSON, one after the other; - is stdin", "FILE|-");
+  AddText(*edit, "--expect", options->expected, "Fail unless the file has this digest", "SHA256");
+  edit->add_flag("--json", options->target.json, "Print what was done as an object");
+  edit->footer(
+      "Line ends and encoding of the file stay as they are.\n\n"
+      "Examples:\n"
+      "  skerry fs edit analysis main.py --replace 'x = 1' --with 'x = 2'\n"
+      "  skerry fs edit analysis main.py --insert 1 --text 'import os'\n"
+      "  echo '[{\"replace\": \"a\", \"with\": \"b\", \"count\": \"all\"}, {\"insert\": 3, \"text\": \"c\"}]' |\n"
+      "    skerry fs edit analysis main.py --edits -");
+  edit->callback([options, group] {
+    group.exit_code = Conclude(Edit(group.context, *options), options->target.json ? Form::kJson : Form::kText);
+  });
+}
+
+}  // namespace skerry::cli

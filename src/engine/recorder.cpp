@@ -1,0 +1,49 @@
+#include "engine/recorder.hpp"
+
+#include "base/ids.hpp"
+
+namespace skerry::engine {
+namespace {
+
+base::Error NotRecorded(const base::Error& error) {
+  return {error.code, "cannot be recorded: " + error.message +
+                          "; with sandbox.record.required set to false it is done all the same"};
+}
+
+}  // namespace
+
+base::Result<core::RecordStore*> Recorder::Store() const {
+  if (options_.store != nullptr) return options_.store.get();
+  const base::Error error{base::Code::kUnavailable, options_.problem};
+  SKERRY_RETURN_IF_ERROR(Tell(std::unexpected(error)));
+  return nullptr;
+}
+
+base::Status Recorder::Tell(const base::Status& status) const {
+  if (status) return {};
+  if (options_.recording == Recording::kRequired) return std::unexpected(NotRecorded(status.error()));
+  if (options_.warn) options_.warn("not recorded: " + status.error().message);
+  return {};
+}
+
+base::Result<std::string> Recorder::Begin(core::ExecutionRecord execution) const {
+  execution.id = base::RandomId("x");
+  execution.by = options_.by;
+  execution.started_at = std::chrono::system_clock::now();
+  SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, Store());
+  if (store == nullptr) return execution.id;
+  const auto sequence = store->BeginExecution(execution);
+  if (!sequence) SKERRY_RETURN_IF_ERROR(Tell(std::unexpected(sequence.error())));
+  return execution.id;
+}
+
+base::Status Recorder::End(const std::string& id, core::ExecutionEnd end) const {
+  if (options_.store == nullptr) return {};  // said at the beginning
+  end.ended_at = std::chrono::system_clock::now();
+  const auto ended = options_.store->EndExecution(id, end);
+  // It was said at the beginning too, when it was not even begun.
+  if (!ended && ended.error().code == base::Code::kNotFound) return {};
+  return Tell(ended);
+}
+
+}  // namespace skerry::engine

@@ -1,0 +1,291 @@
+#include "engine/session.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "os/errno_error.hpp"
+#include "workspace/change_diff.hpp"
+
+namespace skerry::engine {
+namespace {
+
+using Changes = Session::Changes;
+
+// What an operation did to files, whatever it gives besides.
+Changes ChangesOf(const core::FileChange& change) {
+  return {change};
+}
+Changes ChangesOf(const Changes& changes) {
+  return changes;
+}
+Changes ChangesOf(const workspace::AgentWorkspace::Edited& edited) {
+  return edited.change ? Changes{*edited.change} : Changes{};
+}
+
+base::Result<base::UniqueFd> OpenAgain(int directory) {
+  base::UniqueFd fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return os::ErrnoErr("open the workspace");
+  return fd;
+}
+
+core::ExecutionEnd EndOf(const base::Error& error) {
+  return {.outcome = "failed", .exit_code = base::RowOf(error.code).exit_code, .reason = error.message};
+}
+
+core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
+  return {.sandbox = result.sandbox_type,
+          .risk = std::string(core::NameOf(result.risk.level)),
+          .approval = result.approved_by,
+          .outcome = std::string(core::NameOf(result.outcome.kind)),
+          .exit_code = result.outcome.exit_code,
+          .reason = result.outcome.Explanation(),
+          .obtain = result.timings.obtain,
+          .run = result.timings.run,
+          .finish = result.timings.finish,
+          .changes = std::move(run.changes),
+          .uses = std::move(run.uses)};
+}
+
+std::string Quoted(std::string_view path) {
+  return base::Printable(path);
+}
+
+}  // namespace
+
+base::Result<Session> Session::Make(workspace::SessionDirectory directory, const SessionLimits& limits,
+                                    std::shared_ptr<const Recorder> recorder) {
+  Session session;
+  session.directory_ = std::make_unique<workspace::SessionDirectory>(std::move(directory));
+  session.recorder_ = std::move(recorder);
+  session.limits_ = limits;
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, OpenAgain(session.directory_->root()));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd stage, OpenAgain(session.directory_->stage()));
+  session.files_ = std::make_unique<workspace::AgentWorkspace>(
+      std::move(root), std::move(stage), workspace::WorkspaceOptions{.max_bytes = limits.max_bytes});
+  SKERRY_RETURN_IF_ERROR(session.PutInOrder());
+  return session;
+}
+
+// Whoever began what has not ended is dead: the lock is ours.
+base::Result<std::string> Session::RecordLost(core::RecordStore& store) {
+  SKERRY_ASSIGN_OR_RETURN(const auto unfinished, store.Unfinished(id()));
+  for (const core::ExecutionRecord& execution : unfinished)
+    SKERRY_RETURN_IF_ERROR(recorder_->End(
+        execution.id,
+        {.state = core::ExecutionState::kLost, .outcome = "lost", .reason = "Skerry was ended meanwhile"}));
+  return unfinished.empty() ? std::string() : unfinished.back().id;
+}
+
+base::Status Session::PutInOrder() {
+  SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, recorder_->Store());
+  if (store == nullptr) return {};
+  const auto lost = RecordLost(*store);
+  if (!lost) return {};  // a store that cannot be read is told of when something is to be written
+  if (lost->empty() && !directory_->recovered()) return {};
+  SKERRY_ASSIGN_OR_RETURN(Changes changes, Unrecorded());
+  if (changes.empty()) return {};
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution,
+                          recorder_->Begin({.session = id(),
+                                            .kind = "found",
+                                            .what = "what an interruption left in the workspace",
+                                            .caused_by = *lost}));
+  return recorder_->End(execution, {.outcome = "exited", .changes = std::move(changes)});
+}
+
+template <class Act>
+auto Session::Recorded(const std::string& kind, std::string what, const Act& act) -> decltype(act()) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution,
+                          recorder_->Begin({.session = id(), .kind = kind, .what = std::move(what)}));
+  auto done = [&] {
+    const os::AsFileIdentity as(live_ ? identity_ : os::FileIdentity{});
+    return act();
+  }();
+  core::ExecutionEnd end = done ? core::ExecutionEnd{.outcome = "exited"} : EndOf(done.error());
+  if (done) end.changes = ChangesOf(*done);
+  const Changes own = end.changes;
+  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  if (live_ && done) SKERRY_RETURN_IF_ERROR(CommitLive(own));
+  return done;
+}
+
+base::Result<core::FileChange> Session::Write(std::string_view path, std::string_view bytes,
+                                              const workspace::WriteOptions& options) {
+  return Recorded("write", Quoted(path), [&] { return files().Write(path, bytes, options); });
+}
+
+base::Result<core::FileChange> Session::WriteStream(std::string_view path, const workspace::WriteOptions& options,
+                                                    const std::function<base::Status(workspace::FileWriter&)>& feed) {
+  return Recorded("write", Quoted(path), [&]() -> base::Result<core::FileChange> {
+    SKERRY_ASSIGN_OR_RETURN(workspace::FileWriter writer, files().BeginWrite(path, options));
+    SKERRY_RETURN_IF_ERROR(feed(writer));
+    return writer.Finish();
+  });
+}
+
+base::Result<core::FileChange> Session::Append(std::string_view path, std::string_view bytes) {
+  return Recorded("append", Quoted(path), [&] { return files().Append(path, bytes); });
+}
+
+base::Result<workspace::AgentWorkspace::Edited> Session::Edit(std::string_view path,
+                                                              const std::vector<workspace::TextEdit>& edits,
+                                                              const std::optional<std::string>& expected_sha256) {
+  return Recorded("edit", Quoted(path), [&] { return files().Edit(path, edits, expected_sha256); });
+}
+
+base::Status Session::MakeDirectory(std::string_view path, workspace::Parents parents) {
+  const auto made = Recorded("mkdir", Quoted(path), [&]() -> base::Result<Changes> {
+    SKERRY_RETURN_IF_ERROR(files().MakeDirectory(path, parents));
+    return Changes{};
+  });
+  return made ? base::Status{} : std::unexpected(made.error());
+}
+
+base::Result<Changes> Session::Move(std::string_view from, std::string_view to, workspace::Existing existing) {
+  return Recorded("move", Quoted(from) + " to " + Quoted(to), [&] { return files().Move(from, to, existing); });
+}
+
+base::Result<Changes> Session::Copy(std::string_view from, std::string_view to, workspace::Existing existing) {
+  return Recorded("copy", Quoted(from) + " to " + Quoted(to), [&] { return files().Copy(from, to, existing); });
+}
+
+base::Result<Changes> Session::Delete(std::string_view path, workspace::Depth depth) {
+  return Recorded("delete", Quoted(path), [&] { return files().Delete(path, depth); });
+}
+
+base::Result<Changes> Session::Record(const std::string& kind, const std::string& what,
+                                      const std::function<base::Result<Changes>()>& act) {
+  return Recorded(kind, what, act);
+}
+
+base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::ExecutionRequest request,
+                                                 RunStreams streams, std::stop_token stop) {
+  core::ExecutionRecord record{.session = id(),
+                               .kind = request.carry == core::Carry::kShow ? "dry-run" : "run",
+                               .what = request.code,
+                               .language = std::string(core::NameOf(request.language)),
+                               .timeout_seconds = static_cast<std::uint64_t>(request.timeout.count()),
+                               .memory_mb = request.max_memory_mb,
+                               .caused_by = request.caused_by.value_or("")};
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
+  request.session_id = id();
+  streams.session = &run;
+  auto result = live_ ? manager.ExecuteLive(*live_, request, streams, std::move(stop))
+                      : manager.Execute(request, streams, std::move(stop));
+  files_->Recount();
+  directory_->Touch();
+  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
+  if (live_) SKERRY_RETURN_IF_ERROR(OpenLiveView());
+  if (result) result->execution_id = execution;
+  return result;
+}
+
+base::Result<SessionRun> Session::NextRun(std::string execution) const {
+  SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, files_->CurrentUsage());
+  return SessionRun{.directory = *directory_,
+                    .execution = std::move(execution),
+                    .max_bytes = limits_.max_bytes,
+                    .allowance_bytes = limits_.max_bytes > usage.bytes ? limits_.max_bytes - usage.bytes : 0,
+                    .memory = live_ ? &live_->memory : nullptr};
+}
+
+base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& limits) {
+  if (live_) return base::Err(base::Code::kConflict, "session " + id() + " lives already");
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
+  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(limits, run));
+  manager_ = &manager;
+  live_files_.reset();
+  return OpenLiveView();
+}
+
+// The workspace as the programs see it. What is made there has to belong to their user: no other one exists for them.
+base::Status Session::OpenLiveView() {
+  if (live_files_ && generation_ == live_->generation) return {};
+  const auto view = live_->sandbox->View();
+  if (!view) return base::Err(base::Code::kInternal, "the sandbox has no view of its workspace");
+  SKERRY_ASSIGN_OR_RETURN(identity_, os::IdentityOf(view->merged));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd merged, OpenAgain(view->merged));
+  live_files_ = std::make_unique<workspace::AgentWorkspace>(
+      std::move(merged), base::UniqueFd(), workspace::WorkspaceOptions{.max_bytes = limits_.max_bytes});
+  generation_ = live_->generation;
+  return {};
+}
+
+base::Status Session::CommitLive(const Changes& own) {
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
+  SKERRY_RETURN_IF_ERROR(manager_->CommitLive(*live_, run));
+  files_->Recount();
+  // The rest is what programs did that live on.
+  std::erase_if(run.changes, [&](const core::FileChange& change) {
+    return std::ranges::find(own, change.path, &core::FileChange::path) != own.end();
+  });
+  if (run.changes.empty()) return {};
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution,
+                          recorder_->Begin({.session = id(), .kind = "background", .what = "programs that live on"}));
+  return recorder_->End(execution, {.outcome = "exited", .changes = std::move(run.changes)});
+}
+
+base::Status Session::EndLife() {
+  if (!live_) return {};
+  SKERRY_RETURN_IF_ERROR(live_->sandbox->Stop());
+  const auto committed = CommitLive({});
+  live_files_.reset();
+  live_.reset();
+  manager_ = nullptr;
+  return committed;
+}
+
+base::Result<std::string> Session::Diff() const {
+  SKERRY_ASSIGN_OR_RETURN(const auto last, directory_->Last());
+  return last ? workspace::DiffOfJournal(last->journal, last->directory.get(), directory_->root()) : std::string();
+}
+
+base::Result<Changes> Session::Undo(workspace::SessionDirectory::ChangedFiles changed) {
+  if (live_)
+    return base::Err(base::Code::kConflict, "programs live on in session " + id() + "; end them before an undo");
+  SKERRY_ASSIGN_OR_RETURN(const auto last, directory_->Last());
+  SKERRY_ASSIGN_OR_RETURN(
+      const std::string execution,
+      recorder_->Begin(
+          {.session = id(), .kind = "undo", .what = "take the last run back", .caused_by = last ? last->label : ""}));
+  auto changes = directory_->Undo(changed);
+  files_->Recount();
+  core::ExecutionEnd end = changes ? core::ExecutionEnd{.outcome = "exited"} : EndOf(changes.error());
+  if (changes) end.changes = *changes;
+  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  return changes;
+}
+
+base::Result<Changes> Session::Unrecorded() const {
+  SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, recorder_->Store());
+  if (store == nullptr) return base::Err(base::Code::kUnavailable, "there is no record to compare with");
+  SKERRY_ASSIGN_OR_RETURN(const auto recorded, store->CurrentFiles(id()));
+  SKERRY_ASSIGN_OR_RETURN(const Changes there, files_->AllFiles());
+  std::map<std::string_view, const core::FileChange*> known;
+  for (const core::FileVersion& version : recorded) known.emplace(version.change.path, &version.change);
+  Changes different;
+  for (const core::FileChange& file : there) {
+    const auto before = known.find(file.path);
+    const bool created = before == known.end();
+    const bool same = !created && before->second->sha256 == file.sha256 && before->second->kind == file.kind &&
+                      before->second->mode == file.mode;
+    if (!created) known.erase(before);
+    if (same) continue;
+    different.push_back(file);
+    different.back().action = created ? core::FileAction::kCreated : core::FileAction::kChanged;
+  }
+  for (const auto& [path, change] : known)
+    different.push_back({.path = std::string(path), .action = core::FileAction::kRemoved, .kind = change->kind});
+  std::ranges::sort(different, {}, &core::FileChange::path);
+  return different;
+}
+
+base::Status Session::Remove() {
+  return directory_->Remove();
+}
+
+}  // namespace skerry::engine

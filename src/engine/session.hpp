@@ -1,0 +1,103 @@
+// Session: one workspace, the file tools of an agent on it, the programs that run in it, and the record of both.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/execution.hpp"
+#include "engine/recorder.hpp"
+#include "engine/sandbox_manager.hpp"
+#include "os/file_identity.hpp"
+#include "workspace/agent_workspace.hpp"
+#include "workspace/session_directory.hpp"
+
+namespace skerry::engine {
+
+struct SessionLimits {
+  std::uint64_t max_bytes = std::uint64_t{1024} << 20U;
+};
+
+// Held by one at a time, of all processes. What changes something is recorded, whether it succeeds or not. Reading goes
+// through files() and is not.
+class Session {
+ public:
+  using Changes = workspace::AgentWorkspace::Changes;
+
+  // What an interrupted predecessor left is brought in order, and the record with it.
+  static base::Result<Session> Make(workspace::SessionDirectory directory, const SessionLimits& limits,
+                                    std::shared_ptr<const Recorder> recorder);
+
+  [[nodiscard]] const std::string& id() const { return directory_->id(); }
+  [[nodiscard]] const workspace::SessionDirectory& directory() const { return *directory_; }
+  [[nodiscard]] workspace::AgentWorkspace& files() const { return live_files_ ? *live_files_ : *files_; }
+
+  base::Result<core::FileChange> Write(std::string_view path, std::string_view bytes,
+                                       const workspace::WriteOptions& options = {});
+  // What `feed` writes, however much it is.
+  base::Result<core::FileChange> WriteStream(std::string_view path, const workspace::WriteOptions& options,
+                                             const std::function<base::Status(workspace::FileWriter&)>& feed);
+  base::Result<core::FileChange> Append(std::string_view path, std::string_view bytes);
+  base::Result<workspace::AgentWorkspace::Edited> Edit(std::string_view path,
+                                                       const std::vector<workspace::TextEdit>& edits,
+                                                       const std::optional<std::string>& expected_sha256);
+  base::Status MakeDirectory(std::string_view path, workspace::Parents parents);
+  base::Result<Changes> Move(std::string_view from, std::string_view to, workspace::Existing existing);
+  base::Result<Changes> Copy(std::string_view from, std::string_view to, workspace::Existing existing);
+  base::Result<Changes> Delete(std::string_view path, workspace::Depth depth);
+  // Anything else that changes files; `what` in words.
+  base::Result<Changes> Record(const std::string& kind, const std::string& what,
+                               const std::function<base::Result<Changes>()>& act);
+
+  // In a sandbox of its own, on these files; what it changed is carried over when it is dead.
+  base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request, RunStreams streams,
+                                          std::stop_token stop);
+
+  // From now on programs run in one sandbox that stays, with what they leave running, until EndLife. files() is then
+  // what they see, at once and both ways. What was changed is committed at the end of each command and of each change
+  // through the file tools, and only what was committed outlives the sandbox. `manager` has to outlive the session.
+  base::Status BeginLife(SandboxManager& manager, const core::ExecutionRequest& limits);
+  // Ends every process, and commits what they did since the last time.
+  base::Status EndLife();
+  [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
+
+  // What the last run that changed something did, as a diff; "" for nothing.
+  [[nodiscard]] base::Result<std::string> Diff() const;
+  base::Result<Changes> Undo(workspace::SessionDirectory::ChangedFiles changed);
+
+  // What is different between the files and what the record says of them.
+  [[nodiscard]] base::Result<Changes> Unrecorded() const;
+
+  // Everything goes but the record.
+  base::Status Remove();
+
+ private:
+  Session() = default;
+  base::Status PutInOrder();
+  base::Result<std::string> RecordLost(core::RecordStore& store);
+  [[nodiscard]] base::Result<SessionRun> NextRun(std::string execution) const;
+  base::Status OpenLiveView();
+  // After a change through the file tools: it, and what programs did meanwhile, becomes part of the workspace.
+  base::Status CommitLive(const Changes& own);
+  // Does it, between the two halves of its record.
+  template <class Act>
+  auto Recorded(const std::string& kind, std::string what, const Act& act) -> decltype(act());
+
+  std::unique_ptr<workspace::SessionDirectory> directory_;
+  std::unique_ptr<workspace::AgentWorkspace> files_;
+  std::shared_ptr<const Recorder> recorder_;
+  SessionLimits limits_;
+  SandboxManager* manager_ = nullptr;
+  std::unique_ptr<LiveSandbox> live_;
+  std::unique_ptr<workspace::AgentWorkspace> live_files_;  // as its programs see it
+  std::uint64_t generation_ = 0;
+  os::FileIdentity identity_;  // whose rights its files need
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,14 @@
+// The guard that is left when sandboxing is disabled (S4.6).
+#pragma once
+
+#include <string>
+
+#include "core/risk.hpp"
+
+namespace skerry::policy {
+
+// Why something must not run without a sandbox, or "". No approval changes that: what the risk policy refuses or calls
+// critical, what deletes trees, becomes another user, or changes the system.
+std::string BlockedLocally(const core::RiskAssessment& risk);
+
+}  // namespace skerry::policy

@@ -34,6 +34,14 @@ constexpr std::array kWorkloads = {
     Workload{"policy-javascript-1m", "assess 1 MB of javascript", "vm.Script", "", "", kAssessLarge},
     Workload{"policy-shell-10k", "assess 10 KB of shell", "bash -n", "", "", kAssessSmall},
     Workload{"policy-shell-1m", "assess 1 MB of shell", "bash -n", "", "", kAssessLarge},
+    Workload{"workspace-read", "read a file of 4 KB", "open, read", "", "", {.p50 = std::chrono::microseconds(30)}},
+    Workload{"workspace-commit", "carry 1,000 small files over", "cp -a", "", "", {.ratio = 3}},
+    Workload{"workspace-nothing",
+             "copy-on-write for a run that wrote nothing",
+             "in place",
+             "",
+             "",
+             {.p50 = std::chrono::microseconds(300)}},
 };
 
 constexpr std::string_view kOurs = "skerry";

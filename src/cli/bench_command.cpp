@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "bench/policy_subjects.hpp"
 #include "bench/report.hpp"
 #include "bench/workloads.hpp"
+#include "bench/workspace_subjects.hpp"
 #include "cli/bench_footprint.hpp"
 #include "cli/bench_soak.hpp"
 #include "cli/bench_subjects.hpp"
@@ -96,6 +98,12 @@ bool Asks(const BenchOptions& options, Kind kind) {
   });
 }
 
+bool AsksForWorkspace(const BenchOptions& options) {
+  return std::ranges::any_of(bench::Workloads(), [&](const bench::Workload& workload) {
+    return IsAsked(options, workload.group) && bench::IsGroupOf(workload.group, "workspace");
+  });
+}
+
 void Append(bench::Baselines& all, bench::Baselines more) {
   std::ranges::move(more.subjects, std::back_inserter(all.subjects));
   std::ranges::move(more.left_out, std::back_inserter(all.left_out));
@@ -113,6 +121,8 @@ base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand* sta
     Append(all, bench::FindBaselines(interpreters));
   }
   if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
+  if (stand != nullptr && AsksForWorkspace(options))
+    Append(all, bench::FindWorkspaceSubjects(std::filesystem::temp_directory_path().string(), &stand->native()));
   std::vector<bench::Group> groups = bench::Grouped(all.subjects, all.left_out);
   std::erase_if(groups, [&](const bench::Group& group) { return !IsAsked(options, group.name); });
   const ProgressLine line;
@@ -195,9 +205,10 @@ void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code) {
       ->check(CLI::Range(1, 100'000))
       ->option_text("N");
   bench
-      ->add_option(
-          "--group", options->groups,
-          "Only this one: python, pandas, node, shell, cold, hundred, cell, policy (six, as policy-python-10k)")
+      ->add_option("--group", options->groups,
+                   "Only this one: python, pandas, node, shell, cold, hundred, cell, policy (six, as "
+                   "policy-python-10k), workspace "
+                   "(three, as workspace-commit)")
       ->option_text("NAME")
       ->allow_extra_args(false);
   bench->add_option("--output", options->output, "Keep the result as JSON in FILE")->option_text("FILE");

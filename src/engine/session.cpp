@@ -80,12 +80,24 @@ base::Result<std::string> Session::RecordLost(core::RecordStore& store) {
   return unfinished.empty() ? std::string() : unfinished.back().id;
 }
 
+// A record that was begun anew does not know the session.
+base::Result<Session::Known> Session::Introduce(core::RecordStore& store) {
+  const auto session = store.FindSession(id());
+  if (session && !session->deleted_at) return Known::kAlready;
+  if (!session && session.error().code != base::Code::kNotFound) return std::unexpected(session.error());
+  const auto now = std::chrono::system_clock::now();
+  SKERRY_RETURN_IF_ERROR(
+      store.AddSession({.id = id(), .created_by = recorder_->by(), .created_at = now, .used_at = now}));
+  return Known::kSinceNow;
+}
+
 base::Status Session::PutInOrder() {
   SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, recorder_->Store());
   if (store == nullptr) return {};
-  const auto lost = RecordLost(*store);
-  if (!lost) return {};  // a store that cannot be read is told of when something is to be written
-  if (lost->empty() && !directory_->recovered()) return {};
+  const auto known = Introduce(*store);
+  const auto lost = known ? RecordLost(*store) : std::unexpected(known.error());
+  if (!lost) return {};  // a store that cannot be used is told of when something is to be written
+  if (*known == Known::kAlready && lost->empty() && !directory_->recovered()) return {};
   SKERRY_ASSIGN_OR_RETURN(Changes changes, Unrecorded());
   if (changes.empty()) return {};
   SKERRY_ASSIGN_OR_RETURN(const std::string execution,

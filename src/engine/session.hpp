@@ -80,6 +80,8 @@ class Session {
  private:
   Session() = default;
   base::Status PutInOrder();
+  enum class Known { kAlready, kSinceNow };
+  base::Result<Known> Introduce(core::RecordStore& store);
   base::Result<std::string> RecordLost(core::RecordStore& store);
   [[nodiscard]] base::Result<SessionRun> NextRun(std::string execution) const;
   base::Status OpenLiveView();

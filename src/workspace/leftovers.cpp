@@ -56,7 +56,9 @@ void RemoveListed(std::string_view rest) {
 }  // namespace
 
 LeftoverList::~LeftoverList() {
-  if (file_.valid()) (void)::unlink((lists_ + "/" + name_).c_str());
+  if (!file_.valid()) return;
+  (void)::unlink((lists_ + "/" + name_).c_str());
+  (void)::rmdir(lists_.c_str());  // with the last list
 }
 
 base::Status LeftoverList::Open() {
@@ -89,6 +91,7 @@ void SweepLeftovers(const std::string& lists) {
     if (const auto text = os::ReadFile(path, kMaxListBytes)) RemoveListed(*text);
     (void)::unlink(path.c_str());
   }
+  (void)::rmdir(lists.c_str());
 }
 
 }  // namespace skerry::workspace

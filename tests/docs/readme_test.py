@@ -94,8 +94,8 @@ class ReadmeTest(unittest.TestCase):
                 self.assertTrue(matches(expected, actual), "shown:\n" + "\n".join(expected) +
                                 "\n\nprinted:\n" + "\n".join(actual))
 
-    def test_there_are_five_examples(self):
-        self.assertEqual(len(console_blocks(read(os.path.join(ROOT, "README.md")))), 5)
+    def test_there_are_six_examples(self):
+        self.assertEqual(len(console_blocks(read(os.path.join(ROOT, "README.md")))), 6)
 
     def test_the_examples_print_what_is_shown(self):
         self.check_examples(None)

@@ -221,7 +221,7 @@ class LinkTest(AttackTest):
                             ("edit", path, "--insert", "1", "--text", "x")):
                 self.refuses(ESCAPES, *command, stdin=b"owned")
         self.refuses(ESCAPES, "import", "-", "e", stdin=tar_of(("pwn", b"owned")))
-        self.refuses(ESCAPES, "import", "-", stdin=tar_of(("e/pwn", b"owned")))
+        self.refuses(FAILS, "import", "-", stdin=tar_of(("e/pwn", b"owned")))  # a link is no directory
 
     def test_a_link_whose_target_comes_later(self):
         for code in ("os.makedirs('a/b'); os.symlink('x/../../../../outside', 'a/b/l')", "os.symlink('../..', 'a/b/x')"):
@@ -471,9 +471,9 @@ class TreeTest(AttackTest):
         self.assertEqual(self.fs("delete", "-r", "d").code, 0)
         self.assertFalse(os.path.exists(self.workspace("d")))
 
-    def test_i15_a_tree_deeper_than_any_path(self):
+    def test_i15_a_tree_deeper_than_any_path_is_long(self):
         here = os.open(self.workspace(), os.O_RDONLY | os.O_DIRECTORY)
-        for _ in range(10_000):
+        for _ in range(3000):
             os.mkdir("d", 0o755, dir_fd=here)
             if harness.AS_USER:
                 os.chown("d", harness.PLAIN_ID, harness.PLAIN_ID, dir_fd=here)
@@ -486,6 +486,7 @@ class TreeTest(AttackTest):
             self.assertIn(self.fs(*command, timeout=60).code, (0, 1, FAILS), command)
         self.assertEqual(self.fs("delete", "-r", "d", timeout=60).code, 0)
         self.assertFalse(os.path.exists(self.workspace("d")))
+        self.fs("delete", "-r", "e", timeout=60)
 
     def test_a_hundred_thousand_files_made_inside(self):
         count = 100_000

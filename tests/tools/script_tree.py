@@ -26,6 +26,7 @@ COMMANDS = {  # package: the commands it brings
     "clang-tidy-19": ["clang-tidy-19"],
     "strace": ["strace"],
     "g++": ["g++"],
+    "patch": ["patch"],
 }
 
 # Each made-up tool notes how it was called in $state/calls. $bin is the PATH, $depot the tools that can be installed.

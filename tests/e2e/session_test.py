@@ -1,0 +1,272 @@
+"""Sessions at the command line: what stays, what is taken back, what is recorded, and what a kill leaves."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from sessions import SessionTest
+
+IDENTITY = {"GIT_CONFIG_GLOBAL": "/dev/null"}
+GIT = "git -c user.name=agent -c user.email=agent@example.com -c init.defaultBranch=main"
+
+
+class LifeTest(SessionTest):
+    def run_in(self, code, *options, **more):
+        return self.shell(code, "--session", self.session, *options, **more)
+
+    def checked(self, code, *options, **more):
+        result = self.run_in(code, *options, **more)
+        self.assertEqual(result.code, 0, result.err)
+        return result
+
+    def agrees(self):
+        result = self.skerry("session", "check", self.session)
+        self.assertEqual((result.code, result.err), (0, b""), result.out)
+
+    def test_files_stay_from_run_to_run(self):
+        self.checked("echo one > a; mkdir d; echo two > d/b")
+        self.assertEqual(self.checked("cat a d/b; rm a").out, b"one\ntwo\n")
+        self.assertEqual(sorted(os.listdir(self.workspace("d"))), ["b"])
+        self.assertFalse(os.path.exists(self.workspace("a")))
+        self.agrees()
+
+    def test_it_is_listed_shown_and_deleted(self):
+        self.create("other")
+        listed = self.skerry("session", "list", "--json").json
+        self.assertEqual([row["id"] for row in listed], ["other", "s"])
+        shown = self.skerry("session", "show", "s", "--json").json
+        self.assertEqual(shown["max_bytes"], 1024 << 20)
+        self.assertGreater(shown["entries"], 6)
+        self.assertEqual(self.skerry("session", "delete", "other").code, 0)
+        self.assertEqual([row["id"] for row in self.skerry("session", "list", "--json").json], ["s"])
+        again = self.skerry("session", "delete", "other")
+        self.assertEqual(again.code, 125)
+        self.assertIn(b"there is no session other", again.err)
+
+    def test_names_that_are_none_are_refused(self):
+        for name in ("../x", ".hidden", "a/b", "", "x" * 65, "a b", "é", "-x", "..", "a\nb"):
+            result = self.skerry("session", "create", "--", name)
+            self.assertNotEqual(result.code, 0, name)
+        self.assertEqual(self.skerry("session", "create", "s").code, 125)  # is there
+        self.assertEqual(sorted(os.listdir(os.path.join(self.home, "sessions"))), [".skerry", "s"])
+
+    def test_a_question_about_nothing_leaves_nothing(self):
+        for arguments in (("run", "--session", "nothing", "print(1)"), ("fs", "read", "nothing", "x"),
+                          ("session", "undo", "nothing"), ("session", "diff", "nothing")):
+            result = self.skerry(*arguments)
+            self.assertEqual(result.code, 125, arguments)
+            self.assertIn(b"there is no session nothing", result.err)
+        self.assertEqual(os.listdir(os.path.join(self.home, "sessions", ".skerry")), ["s"])
+
+    def test_diff_and_undo(self):
+        self.write("text", b"one\ntwo\nthree\n")
+        self.checked("sed -i s/two/2/ text; printf '\\000\\001' > binary; rm .memory/progress.md")
+        diff = self.skerry("session", "diff", "s").out.decode()
+        self.assertIn("-two\n+2\n", diff)
+        self.assertIn("Binary files /dev/null and b/binary (2 bytes, sha256 ", diff)
+        self.assertIn("deleted file mode 100644\n--- a/.memory/progress.md", diff)
+        undone = self.skerry("session", "undo", "s", "--json").json
+        self.assertEqual({row["path"]: row["action"] for row in undone["files"]},
+                         {"text": "changed", "binary": "removed", ".memory/progress.md": "created"})
+        self.assertEqual(self.read("text"), b"one\ntwo\nthree\n")
+        self.agrees()
+        self.assertEqual(self.skerry("session", "undo", "s").code, 125)
+        self.assertEqual(self.skerry("session", "diff", "s").out, b"")
+
+    def test_undo_keeps_later_work(self):
+        self.write("f", b"first\n")
+        self.checked("echo second > f; echo new > g")
+        self.write("f", b"third\n")
+        refused = self.skerry("session", "undo", "s")
+        self.assertEqual(refused.code, 125)
+        self.assertIn(b"changed since that run: f", refused.err)
+        self.assertEqual((self.read("f"), self.read("g")), (b"third\n", b"new\n"))
+        self.assertEqual(self.skerry("session", "undo", "--force", "s").code, 0)
+        self.assertEqual(self.read("f"), b"first\n")
+        self.assertFalse(os.path.exists(self.workspace("g")))
+        self.agrees()
+
+    def test_a_dry_run_shows_and_changes_nothing(self):
+        self.write("f", b"old\n")
+        result = self.checked("echo new > f; echo x > g; echo said", "--dry-run")
+        self.assertEqual(result.out, b"said\n")
+        for line in (b"would create: g", b"would change: f", b"-old\n+new\n"):
+            self.assertIn(line, result.err)
+        self.assertEqual(self.read("f"), b"old\n")
+        self.assertFalse(os.path.exists(self.workspace("g")))
+        self.agrees()
+
+    def test_a_dry_run_in_a_persons_directory_too(self):
+        directory = self.directory("mine")
+        result = self.shell("echo x > made; mkdir -p .git/hooks; echo evil > .bashrc", "--dry-run", "--json",
+                            "--workspace", directory).json
+        self.assertEqual(result["files_created"], ["made"])
+        self.assertIn("+x\n", result["diff"])
+        self.assertEqual([row["path"] for row in result["files_withheld"]], [".bashrc"])
+        self.assertEqual(os.listdir(directory), [])
+        self.assertEqual(self.shell("true", "--dry-run").code, 125)  # nothing would stay anyway
+
+    def test_two_at_once_wait_for_each_other(self):
+        first = subprocess.Popen(self.command("run", "--session", "s", "-l", "shell", "sleep 2; echo 1 >> f"),
+                                 env=self.environment(), cwd=self.home, stdin=subprocess.DEVNULL)
+        time.sleep(0.7)
+        self.assertEqual([row["state"] for row in self.skerry("session", "list", "--json").json], ["busy"])
+        self.assertEqual(self.fs("list").code, 0)  # readers do not wait
+        self.checked("echo 2 >> f")
+        self.assertEqual(first.wait(timeout=60), 0)
+        self.assertEqual(self.read("f"), b"1\n2\n")
+        self.agrees()
+
+    def test_a_killed_run_leaves_the_old_files_and_is_recorded_as_lost(self):
+        self.write("f", b"old\n")
+        for delay in (0.05, 0.2, 0.5):
+            process = subprocess.Popen(
+                self.command("run", "--session", "s", "-l", "shell", "echo new > f; for i in $(seq 200); do echo x > n$i; done"),
+                env=self.environment(), cwd=self.home, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            self.agrees()
+            new = [name for name in os.listdir(self.workspace()) if name.startswith("n")]
+            self.assertIn(len(new), (0, 200))
+        states = [row["state"] for row in json.loads(self.skerry("history", "s", "--json").out)]
+        self.assertNotIn("running", states)
+
+    def test_the_clean_up_takes_what_nobody_uses(self):
+        self.create("old")
+        lock = os.path.join(self.home, "sessions", ".skerry", "old", "lock")
+        past = time.time() - 25 * 3600
+        os.utime(lock, (past, past))
+        self.assertEqual(self.skerry("session", "clean", "--json").json, {"deleted": ["old"]})
+        self.assertEqual([row["id"] for row in self.skerry("session", "list", "--json").json], ["s"])
+        self.assertIn(b"bootstrap", self.skerry("history", "old").out)  # the history stays
+
+    def test_a_new_one_starts_from_a_source(self):
+        source = self.directory("source")
+        os.makedirs(os.path.join(source, "init", "data"))
+        with open(os.path.join(source, "init", "data", "seed.txt"), "w", encoding="utf-8") as file:
+            file.write("seed")
+        result = self.skerry("session", "create", "--from", source, "sown")
+        self.assertEqual(result.code, 0, result.err)
+        self.addCleanup(self.skerry, "session", "delete", "sown")
+        self.assertEqual(self.skerry("fs", "read", "sown", "data/seed.txt").out, b"seed")
+
+
+class OrdinaryWorkTest(SessionTest):
+    """What people and agents do all day survives, in a session and in a person's directory."""
+
+    SCRIPT = (
+        f"set -e; {GIT} init -q repo; cd repo; echo 1 > a; {GIT} add a; {GIT} commit -qm first; cd ..; "
+        f"{GIT} clone -q repo clone; cd clone; echo 2 > b; {GIT} add b; {GIT} commit -qm second; cd ..; "
+        "mkdir -p library app; cd library; "
+        "printf '{\"name\":\"library\",\"version\":\"1.0.0\",\"bin\":{\"tool\":\"tool.js\"}}' > package.json; "
+        "printf '#!/usr/bin/env node\\nconsole.log(42)\\n' > tool.js; chmod +x tool.js; cd ../app; "
+        "printf '{\"name\":\"app\",\"version\":\"1.0.0\"}' > package.json; "
+        "npm install --offline --no-audit --no-fund --install-links ../library >/dev/null 2>&1")
+    AFTERWARDS = (
+        f"set -e; cd clone; {GIT} status --porcelain; {GIT} log --oneline | wc -l; {GIT} fsck; cd ../app; "
+        "node_modules/.bin/tool")
+
+    def judge(self, run):
+        self.assertEqual(run(self.SCRIPT).code, 0)
+        result = run(self.AFTERWARDS)
+        self.assertEqual((result.code, result.out), (0, b"2\n42\n"), result.err)
+
+    def has_npm(self):
+        if not shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin"):
+            self.skipTest("npm is not installed where a sandbox sees it")
+
+    def test_git_and_npm_in_a_session(self):
+        self.has_npm()
+        self.judge(lambda code: self.shell(code, "--session", self.session, "--timeout", "120", "--memory", "1024"))
+        self.assertEqual(self.skerry("session", "check", self.session).code, 0)
+
+    def test_git_and_npm_in_a_persons_directory(self):
+        self.has_npm()
+        directory = self.directory("mine")
+        self.judge(lambda code: self.shell(code, "--workspace", directory, "--timeout", "120", "--memory", "1024"))
+        # And on the person's side.
+        clone = os.path.join(directory, "clone")
+        log = subprocess.run(["git", "-c", "safe.directory=*", "-C", clone, "log", "--oneline"], capture_output=True,
+                             check=False, env={"PATH": os.environ["PATH"], "HOME": self.home})
+        self.assertEqual((log.returncode, log.stdout.count(b"\n")), (0, 2), log.stderr)
+
+
+class RecordTest(SessionTest):
+    def record(self):
+        return os.path.join(self.home, ".skerry", "record.db")
+
+    def spoil(self):
+        for suffix in ("-wal", "-shm"):
+            if os.path.exists(self.record() + suffix):
+                os.unlink(self.record() + suffix)
+        with open(self.record(), "r+b") as file:
+            file.write(b"this is no database" * 300)
+
+    def tearDown(self):
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.exists(self.record() + suffix):
+                os.unlink(self.record() + suffix)
+        super().tearDown()
+
+    def test_without_a_record_nothing_happens(self):
+        self.spoil()
+        result = self.shell("echo x > f", "--session", "s")
+        self.assertEqual(result.code, 125)
+        self.assertIn(b"cannot be recorded", result.err)
+        self.assertFalse(os.path.exists(self.workspace("f")))
+        self.assertEqual(self.fs("write", "g", stdin=b"x").code, 125)
+        self.assertFalse(os.path.exists(self.workspace("g")))
+
+    def test_unless_the_configuration_allows_it(self):
+        self.spoil()
+        free = {"SKERRY_SANDBOX__RECORD__REQUIRED": "false"}
+        result = self.shell("echo x > f", "--session", "s", environment=free)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn(b"not recorded", result.err)
+        self.assertEqual(self.fs("read", "f").out, b"x\n")
+        self.assertEqual(self.fs("write", "g", stdin=b"x", environment=free).code, 0)
+
+    def test_what_is_in_the_way_can_be_moved_away(self):
+        self.spoil()
+        os.rename(self.record(), self.record() + ".old")
+        self.addCleanup(os.unlink, self.record() + ".old")
+        # The new record does not know the session; it is told when something happens in it.
+        result = self.shell("echo x > f", "--session", "s")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(self.skerry("session", "check", "s").code, 0)
+
+
+class DisabledTest(harness.SkerryTest):
+    """Without sandboxes a local guard is left."""
+
+    def local(self, code, **more):
+        return self.shell(code, "--json", "--workspace", self.directory("mine"),
+                          environment={"SKERRY_SANDBOX__ENABLED": "false", "SKERRY_SANDBOX__SECURITY": "permissive",
+                                       "SKERRY_SANDBOX__REJECT_AS_CONFIRMATION": "true"}, **more)
+
+    @unittest.skipIf(os.geteuid() == 0 and not harness.AS_USER, "as root a program without namespaces has no user to be")
+    def test_harmless_code_runs_and_pwd_tells_no_path_of_the_host(self):
+        result = self.local("echo hello")
+        self.assertEqual(result.json["stdout"], "hello\n", result.err)
+        self.assertTrue(any("disabled" in line for line in result.json["degraded"]))
+        self.assertEqual(self.local(" pwd\n").json["stdout"], "/workspace\n")
+
+    def test_what_is_dangerous_does_not_even_with_an_approval(self):
+        for code in ("rm -rf x", "rm -rf /", "sudo id", "dd if=/dev/zero of=x", ":(){ :|:& };:"):
+            result = self.local(code)
+            self.assertEqual(result.code, 126, code)
+            self.assertIn("local guard", result.json["error"])
+
+    def test_strict_security_runs_nothing(self):
+        result = self.shell("true", environment={"SKERRY_SANDBOX__ENABLED": "false"})
+        self.assertEqual(result.code, 125)
+        self.assertIn(b"local guard", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -5,6 +5,7 @@
 
 #include "base/unique_fd.hpp"
 #include "engine/commit_policy.hpp"
+#include "os/directory.hpp"
 #include "os/errno_error.hpp"
 #include "workspace/change_diff.hpp"
 #include "workspace/commit.hpp"
@@ -78,6 +79,10 @@ base::Status RunWorkspace::Begin(const core::Sandbox& sandbox) {
 
 base::Status RunWorkspace::Finish(const core::Sandbox& sandbox, core::ExecutionResult& result) const {
   if (const auto view = sandbox.View()) {
+    // Most programs write nothing.
+    const bool untouched =
+        view->layered && (session_ == nullptr || session_->memory == nullptr) && os::IsEmptyDirectory(view->changes);
+    if (untouched) return {};
     if (view->layered) return CarryOver(*view, result);
     SKERRY_ASSIGN_OR_RETURN(workspace::FileList list, workspace::ListFiles(view->changes, {}));
     result.files_created = std::move(list.files);

@@ -75,15 +75,6 @@ core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams
   return command;
 }
 
-bool IsEmptyDirectory(int directory) {
-  const os::Directory listing =
-      os::ListingOf(base::UniqueFd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  if (listing == nullptr) return false;
-  while (const dirent* entry = ::readdir(listing.get()))
-    if (!os::IsDots(entry->d_name)) return false;
-  return true;
-}
-
 // A started sandbox, and what that cost.
 struct Started {
   std::unique_ptr<core::Sandbox> sandbox;
@@ -112,7 +103,7 @@ base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, poli
 base::Status FinishWarm(core::Sandbox& sandbox, const RunWorkspace& workspace, core::ExecutionResult& result) {
   const auto view = sandbox.View();
   sandbox.BeginStop();
-  if (view && IsEmptyDirectory(view->changes)) return {};
+  if (view && os::IsEmptyDirectory(view->changes)) return {};
   SKERRY_RETURN_IF_ERROR(sandbox.Stop());
   return workspace.Finish(sandbox, result);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <fcntl.h>
 
 #include <memory>
 #include <string_view>
@@ -25,6 +26,15 @@ inline Directory ListingOf(base::UniqueFd directory) {
 // The entries that every directory has.
 inline bool IsDots(std::string_view name) {
   return name == "." || name == "..";
+}
+
+// False also for what cannot be listed.
+inline bool IsEmptyDirectory(int directory) {
+  const Directory listing = ListingOf(base::UniqueFd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (listing == nullptr) return false;
+  while (const dirent* entry = ::readdir(listing.get()))
+    if (!IsDots(entry->d_name)) return false;
+  return true;
 }
 
 }  // namespace skerry::os

@@ -102,9 +102,14 @@ base::Status RemoveTree(int parent_fd, const std::string& name) {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, OpenDirectory(parent_fd, name.c_str()));
   const Directory top = ListingOf(std::move(fd));
   if (top == nullptr) return ErrnoErr("list " + name);
-  SKERRY_RETURN_IF_ERROR(Flattener(::dirfd(top.get())).EmptyTop(top.get()));
-  if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) < 0) return ErrnoErr("rmdir " + name);
-  return {};
+  // Whoever holds the directory open may put something into it until it is gone.
+  constexpr int kTries = 100;
+  for (int tries = 0; tries < kTries; ++tries) {
+    SKERRY_RETURN_IF_ERROR(Flattener(::dirfd(top.get())).EmptyTop(top.get()));
+    if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) == 0) return {};
+    if (errno != ENOTEMPTY && errno != EEXIST) break;
+  }
+  return ErrnoErr("rmdir " + name);
 }
 
 base::Status RemoveTree(const std::string& path) {

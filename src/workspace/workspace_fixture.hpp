@@ -150,6 +150,7 @@ inline std::string WayName(const testing::TestParamInfo<Resolver::Way>& way) {
 // What came of it, in a form to compare: "ok" or the name of the code.
 template <class T>
 std::string CodeOf(const base::Result<T>& result) {
+  if (!result && result.error().code == base::Code::kInternal) return "internal: " + result.error().message;
   return result ? "ok" : std::string(base::RowOf(result.error().code).name);
 }
 template <class T>

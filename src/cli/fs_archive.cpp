@@ -69,14 +69,9 @@ base::Result<int> Import(const Context& context, const ArchiveOptions& options) 
   const workspace::ImportOptions import{
       .directory = options.target.path,
       .existing = options.keep ? workspace::Existing::kKeep : workspace::Existing::kReplace};
-  workspace::ImportReport report;
-  const auto act = [&]() -> base::Result<engine::Session::Changes> {
-    SKERRY_ASSIGN_OR_RETURN(report, workspace::ImportArchive(session.files(), archive.get(), import));
-    return report.changes;
-  };
   const std::string what = base::Printable(options.archive == "-" ? "an archive" : options.archive) + " into " +
                            base::Printable(options.target.path);
-  SKERRY_RETURN_IF_ERROR(session.Record("import", what, act));
+  SKERRY_ASSIGN_OR_RETURN(const workspace::ImportReport report, session.Import(archive.get(), import, what));
   SKERRY_RETURN_IF_ERROR(Tell(report, options.target));
   return 0;
 }

@@ -126,10 +126,10 @@ void PrintChanges(const engine::Session::Changes& changes) {
 }
 
 base::Result<int> Undo(const Context& context, const SessionCommandOptions& options) {
-  using Changed = workspace::SessionDirectory::ChangedFiles;
+  using workspace::LaterWork;
   SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
   SKERRY_ASSIGN_OR_RETURN(engine::Session session, opened.sessions.Open(options.name, PatienceForSession()));
-  SKERRY_ASSIGN_OR_RETURN(const auto changes, session.Undo(options.force ? Changed::kGo : Changed::kStay));
+  SKERRY_ASSIGN_OR_RETURN(const auto changes, session.Undo(options.force ? LaterWork::kGoes : LaterWork::kStays));
   options.json ? void(PrintJson({{"files", ChangesToJson(changes)}})) : PrintChanges(changes);
   return 0;
 }

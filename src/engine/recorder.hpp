@@ -42,6 +42,11 @@ class Recorder {
   // What became of an attempt to write to the store: an error where a record is required, else only told.
   base::Status Tell(const base::Status& status) const;
 
+  // Something that the person should know, and that stops nothing.
+  void Warn(const std::string& text) const {
+    if (options_.warn) options_.warn(text);
+  }
+
   [[nodiscard]] const std::string& by() const { return options_.by; }
 
  private:

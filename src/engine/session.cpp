@@ -8,6 +8,8 @@
 
 #include "base/printable.hpp"
 #include "os/errno_error.hpp"
+#include "os/own_directory.hpp"
+#include "os/remove_tree.hpp"
 #include "workspace/change_diff.hpp"
 
 namespace skerry::engine {
@@ -21,6 +23,9 @@ Changes ChangesOf(const core::FileChange& change) {
 }
 Changes ChangesOf(const Changes& changes) {
   return changes;
+}
+Changes ChangesOf(const workspace::ImportReport& report) {
+  return report.changes;
 }
 Changes ChangesOf(const workspace::AgentWorkspace::Edited& edited) {
   return edited.change ? Changes{*edited.change} : Changes{};
@@ -66,6 +71,7 @@ base::Result<Session> Session::Make(workspace::SessionDirectory directory, const
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd stage, OpenAgain(session.directory_->stage()));
   session.files_ = std::make_unique<workspace::AgentWorkspace>(
       std::move(root), std::move(stage), workspace::WorkspaceOptions{.max_bytes = limits.max_bytes});
+  if (!session.directory_->problem().empty()) session.recorder_->Warn(session.directory_->problem());
   SKERRY_RETURN_IF_ERROR(session.PutInOrder());
   return session;
 }
@@ -168,6 +174,86 @@ base::Result<Changes> Session::Delete(std::string_view path, workspace::Depth de
   return Recorded("delete", Quoted(path), [&] { return files().Delete(path, depth); });
 }
 
+base::Result<workspace::ImportReport> Session::Import(int archive, const workspace::ImportOptions& options,
+                                                      const std::string& what) {
+  return Recorded("import", what, [&] {
+    return live_ ? workspace::ImportArchive(files(), archive, options) : ImportByJournal(archive, options);
+  });
+}
+
+namespace {
+
+// What is there stays where that was asked for; nothing else is refused.
+class ImportRules : public workspace::CommitRules {
+ public:
+  ImportRules(int root, workspace::Existing existing) : root_(root), existing_(existing) {}
+
+  std::string Refuses(const workspace::Change& change, const workspace::ChangeContents&) override {
+    const auto place = workspace::FindPlace(root_, change.path);
+    if (!place) return place.error().code == base::Code::kNotFound ? "" : place.error().message;
+    if (!place->entry) return "";
+    const bool directory = change.kind == workspace::ChangeKind::kDirectory;
+    if (directory != place->HoldsDirectory()) return directory ? "is no directory in the workspace" : "is a directory";
+    if (!directory && existing_ == workspace::Existing::kKeep) return std::string(kThere);
+    return "";
+  }
+
+  static constexpr std::string_view kThere = "is there already";
+
+ private:
+  int root_;
+  workspace::Existing existing_;
+};
+
+// An archive arrives whole: what was withheld is an error, unless it was to stay.
+base::Status CheckWithheld(const std::vector<workspace::Withheld>& withheld, std::vector<std::string>& skipped) {
+  for (const workspace::Withheld& row : withheld) {
+    if (!row.reason.starts_with(ImportRules::kThere))
+      return base::Err(row.reason.contains("larger") ? base::Code::kTooLarge : base::Code::kConflict,
+                       base::Printable(row.path) + ": " + row.reason);
+    skipped.push_back(row.path);
+  }
+  return {};
+}
+
+}  // namespace
+
+// Into a directory of its own first, then as a run's changes are committed: a kill at any moment leaves nothing of it.
+base::Result<workspace::ImportReport> Session::ImportByJournal(int archive, const workspace::ImportOptions& options) {
+  constexpr const char* kScratch = "import";
+  SKERRY_ASSIGN_OR_RETURN(const SessionRun run, NextRun(""));
+  SKERRY_RETURN_IF_ERROR(os::RemoveTree(directory_->stage(), kScratch));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd scratch, os::OpenOwnPart(directory_->stage(), kScratch));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, OpenAgain(scratch.get()));
+  workspace::AgentWorkspace unpacked(std::move(root), base::UniqueFd(), {.max_bytes = limits_.max_bytes});
+  auto report = workspace::ImportArchive(unpacked, archive, options);
+  if (!report) {
+    (void)os::RemoveTree(directory_->stage(), kScratch);
+    return report;
+  }
+  ImportRules rules(directory_->root(), options.existing);
+  workspace::ChangeJournal journal = directory_->BeginChanges();
+  auto committed = workspace::Commit(scratch.get(), directory_->root(), rules,
+                                     {.max_file_bytes = limits_.max_bytes,
+                                      .max_total_bytes = run.allowance_bytes,
+                                      .links = workspace::LinkRule::kOwn,
+                                      .directory_modes = workspace::DirectoryModes::kKeep,
+                                      .counting = workspace::Counting::kGrowth,
+                                      .hashing = workspace::Hashing::kContent},
+                                     journal);
+  (void)os::RemoveTree(directory_->stage(), kScratch);
+  files_->Recount();
+  const base::Status whole =
+      committed ? CheckWithheld(committed->withheld, report->skipped) : std::unexpected(committed.error());
+  if (!whole) {
+    SKERRY_RETURN_IF_ERROR(directory_->DropChanges());
+    return std::unexpected(whole.error());
+  }
+  SKERRY_RETURN_IF_ERROR(directory_->ForgetChanges());
+  report->changes = std::move(committed->changes);
+  return report;
+}
+
 base::Result<Changes> Session::Record(const std::string& kind, const std::string& what,
                                       const std::function<base::Result<Changes>()>& act) {
   return Recorded(kind, what, act);
@@ -256,7 +342,7 @@ base::Result<std::string> Session::Diff() const {
   return last ? workspace::DiffOfJournal(last->journal, last->directory.get(), directory_->root()) : std::string();
 }
 
-base::Result<Changes> Session::Undo(workspace::SessionDirectory::ChangedFiles changed) {
+base::Result<Changes> Session::Undo(workspace::LaterWork later) {
   if (live_)
     return base::Err(base::Code::kConflict, "programs live on in session " + id() + "; end them before an undo");
   SKERRY_ASSIGN_OR_RETURN(const auto last, directory_->Last());
@@ -264,7 +350,7 @@ base::Result<Changes> Session::Undo(workspace::SessionDirectory::ChangedFiles ch
       const std::string execution,
       recorder_->Begin(
           {.session = id(), .kind = "undo", .what = "take the last run back", .caused_by = last ? last->label : ""}));
-  auto changes = directory_->Undo(changed);
+  auto changes = directory_->Undo(later);
   files_->Recount();
   core::ExecutionEnd end = changes ? core::ExecutionEnd{.outcome = "exited"} : EndOf(changes.error());
   if (changes) end.changes = *changes;

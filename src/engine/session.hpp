@@ -16,6 +16,7 @@
 #include "engine/sandbox_manager.hpp"
 #include "os/file_identity.hpp"
 #include "workspace/agent_workspace.hpp"
+#include "workspace/archive_import.hpp"
 #include "workspace/session_directory.hpp"
 
 namespace skerry::engine {
@@ -51,6 +52,9 @@ class Session {
   base::Result<Changes> Move(std::string_view from, std::string_view to, workspace::Existing existing);
   base::Result<Changes> Copy(std::string_view from, std::string_view to, workspace::Existing existing);
   base::Result<Changes> Delete(std::string_view path, workspace::Depth depth);
+  // Unpacks an archive, all of it or nothing, also when it is killed. `archive` is borrowed and seekable.
+  base::Result<workspace::ImportReport> Import(int archive, const workspace::ImportOptions& options,
+                                               const std::string& what);
   // Anything else that changes files; `what` in words.
   base::Result<Changes> Record(const std::string& kind, const std::string& what,
                                const std::function<base::Result<Changes>()>& act);
@@ -69,7 +73,7 @@ class Session {
 
   // What the last run that changed something did, as a diff; "" for nothing.
   [[nodiscard]] base::Result<std::string> Diff() const;
-  base::Result<Changes> Undo(workspace::SessionDirectory::ChangedFiles changed);
+  base::Result<Changes> Undo(workspace::LaterWork later);
 
   // What is different between the files and what the record says of them.
   [[nodiscard]] base::Result<Changes> Unrecorded() const;
@@ -80,6 +84,7 @@ class Session {
  private:
   Session() = default;
   base::Status PutInOrder();
+  base::Result<workspace::ImportReport> ImportByJournal(int archive, const workspace::ImportOptions& options);
   enum class Known { kAlready, kSinceNow };
   base::Result<Known> Introduce(core::RecordStore& store);
   base::Result<std::string> RecordLost(core::RecordStore& store);

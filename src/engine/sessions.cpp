@@ -83,7 +83,7 @@ base::Result<std::vector<SessionSummary>> Sessions::List() const {
 }
 
 base::Status Sessions::Delete(const std::string& id, base::Deadline deadline) const {
-  SKERRY_ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::Open(options_.base_dir, id, deadline));
+  SKERRY_ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::OpenToRemove(options_.base_dir, id, deadline));
   SKERRY_RETURN_IF_ERROR(directory.Remove());
   const auto store = recorder_->Store();
   if (!store || *store == nullptr) return {};

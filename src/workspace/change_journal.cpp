@@ -18,7 +18,8 @@ namespace {
 constexpr const char* kFile = "journal";
 constexpr std::string_view kComplete = "complete";
 constexpr std::string_view kUndone = "undo";
-constexpr std::size_t kMaxJournalBytes = std::size_t{512} << 20U;
+constexpr std::string_view kUndoneAll = "undo all";
+constexpr std::size_t kMaxJournalBytes = std::size_t{256} << 20U;
 
 using Kind = JournalRecord::Kind;
 constexpr std::array<std::string_view, 7> kWords = {"made", "replaced", "removed", "mkdir", "rmdir", "mode", "time"};
@@ -134,7 +135,18 @@ base::Status ChangeJournal::Append(const JournalRecord& record) {
 
 base::Status ChangeJournal::AppendLine(std::string line) {
   SKERRY_RETURN_IF_ERROR(Open());
-  return WriteLine(file_.get(), line += '\n');
+  line += '\n';
+  // Room for the end is kept: what is read again is never cut.
+  if (length_ + line.size() > kMaxJournalBytes - kComplete.size() - 1 && line != std::string(kComplete) + '\n')
+    return base::Err(base::Code::kTooLarge, "more was changed than can be noted");
+  const auto written = WriteLine(file_.get(), line);
+  if (written) {
+    length_ += line.size();
+    return {};
+  }
+  // Half a line would spoil the next one.
+  if (::ftruncate(file_.get(), static_cast<off_t>(length_)) < 0) file_.Reset();
+  return written;
 }
 
 base::Status ChangeJournal::BeforeMove(const std::string& path, const Place& place, const struct stat& made,
@@ -194,8 +206,8 @@ base::Result<Journal> ReadJournal(int directory) {
     rest.remove_prefix(end + 1);
     if (line == kComplete) {
       journal.complete = true;
-    } else if (line == kUndone) {
-      journal.being_undone = true;
+    } else if (line == kUndone || line == kUndoneAll) {
+      journal.undone = line == kUndoneAll ? LaterWork::kGoes : LaterWork::kStays;
     } else if (auto record = ParseLine(line)) {
       journal.records.push_back(std::move(*record));
     } else {
@@ -205,10 +217,10 @@ base::Result<Journal> ReadJournal(int directory) {
   return journal;
 }
 
-base::Status MarkUndone(int directory) {
+base::Status MarkUndone(int directory, LaterWork later) {
   const base::UniqueFd file(::openat(directory, kFile, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
   if (!file.valid()) return os::ErrnoErr("write the journal of the changes");
-  return WriteLine(file.get(), std::string(kUndone) + '\n');
+  return WriteLine(file.get(), std::string(later == LaterWork::kGoes ? kUndoneAll : kUndone) + '\n');
 }
 
 }  // namespace skerry::workspace

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,18 +73,22 @@ class ChangeJournal : public CommitJournal {
   base::UniqueFd directory_;
   base::UniqueFd file_;
   std::uint64_t kept_ = 0;
+  std::uint64_t length_ = 0;  // of the file, all of it whole lines
 };
+
+// What is to become of what somebody put in the place of something.
+enum class LaterWork { kStays, kGoes };
 
 struct Journal {
   std::vector<JournalRecord> records;
   bool complete = false;
-  bool being_undone = false;
+  std::optional<LaterWork> undone;  // it is being taken back
 };
 
 // `directory` is a journal's, borrowed. A last line that was not finished is no record: its step had not begun.
 base::Result<Journal> ReadJournal(int directory);
 // From now on it will be taken back, whatever comes.
-base::Status MarkUndone(int directory);
+base::Status MarkUndone(int directory, LaterWork later);
 
 // The name of what a journal keeps.
 std::string KeptEntry(std::uint64_t number);

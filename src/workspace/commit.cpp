@@ -126,7 +126,8 @@ class Committer {
   base::Status MakeDirectory(const Change& change, const Place& place) {
     if (place.HoldsDirectory()) {
       if (change.opaque) opaque_.push_back(&change);
-      return layers_.HasModeOf(place, change) ? base::Status{} : ChangeMode(change, place);
+      const bool keep = layers_.limits.directory_modes == DirectoryModes::kKeep || layers_.HasModeOf(place, change);
+      return keep ? base::Status{} : ChangeMode(change, place);
     }
     // What the program itself put in the place of something is opaque: this came meanwhile.
     if (place.entry && !change.opaque) return base::Err(base::Code::kConflict, kChangedMeanwhile);
@@ -164,6 +165,8 @@ class Committer {
     if (layers_.IsSameFile(place, change, source.get())) return CarryTime(place, change, source.get());
     if (Refused(change)) return {};
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
+    if (std::string lost = layers_.WouldBeLost(change.path, place); !lost.empty())
+      return base::Err(base::Code::kConflict, std::move(lost));
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
     const std::uint64_t room = RoomFor(place);
     if (layers_.limits.counting == Counting::kGrowth && change.size > room)
@@ -381,7 +384,9 @@ base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, cons
   if (!directory.valid()) return os::ErrnoErr("open the directory");
   SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
   if (limits.memory != nullptr) limits.memory->Compare(found);
-  const Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
+  Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
+  const RefusedContents refused(layers, found);
+  layers.refused = &refused;
   CommitReport report = Committer(layers, found).Run();
   SKERRY_RETURN_IF_ERROR(journal.Complete());
   return report;

@@ -43,12 +43,16 @@ enum class Counting {
 
 class LayerMemory;
 
+// What becomes of the permissions of directories that are there already.
+enum class DirectoryModes { kCarry, kKeep };
+
 struct CommitLimits {
   WalkLimits walk;                                           // of the upper layer, and of one deleted tree
   std::uint64_t max_file_bytes = std::uint64_t{4} << 30U;    // of one file, holes included
   std::uint64_t max_total_bytes = std::uint64_t{16} << 30U;  // written, holes not counted
   mode_t mode_mask = ACCESSPERMS;  // the permissions that a program can give; what a file has it keeps
   LinkRule links = LinkRule::kPersons;
+  DirectoryModes directory_modes = DirectoryModes::kCarry;
   Counting counting = Counting::kWritten;
   Hashing hashing = Hashing::kNone;  // kContent: CommitReport::changes has digests, and holes count as bytes
 

@@ -241,5 +241,47 @@ TEST_F(CommitTest, WhatRootWritesBelongsToTheOwnerOfTheDirectory) {
   }
 }
 
+TEST_F(CommitTest, WhatWasMovedToARefusedNameIsNotLost) {
+  Put("notes", "precious");
+  Put("kept/a", "one of two");
+  Put("gone", "just deleted");
+  rules_.refused[".bashrc"] = "protected";
+  rules_.refused["zz"] = "protected";
+  const CommitReport report = CommitOf("mv notes .bashrc; mv kept zz; rm gone");
+  EXPECT_EQ(Get("notes"), "precious");
+  EXPECT_EQ(Get("kept/a"), "one of two");
+  EXPECT_EQ(report.deleted, Paths{"gone"});
+  EXPECT_NE(Lines(report.withheld).find("notes: was kept, because its content was moved to .bashrc"), std::string::npos)
+      << Lines(report.withheld);
+}
+
+TEST_F(CommitTest, WhatWasMovedToARefusedNameIsNotReplacedEither) {
+  Put("replaced", "old content");
+  rules_.refused["late"] = "protected";
+  CommitOf("mv replaced late; echo new > replaced");
+  EXPECT_EQ(Get("replaced"), "old content");
+}
+
+TEST_F(CommitTest, ADeletionBesideARefusalStands) {
+  Put("gone", "just deleted");
+  rules_.refused[".bashrc"] = "protected";
+  EXPECT_EQ(CommitOf("echo evil > .bashrc; rm gone").deleted, Paths{"gone"});
+}
+
+TEST_F(CommitTest, NamesOfSkerrysOwnAreNotCarriedOver) {
+  const CommitReport report =
+      CommitOf("echo x > .skerry-stage-evil; mkdir -p d/.skerry-commit-x; echo y > d/.skerry-commit-x/f");
+  EXPECT_TRUE(report.created.empty());
+  EXPECT_EQ(report.withheld.size(), 2U);
+  EXPECT_FALSE(Exists(".skerry-stage-evil"));
+}
+
+TEST_F(CommitTest, ATreeOfAThousandLevelsIsCarriedOver) {
+  CommitOf("p=.; for i in $(seq 1000); do p=$p/d; done; mkdir -p $p; echo deep > $p/f");
+  std::string path;
+  for (int i = 0; i < 1000; ++i) path += "d/";
+  EXPECT_EQ(Get(path + "f"), "deep\n");
+}
+
 }  // namespace
 }  // namespace skerry::workspace

@@ -10,6 +10,7 @@
 
 #include "base/sha256.hpp"
 #include "os/files.hpp"
+#include "workspace/beneath.hpp"
 #include "workspace/path_errors.hpp"
 
 namespace skerry::workspace {
@@ -65,8 +66,11 @@ base::Result<std::optional<core::FileChange>> Describe(int directory, const std:
     return change;
   }
   if (!IsFile(facts)) return std::nullopt;
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd, OpenFileIn(directory, name, border, O_RDONLY));
-  SKERRY_ASSIGN_OR_RETURN(Content content, ContentOf(fd.get(), budget));
+  auto fd = OpenFileIn(directory, name, border, O_RDONLY);
+  // A file that its owner locked is there all the same.
+  if (!fd && fd.error().code == base::Code::kPermissionDenied) fd = OpenFileBeneath(directory, name, Locked::kUnlock);
+  if (!fd) return std::unexpected(fd.error());
+  SKERRY_ASSIGN_OR_RETURN(Content content, ContentOf(fd->get(), budget));
   budget -= content.size;
   change.size = content.size;
   change.sha256 = std::move(content.sha256);

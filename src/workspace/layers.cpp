@@ -6,6 +6,7 @@
 
 #include "os/files.hpp"
 #include "workspace/file_copy.hpp"
+#include "workspace/tree_walk.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -31,6 +32,10 @@ class LayerContents : public ChangeContents {
 }  // namespace
 
 std::string Layers::Refusal(const Change& change) const {
+  // The file tools do not show them, and remove them when they find them.
+  const std::string_view name = NameOf(change.path);
+  if (change.kind != ChangeKind::kDeletion && (name.starts_with(kPrivatePrefix) || name.starts_with(kPreparedPrefix)))
+    return "has a name that Skerry uses for itself";
   return rules.Refuses(change, LayerContents(*this, change.path));
 }
 
@@ -55,6 +60,11 @@ mode_t Layers::ModeFor(const Place& place, const Change& change) const {
 
 bool Layers::HasModeOf(const Place& place, const Change& change) const {
   return (place.entry->st_mode & ACCESSPERMS) == ModeFor(place, change);
+}
+
+std::string Layers::WouldBeLost(const std::string& path, const Place& place) const {
+  const std::string holder = refused != nullptr ? refused->HolderOf(*this, path, place) : std::string();
+  return holder.empty() ? "" : "was kept, because its content was moved to " + holder + ", which is not carried over";
 }
 
 bool Layers::ChangedMeanwhile(const Place& place) const {

@@ -6,6 +6,7 @@
 #include "workspace/beneath.hpp"
 #include "workspace/commit_journal.hpp"
 #include "workspace/commit_rules.hpp"
+#include "workspace/refused_contents.hpp"
 
 namespace skerry::workspace {
 
@@ -18,6 +19,7 @@ struct Layers {
   CommitRules& rules;
   const CommitLimits& limits;
   CommitJournal& journal;
+  const RefusedContents* refused = nullptr;  // what must not be lost with what is deleted or replaced
 
   // Empty, or why the rules refuse it.
   [[nodiscard]] std::string Refusal(const Change& change) const;
@@ -28,6 +30,9 @@ struct Layers {
   [[nodiscard]] static bool IsSameLink(const Place& place, const Change& change);
   [[nodiscard]] mode_t ModeFor(const Place& place, const Change& change) const;
   [[nodiscard]] bool HasModeOf(const Place& place, const Change& change) const;
+
+  // Why what is at a place must stay although the program took it away: its content would be nowhere. Empty: it may go.
+  [[nodiscard]] std::string WouldBeLost(const std::string& path, const Place& place) const;
 
   // Whether somebody changed what is at a place of the lower layer after the program had started.
   [[nodiscard]] bool ChangedMeanwhile(const Place& place) const;

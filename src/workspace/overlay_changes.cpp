@@ -128,7 +128,9 @@ class Scanner {
       if (!target) return Refuse(change, target.error().message);
       change.target = std::move(*target);
     }
-    if (change.kind == ChangeKind::kDirectory && DepthOf(change.path) >= limits_.max_depth) Refuse(change, "too deep");
+    constexpr std::size_t kLongestDirectory = PATH_MAX - NAME_MAX - 2;  // what is in it can still be named
+    const bool deep = DepthOf(change.path) >= limits_.max_depth || change.path.size() > kLongestDirectory;
+    if (change.kind == ChangeKind::kDirectory && deep) Refuse(change, "too deep");
   }
 
   void DescribeFile(Change& change, const struct stat& facts, int parent, const std::string& name, Hides hides) {

@@ -34,7 +34,7 @@ struct Change {
 
 struct WalkLimits {
   std::size_t max_entries = 200'000;
-  std::size_t max_depth = 256;                          // of what lies deeper only the topmost is named
+  std::size_t max_depth = 1900;                         // of what lies deeper only the topmost is named
   std::size_t max_path_bytes = std::size_t{32} << 20U;  // of all paths and targets together
 };
 

@@ -22,6 +22,7 @@ std::string Obstacle(const Layers& layers, const std::string& path, const Place&
   std::string refusal = layers.Refusal({.path = path, .kind = ChangeKind::kDeletion, .mode = place.entry->st_mode});
   if (!refusal.empty()) return refusal;
   if (layers.ChangedMeanwhile(place)) return kChangedMeanwhile;
+  if (std::string lost = layers.WouldBeLost(path, place); !lost.empty()) return lost;
   return DepthOf(path) > layers.limits.walk.max_depth ? "too deep" : "";
 }
 

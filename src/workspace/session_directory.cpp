@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ids.hpp"
 #include "base/printable.hpp"
 #include "os/errno_error.hpp"
 #include "os/file_lock.hpp"
@@ -91,6 +92,8 @@ base::Status SessionDirectory::OpenParts(int workspaces) {
 
 base::Result<SessionDirectory> SessionDirectory::Create(const std::string& base, const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(SessionDirectory session, Prepare(base, id, base::Deadline::After({})));
+  if (IsThere(session.base_.get(), id)) return base::Err(base::Code::kConflict, "session " + id + " is there already");
+  SKERRY_RETURN_IF_ERROR(session.RemoveRemains());
   if (::mkdirat(session.base_.get(), id.c_str(), S_IRWXU) < 0) {
     if (errno == EEXIST) return base::Err(base::Code::kConflict, "session " + id + " is there already");
     return os::ErrnoErr("make the workspace of session " + id);
@@ -98,6 +101,20 @@ base::Result<SessionDirectory> SessionDirectory::Create(const std::string& base,
   SKERRY_RETURN_IF_ERROR(session.OpenParts(session.base_.get()));
   session.Touch();
   return session;
+}
+
+// Of one with the same name whose removal was interrupted: nothing of it may come back in a new one.
+base::Status SessionDirectory::RemoveRemains() const {
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> names, os::NamesOf(own_.get()));
+  for (const std::string& name : names)
+    if (name != kLock) SKERRY_RETURN_IF_ERROR(os::RemoveTree(own_.get(), name));
+  return {};
+}
+
+base::Result<SessionDirectory> SessionDirectory::OpenToRemove(const std::string& base, const std::string& id,
+                                                              base::Deadline deadline) {
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd there, OpenRoot(base, id));
+  return Prepare(base, id, deadline);
 }
 
 base::Result<base::UniqueFd> SessionDirectory::OpenRoot(const std::string& base, const std::string& id) {
@@ -155,15 +172,36 @@ base::Result<std::vector<std::string>> SessionDirectory::List(const std::string&
 base::Status SessionDirectory::Recover() {
   SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> staged, os::NamesOf(stage_.get()));
   for (const std::string& name : staged) SKERRY_RETURN_IF_ERROR(os::RemoveTree(stage_.get(), name));
+  if (const auto repaired = RepairCommit(); !repaired) GiveUp(std::string(kNow), repaired.error());
+  if (const auto finished = FinishUndo(); !finished) GiveUp(kLast, finished.error());
+  return {};
+}
+
+base::Status SessionDirectory::RepairCommit() {
   const base::UniqueFd now(::openat(own_.get(), std::string(kNow).c_str(), kOpenDirectory));
-  if (now.valid()) {
-    recovered_ = true;
-    SKERRY_ASSIGN_OR_RETURN(const Journal journal, ReadJournal(now.get()));
-    if (journal.complete) return MakeLast();
-    SKERRY_RETURN_IF_ERROR(TakeBack(journal, now.get(), root_.get()));
-    SKERRY_RETURN_IF_ERROR(os::RemoveTree(own_.get(), std::string(kNow)));
-  }
-  return FinishUndo();
+  if (!now.valid()) return {};
+  recovered_ = true;
+  SKERRY_ASSIGN_OR_RETURN(const Journal journal, ReadJournal(now.get()));
+  if (journal.complete) return MakeLast();
+  SKERRY_RETURN_IF_ERROR(TakeBack(journal, now.get(), root_.get(), LaterWork::kStays));
+  return os::RemoveTree(own_.get(), std::string(kNow));
+}
+
+// An undo that was interrupted is brought to its end: half of it would be neither state.
+base::Status SessionDirectory::FinishUndo() {
+  SKERRY_ASSIGN_OR_RETURN(const auto last, Last());
+  if (!last || !last->journal.undone) return {};
+  recovered_ = true;
+  SKERRY_RETURN_IF_ERROR(TakeBack(last->journal, last->directory.get(), root_.get(), *last->journal.undone));
+  return os::RemoveTree(own_.get(), kLast);
+}
+
+void SessionDirectory::GiveUp(const std::string& journal, const base::Error& error) {
+  const std::string away = base::RandomId("unfinished-");
+  (void)::renameat(own_.get(), journal.c_str(), own_.get(), away.c_str());
+  recovered_ = true;
+  problem_ = "what was interrupted in session " + id_ + " could not be taken back (" + error.message +
+             "); what it kept is in " + std::string(kStates) + "/" + id_ + "/" + away + " beside the workspaces";
 }
 
 base::Status SessionDirectory::MakeLast() const {
@@ -171,15 +209,6 @@ base::Status SessionDirectory::MakeLast() const {
   if (::renameat(own_.get(), std::string(kNow).c_str(), own_.get(), kLast) < 0)
     return os::ErrnoErr("keep the journal of the changes");
   return {};
-}
-
-// An undo that was interrupted is brought to its end: half of it would be neither state.
-base::Status SessionDirectory::FinishUndo() {
-  SKERRY_ASSIGN_OR_RETURN(const auto last, Last());
-  if (!last || !last->journal.being_undone) return {};
-  recovered_ = true;
-  SKERRY_RETURN_IF_ERROR(TakeBack(last->journal, last->directory.get(), root_.get()));
-  return os::RemoveTree(own_.get(), kLast);
 }
 
 base::Status SessionDirectory::KeepChanges(const ChangeJournal& journal, const std::string& label) const {
@@ -192,12 +221,16 @@ base::Status SessionDirectory::KeepChanges(const ChangeJournal& journal, const s
   return MakeLast();
 }
 
+base::Status SessionDirectory::ForgetChanges() const {
+  return os::RemoveTree(own_.get(), std::string(kNow));
+}
+
 base::Status SessionDirectory::DropChanges() const {
   const std::string name(kNow);
   const base::UniqueFd now(::openat(own_.get(), name.c_str(), kOpenDirectory));
   if (!now.valid()) return {};
   SKERRY_ASSIGN_OR_RETURN(const Journal journal, ReadJournal(now.get()));
-  SKERRY_RETURN_IF_ERROR(TakeBack(journal, now.get(), root_.get()));
+  SKERRY_RETURN_IF_ERROR(TakeBack(journal, now.get(), root_.get(), LaterWork::kStays));
   return os::RemoveTree(own_.get(), name);
 }
 
@@ -212,20 +245,20 @@ base::Result<std::optional<SessionDirectory::LastChanges>> SessionDirectory::Las
   return LastChanges{std::move(directory), std::move(journal), std::move(label)};
 }
 
-base::Result<std::vector<core::FileChange>> SessionDirectory::Undo(ChangedFiles changed) const {
+base::Result<std::vector<core::FileChange>> SessionDirectory::Undo(LaterWork later) const {
   SKERRY_ASSIGN_OR_RETURN(const auto last, Last());
   if (!last)
     return base::Err(base::Code::kNotFound, "there is nothing to take back in session " + id_ +
                                                 ": no run has changed a file since the last undo");
-  if (changed == ChangedFiles::kStay) {
+  if (later == LaterWork::kStays) {
     SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> since, ChangedSince(last->journal, root_.get()));
     if (!since.empty())
       return base::Err(base::Code::kConflict,
                        "changed since that run: " + Named(since) + "; --force takes it back all the same");
   }
-  SKERRY_RETURN_IF_ERROR(MarkUndone(last->directory.get()));
+  SKERRY_RETURN_IF_ERROR(MarkUndone(last->directory.get(), later));
   SKERRY_ASSIGN_OR_RETURN(std::vector<core::FileChange> changes,
-                          TakeBack(last->journal, last->directory.get(), root_.get()));
+                          TakeBack(last->journal, last->directory.get(), root_.get(), later));
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(own_.get(), kLast));
   return changes;
 }

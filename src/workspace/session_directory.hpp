@@ -30,6 +30,9 @@ class SessionDirectory {
   static base::Result<SessionDirectory> Create(const std::string& base, const std::string& id);
   // kNotFound; kUnavailable when somebody else has it until the deadline. A commit that was interrupted is taken back.
   static base::Result<SessionDirectory> Open(const std::string& base, const std::string& id, base::Deadline deadline);
+  // To be removed, in whatever state it is.
+  static base::Result<SessionDirectory> OpenToRemove(const std::string& base, const std::string& id,
+                                                     base::Deadline deadline);
   // Only when nobody has it and nobody has used it since. kConflict otherwise.
   static base::Result<SessionDirectory> OpenIdle(const std::string& base, const std::string& id,
                                                  core::TimePoint unused_since);
@@ -52,11 +55,15 @@ class SessionDirectory {
   void Touch() const;
   // Whether something was taken back when it was opened.
   [[nodiscard]] bool recovered() const { return recovered_; }
+  // What could not be; "" for nothing. What its journal keeps is left beside the session.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
 
   // For one commit; valid as long as this object stays where it is.
   [[nodiscard]] ChangeJournal BeginChanges() const { return ChangeJournal(own_.get(), std::string(kNow)); }
   // The commit is complete: its journal becomes the one that undo uses. `label` says whose it is.
   base::Status KeepChanges(const ChangeJournal& journal, const std::string& label) const;
+  // The commit is complete, and will not be taken back.
+  base::Status ForgetChanges() const;
   // It failed: as if it had not been.
   base::Status DropChanges() const;
 
@@ -67,9 +74,8 @@ class SessionDirectory {
   };
   // Nothing when there is nothing to take back.
   [[nodiscard]] base::Result<std::optional<LastChanges>> Last() const;
-  // kConflict, with their names, when files were changed since and `since` says that those are to stay.
-  enum class ChangedFiles { kStay, kGo };
-  base::Result<std::vector<core::FileChange>> Undo(ChangedFiles changed) const;
+  // kConflict, with their names, when files were changed since and are to stay.
+  base::Result<std::vector<core::FileChange>> Undo(LaterWork later) const;
 
   // Everything of it goes. The object is used up.
   base::Status Remove();
@@ -81,9 +87,13 @@ class SessionDirectory {
   static base::Result<SessionDirectory> Prepare(const std::string& base, const std::string& id,
                                                 base::Deadline deadline);
   base::Status OpenParts(int workspaces);
+  [[nodiscard]] base::Status RemoveRemains() const;
   base::Status Recover();
-  base::Status MakeLast() const;
+  base::Status RepairCommit();
   base::Status FinishUndo();
+  // The journal is put away, so that it is in nobody's way.
+  void GiveUp(const std::string& journal, const base::Error& error);
+  base::Status MakeLast() const;
 
   std::string id_;
   std::string path_;
@@ -94,6 +104,7 @@ class SessionDirectory {
   base::UniqueFd root_;
   base::UniqueFd stage_;
   bool recovered_ = false;
+  std::string problem_;
 };
 
 }  // namespace skerry::workspace

@@ -7,8 +7,10 @@
 #include <array>
 #include <map>
 #include <ranges>
+#include <set>
 #include <string_view>
 
+#include "base/ids.hpp"
 #include "os/errno_error.hpp"
 #include "workspace/beneath.hpp"
 #include "workspace/entry_digest.hpp"
@@ -22,10 +24,14 @@ bool IsMissing(const base::Error& error) {
   return error.code == base::Code::kNotFound;
 }
 
+bool ExpectsNothing(const JournalRecord& record) {
+  return record.kind == Kind::kRemoved || record.kind == Kind::kDirectoryRemoved;
+}
+
 bool IsAsLeft(int root, const JournalRecord& record) {
   const auto place = FindPlace(root, record.path);
-  if (!place) return record.kind == Kind::kRemoved && IsMissing(place.error());
-  if (record.kind == Kind::kRemoved) return !place->entry;
+  if (!place) return ExpectsNothing(record) && IsMissing(place.error());
+  if (ExpectsNothing(record)) return !place->entry;
   if (!place->entry || place->entry->st_ino != record.inode) return false;
   const auto digest = DigestOfEntry(*place);
   return digest && *digest == record.sha256;
@@ -33,7 +39,7 @@ bool IsAsLeft(int root, const JournalRecord& record) {
 
 class Undoer {
  public:
-  Undoer(int directory, int root) : directory_(directory), root_(root) {}
+  Undoer(int directory, int root, LaterWork later) : directory_(directory), root_(root), later_(later) {}
 
   base::Result<std::vector<core::FileChange>> Run(const std::vector<JournalRecord>& records) {
     for (const JournalRecord& record : records | std::views::reverse) {
@@ -47,9 +53,14 @@ class Undoer {
 
  private:
   base::Status Undo(const JournalRecord& record) {
+    const bool comes_back =
+        record.kind == Kind::kReplaced || record.kind == Kind::kRemoved || record.kind == Kind::kDirectoryRemoved;
     auto place = FindPlace(root_, record.path);
-    // Somebody removed the directory since, and the commit had not.
-    if (!place && IsMissing(place.error())) return {};
+    if (!place && IsMissing(place.error()) && comes_back && IsKept(record)) {
+      SKERRY_RETURN_IF_ERROR(MakeParents(record.path));
+      place = FindPlace(root_, record.path);
+    }
+    if (!place && IsMissing(place.error())) return {};  // nothing is left to be removed
     if (!place) return std::unexpected(place.error());
     switch (record.kind) {
       case Kind::kMade:
@@ -70,8 +81,35 @@ class Undoer {
     return {};
   }
 
+  [[nodiscard]] bool IsKept(const JournalRecord& record) const {
+    struct stat facts{};
+    return record.kind == Kind::kDirectoryRemoved ||
+           ::fstatat(directory_, KeptEntry(record.kept).c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+
+  // What is in the way of something that comes back goes with the journal.
+  base::Status MoveAside(const Place& place) {
+    const std::string name = base::RandomId("aside-");
+    if (::renameat(place.parent.get(), place.name.c_str(), directory_, name.c_str()) < 0)
+      return os::ErrnoErr("move away what is there now");
+    return {};
+  }
+
+  base::Status MakeParents(const std::string& path) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(root_, path.substr(0, slash)));
+      if (place.HoldsDirectory()) continue;
+      if (place.entry) SKERRY_RETURN_IF_ERROR(MoveAside(place));
+      constexpr mode_t kUsual = S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH;
+      if (::mkdirat(place.parent.get(), place.name.c_str(), kUsual) < 0) return os::ErrnoErr("make the directory");
+      SKERRY_RETURN_IF_ERROR(GiveToOwnerOfParent(place));
+    }
+    return {};
+  }
+
   base::Status Unmake(const JournalRecord& record, const Place& place) {
-    if (!place.entry || place.HoldsDirectory() || place.entry->st_ino != record.inode) return {};
+    if (!place.entry || place.HoldsDirectory()) return {};
+    if (place.entry->st_ino != record.inode && later_ == LaterWork::kStays) return {};
     if (::unlinkat(place.parent.get(), place.name.c_str(), 0) < 0 && errno != ENOENT) return os::ErrnoErr("remove it");
     changes_[record.path] = {.path = record.path, .action = core::FileAction::kRemoved};
     return {};
@@ -87,7 +125,7 @@ class Undoer {
       if (::unlinkat(directory_, kept.c_str(), 0) < 0) return os::ErrnoErr("forget what was kept");
       return {};
     }
-    if (place.HoldsDirectory()) return base::Err(base::Code::kConflict, "a directory is there now");
+    if (place.HoldsDirectory()) SKERRY_RETURN_IF_ERROR(MoveAside(place));
     if (::renameat(directory_, kept.c_str(), place.parent.get(), place.name.c_str()) < 0)
       return os::ErrnoErr("put it back");
     return Note(record.path, action);
@@ -106,9 +144,10 @@ class Undoer {
     return {};
   }
 
-  static base::Status MakeDirectory(const JournalRecord& record, const Place& place) {
-    if (place.entry && !place.HoldsDirectory()) return {};
-    if (!place.entry && ::mkdirat(place.parent.get(), place.name.c_str(), S_IRWXU) < 0)
+  base::Status MakeDirectory(const JournalRecord& record, const Place& place) {
+    const bool occupied = place.entry && !place.HoldsDirectory();
+    if (occupied) SKERRY_RETURN_IF_ERROR(MoveAside(place));
+    if (!place.HoldsDirectory() && ::mkdirat(place.parent.get(), place.name.c_str(), S_IRWXU) < 0)
       return os::ErrnoErr("make the directory");
     SKERRY_RETURN_IF_ERROR(SetMode(record, place));
     return GiveToOwnerOfParent(place);
@@ -142,6 +181,7 @@ class Undoer {
 
   int directory_;
   int root_;
+  LaterWork later_;
   std::map<std::string, core::FileChange> changes_;
 };
 
@@ -149,19 +189,28 @@ class Undoer {
 
 base::Result<std::vector<std::string>> ChangedSince(const Journal& journal, int root) {
   std::map<std::string_view, const JournalRecord*> last;
+  std::set<std::string_view> removed;  // directories
   for (const JournalRecord& record : journal.records) {
-    if (record.kind == Kind::kMade || record.kind == Kind::kReplaced || record.kind == Kind::kRemoved)
-      last[record.path] = &record;
+    if (record.kind == Kind::kMode || record.kind == Kind::kTime) continue;
+    if (record.kind == Kind::kDirectoryRemoved) removed.insert(record.path);
+    last[record.path] = &record;
     if (record.kind == Kind::kDirectoryMade) last.erase(record.path);  // in the place of a file that went
   }
+  const auto went_with_its_directory = [&](std::string_view path) {
+    for (path = ParentOf(path); !path.empty(); path = ParentOf(path))
+      if (removed.contains(path)) return true;
+    return false;
+  };
   std::vector<std::string> changed;
-  for (const auto& [path, record] : last)
-    if (!IsAsLeft(root, *record)) changed.emplace_back(path);
+  for (const auto& [path, record] : last) {
+    const bool parent_is_gone = ExpectsNothing(*record) && !FindPlace(root, record->path);
+    if (!IsAsLeft(root, *record) || (parent_is_gone && !went_with_its_directory(path))) changed.emplace_back(path);
+  }
   return changed;
 }
 
-base::Result<std::vector<core::FileChange>> TakeBack(const Journal& journal, int directory, int root) {
-  return Undoer(directory, root).Run(journal.records);
+base::Result<std::vector<core::FileChange>> TakeBack(const Journal& journal, int directory, int root, LaterWork later) {
+  return Undoer(directory, root, later).Run(journal.records);
 }
 
 }  // namespace skerry::workspace

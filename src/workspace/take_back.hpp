@@ -14,9 +14,10 @@ namespace skerry::workspace {
 // Both descriptors are borrowed.
 base::Result<std::vector<std::string>> ChangedSince(const Journal& journal, int root);
 
-// Makes it as it was before the commit, step by step from the last to the first. What is not there any more is no
-// error. May be begun again after a kill. What was put in the place of something that the commit made stays; what
-// was put in the place of something that it replaced or removed goes. Gives every file that is different now.
-base::Result<std::vector<core::FileChange>> TakeBack(const Journal& journal, int directory, int root);
+// Makes it as it was before the commit, step by step from the last to the first. May be begun again after a kill.
+// Directories that are missing for something that comes back are made. What somebody put in the place of something that
+// the commit made stays or goes as `later` says; what is in the place of something that comes back goes. Gives every
+// file that is different now.
+base::Result<std::vector<core::FileChange>> TakeBack(const Journal& journal, int directory, int root, LaterWork later);
 
 }  // namespace skerry::workspace

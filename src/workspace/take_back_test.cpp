@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,10 +160,10 @@ TEST_F(TakeBackTest, AnUndoneCommitLeavesEverythingAsItWas) {
   const auto session = Open();
   ASSERT_TRUE(session);
   EXPECT_FALSE(session->recovered());
-  const auto changes = session->Undo(SessionDirectory::ChangedFiles::kStay);
+  const auto changes = session->Undo(LaterWork::kStays);
   ASSERT_TRUE(changes) << changes.error().message;
   EXPECT_EQ(Now(), before);
-  EXPECT_FALSE(session->Undo(SessionDirectory::ChangedFiles::kStay));  // there is nothing more
+  EXPECT_FALSE(session->Undo(LaterWork::kStays));  // there is nothing more
 }
 
 TEST_F(TakeBackTest, TheReportNamesEveryFileWithItsDigest) {
@@ -191,15 +192,98 @@ TEST_F(TakeBackTest, WhatWasChangedSinceIsNotLost) {
   ASSERT_TRUE(session);
   ASSERT_TRUE(CommitTo(*session));
   Put("changed", "somebody's later work");
-  const auto refused = session->Undo(SessionDirectory::ChangedFiles::kStay);
+  const auto refused = session->Undo(LaterWork::kStays);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, base::Code::kConflict);
   EXPECT_NE(refused.error().message.find("changed"), std::string::npos);
   EXPECT_EQ(Get("changed"), "somebody's later work");
   EXPECT_EQ(Get("made"), "new\n");
-  ASSERT_TRUE(session->Undo(SessionDirectory::ChangedFiles::kGo));
+  ASSERT_TRUE(session->Undo(LaterWork::kGoes));
   EXPECT_EQ(Get("changed"), "old changed");
   EXPECT_FALSE(Exists("made"));
+}
+
+TEST_F(TakeBackTest, WhatComesBackFindsItsDirectoryAgain) {
+  Shell("rm tree/a");
+  const auto session = Open();
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(CommitTo(*session));
+  fs::remove_all(lower_ / "tree");
+  const auto refused = session->Undo(LaterWork::kStays);
+  ASSERT_FALSE(refused);  // somebody removed more since
+  EXPECT_EQ(refused.error().code, base::Code::kConflict);
+  ASSERT_TRUE(session->Undo(LaterWork::kGoes));
+  EXPECT_EQ(Get("tree/a"), "old tree/a");
+}
+
+TEST_F(TakeBackTest, WhatIsInTheWayOfAForcedUndoGoes) {
+  Shell("echo new > changed; echo new > made; rm -r tree");
+  const auto session = Open();
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(CommitTo(*session));
+  fs::remove(lower_ / "changed");
+  fs::create_directories(lower_ / "changed/sub");
+  Put("made", "rewritten");
+  fs::rename(lower_ / "made", lower_ / "other");
+  Put("made", "another file");
+  Put("tree", "a file where a directory was");
+  ASSERT_FALSE(session->Undo(LaterWork::kStays));
+  const auto undone = session->Undo(LaterWork::kGoes);
+  ASSERT_TRUE(undone) << undone.error().message;
+  EXPECT_EQ(Get("changed"), "old changed");
+  EXPECT_FALSE(Exists("made"));
+  EXPECT_EQ(Get("tree/b/c"), "old tree/b/c");
+}
+
+TEST_F(TakeBackTest, NothingOfARemovedSessionComesBackInANewOne) {
+  const std::string sessions = (base_ / "sessions").string();
+  Shell("echo new > changed");
+  {
+    const auto session = Open();
+    ASSERT_TRUE(session && CommitTo(*session));
+  }
+  // As a removal that was killed in its middle leaves it.
+  fs::rename(lower_, base_ / "sessions/.skerry/s/gone-s");
+  const auto session = SessionDirectory::Create(sessions, "s");
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_TRUE(fs::is_empty(lower_));
+  EXPECT_FALSE(session->Last()->has_value());
+  EXPECT_FALSE(fs::exists(base_ / "sessions/.skerry/s/gone-s"));
+}
+
+TEST_F(TakeBackTest, AJournalThatCannotBeReadIsPutAsideAndTheSessionGoesOn) {
+  fs::create_directory(base_ / "sessions/.skerry/s/now");
+  std::ofstream(base_ / "sessions/.skerry/s/now/journal") << "nonsense\n";
+  const auto session = Open();
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_NE(session->problem(), "");
+  EXPECT_TRUE(session->recovered());
+  EXPECT_FALSE(fs::exists(base_ / "sessions/.skerry/s/now"));
+}
+
+TEST_F(TakeBackTest, ALineThatDidNotFitLeavesNoHalf) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const base::UniqueFd parent(::open(base_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ChangeJournal journal(parent.get(), "j");
+    int failed = journal.BeforeDirectory("first") ? 0 : 1;
+    const rlimit small{.rlim_cur = 40, .rlim_max = RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    failed += journal.BeforeDirectory("the second one, which does not fit") ? 1 : 0;
+    const rlimit none{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+    failed += journal.BeforeDirectory("third") ? 0 : 1;
+    ::_exit(failed);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  const base::UniqueFd directory(::open((base_ / "j").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto journal = ReadJournal(directory.get());
+  ASSERT_TRUE(journal) << journal.error().message;
+  ASSERT_EQ(journal->records.size(), 2U);
+  EXPECT_EQ(journal->records[1].path, "third");
 }
 
 TEST_F(TakeBackTest, AKillAtAnyStepOfACommitLeavesTheOldOrTheNewState) {
@@ -267,7 +351,7 @@ TEST_F(TakeBackTest, AKillDuringTheRepairOrAnUndoLosesNothing) {
     const Tree after = Now();
     const bool killed = KillAtStep(step, [&] {
       const auto session = Open();
-      if (session) (void)session->Undo(SessionDirectory::ChangedFiles::kStay);
+      if (session) (void)session->Undo(LaterWork::kStays);
     });
     const auto session = Open();
     ASSERT_TRUE(session);

@@ -29,7 +29,7 @@ class Recorder : public TreeVisitor {
     auto change = Describe(directory, name, border_, budget_);
     if (!change && change.error().code == base::Code::kTooLarge)
       return std::unexpected(Named(path, std::move(change).error()));
-    if (!change || !*change) return {};  // gone, locked, or something else by now
+    if (!change || !*change) return {};  // gone, or something else by now
     (*change)->path = std::move(path);
     changes_.push_back(std::move(**change));
     return {};

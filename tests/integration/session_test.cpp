@@ -197,6 +197,13 @@ TEST_F(SessionTest, ADryRunShowsAndChangesNothing) {
   EXPECT_EQ(Unrecorded(*session), "");
 }
 
+TEST_F(SessionTest, AFileThatItsOwnerLockedIsThereForTheRecord) {
+  auto session = Sessions().Create("s");
+  ASSERT_TRUE(session);
+  Run(*session, "mkdir d; echo 1 > d/f; chmod 0 d/f");
+  EXPECT_EQ(Unrecorded(*session), "");
+}
+
 TEST_F(SessionTest, AfterARandomSequenceTheRecordEqualsTheFiles) {
   auto session = Sessions().Create("s");
   ASSERT_TRUE(session);
@@ -232,7 +239,7 @@ TEST_F(SessionTest, AfterARandomSequenceTheRecordEqualsTheFiles) {
         done = session->Edit(name(), {workspace::ReplaceText{"text", "edited", 0}}, std::nullopt).has_value();
         break;
       case 6:
-        done = session->Undo(workspace::SessionDirectory::ChangedFiles::kStay).has_value();
+        done = session->Undo(workspace::LaterWork::kStays).has_value();
         break;
       default: {
         const std::string a = "'" + name() + "'";

@@ -205,6 +205,16 @@ class ImportRules : public workspace::CommitRules {
   workspace::Existing existing_;
 };
 
+// The directory that a path leads to, through links that are there.
+base::Result<std::string> Whereto(const workspace::AgentWorkspace& files, std::string_view path) {
+  SKERRY_ASSIGN_OR_RETURN(std::string mapped, workspace::MapPath(path));
+  if (mapped.empty()) return mapped;
+  auto located = files.resolver().Locate(mapped, workspace::Resolver::LastLink::kFollow);
+  if (located) return std::move(located->path);
+  if (located.error().code == base::Code::kNotFound) return mapped;
+  return base::Err(located.error().code, base::Printable(path) + ": " + located.error().message);
+}
+
 // An archive arrives whole: what was withheld is an error, unless it was to stay.
 base::Status CheckWithheld(const std::vector<workspace::Withheld>& withheld, std::vector<std::string>& skipped) {
   for (const workspace::Withheld& row : withheld) {
@@ -226,7 +236,9 @@ base::Result<workspace::ImportReport> Session::ImportByJournal(int archive, cons
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd scratch, os::OpenOwnPart(directory_->stage(), kScratch));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, OpenAgain(scratch.get()));
   workspace::AgentWorkspace unpacked(std::move(root), base::UniqueFd(), {.max_bytes = limits_.max_bytes});
-  auto report = workspace::ImportArchive(unpacked, archive, options);
+  workspace::ImportOptions inside = options;
+  SKERRY_ASSIGN_OR_RETURN(inside.directory, Whereto(*files_, options.directory));
+  auto report = workspace::ImportArchive(unpacked, archive, inside);
   if (!report) {
     (void)os::RemoveTree(directory_->stage(), kScratch);
     return report;

@@ -1,7 +1,5 @@
 // skerry context: what becomes of the contexts that skerry run --context makes.
-#include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/context_client.hpp"
+#include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "engine/context_manager.hpp"
 
@@ -29,14 +28,8 @@ struct ContextCommandOptions {
   bool json = false;
 };
 
-// 2024-05-01T12:00:00Z
-std::string Moment(std::int64_t milliseconds) {
-  const std::time_t time = milliseconds / 1000;
-  std::tm parts{};
-  std::string text(sizeof "2024-05-01T12:00:00Z", '\0');
-  if (::gmtime_r(&time, &parts) == nullptr) return "";
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
-  return text;
+std::string MomentOf(std::int64_t milliseconds) {
+  return Moment(core::TimePoint(std::chrono::milliseconds(milliseconds)));
 }
 
 bool PrintJson(const Json& json) {
@@ -72,8 +65,8 @@ base::Result<Json> Rows(const Context& context) {
                     {"state", each.value("state", "")},
                     {"cells", each.value("cells", std::uint64_t{0})},
                     {"start", each.value("start", "")},
-                    {"created", Moment(each.value("created_ms", std::int64_t{0}))},
-                    {"last_used", Moment(each.value("last_used_ms", std::int64_t{0}))}});
+                    {"created", MomentOf(each.value("created_ms", std::int64_t{0}))},
+                    {"last_used", MomentOf(each.value("last_used_ms", std::int64_t{0}))}});
   return rows;
 }
 
@@ -86,14 +79,7 @@ std::string AsText(const Json& rows) {
     for (const auto& [name, value] : row.items())
       cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
   }
-  std::vector<std::size_t> widths(table.front().size());
-  for (const auto& row : table)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : table)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      text += row[i] + (i + 1 < row.size() ? std::string(widths[i] - row[i].size() + 2, ' ') : "\n");
-  return text;
+  return AsTable(table);
 }
 
 base::Result<int> List(const Context& context, const ContextCommandOptions& options) {

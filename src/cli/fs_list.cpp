@@ -11,6 +11,7 @@
 #include "cli/fs_command_parts.hpp"
 #include "cli/fs_json.hpp"
 #include "cli/sessions_of.hpp"
+#include "cli/table.hpp"
 #include "cli/terminal.hpp"
 
 namespace skerry::cli {

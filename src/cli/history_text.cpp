@@ -6,7 +6,7 @@
 #include "base/printable.hpp"
 #include "cli/command_output.hpp"
 #include "cli/fs_json.hpp"
-#include "cli/sessions_of.hpp"
+#include "cli/table.hpp"
 
 namespace skerry::cli {
 namespace {

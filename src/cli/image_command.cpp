@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/images.hpp"
 #include "cli/signal_watch.hpp"
+#include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "image/image_store.hpp"
 #include "os/files.hpp"
@@ -38,14 +38,8 @@ std::string Megabytes(std::uint64_t bytes) {
   return std::to_string(bytes / kMegabyte) + "." + std::to_string(bytes % kMegabyte / 100'000) + " MB";
 }
 
-// 2024-05-01T12:00:00Z
-std::string Moment(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  std::string text(sizeof "2024-05-01T12:00:00Z", '\0');
-  if (::gmtime_r(&time, &parts) == nullptr) return "";
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
-  return text;
+std::string MomentOf(std::int64_t seconds) {
+  return Moment(core::TimePoint(std::chrono::seconds(seconds)));
 }
 
 Json ToJson(const image::Image& image) {
@@ -56,7 +50,7 @@ Json ToJson(const image::Image& image) {
           {"size", image.size},
           {"entries", image.entries},
           {"skipped", image.skipped},
-          {"created", Moment(image.created)},
+          {"created", MomentOf(image.created)},
           {"environment", image.environment},
           {"working_directory", image.working_directory}};
 }
@@ -122,25 +116,13 @@ base::Result<int> Import(const ImageOptions& options) {
   return base::Err(base::Code::kInternal, "cannot write the result to stdout");
 }
 
-std::string Row(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
-  std::string row;
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    row += cells[i] + (i + 1 < cells.size() ? std::string(widths[i] - cells[i].size() + 2, ' ') : "\n");
-  return row;
-}
-
 std::string AsText(const std::vector<image::Image>& images) {
   if (images.empty()) return "no images; skerry image import NAME FILE makes one\n";
   std::vector<std::vector<std::string>> rows = {{"NAME", "ID", "SIZE", "FILES", "FROM", "CREATED"}};
   for (const image::Image& each : images)
     rows.push_back({each.name, each.id.substr(0, 12), Megabytes(each.size), std::to_string(each.entries),
-                    std::string(image::NameOf(each.source)), Moment(each.created)});
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) text += Row(row, widths);
-  return text;
+                    std::string(image::NameOf(each.source)), MomentOf(each.created)});
+  return AsTable(rows);
 }
 
 base::Result<int> List(const ImageOptions& options) {

@@ -11,6 +11,7 @@
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
 #include "cli/sessions_of.hpp"
+#include "cli/table.hpp"
 #include "cli/terminal.hpp"
 
 namespace skerry::cli {

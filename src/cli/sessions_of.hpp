@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.hpp"
 #include "cli/command.hpp"
@@ -24,11 +23,5 @@ base::Result<std::shared_ptr<core::RecordStore>> RecordOf(const Context& context
 
 // How long a command waits for a session that another one works with.
 base::Deadline PatienceForSession();
-
-// Columns with a line each, the first is the head; cells are made printable.
-std::string AsTable(const std::vector<std::vector<std::string>>& rows);
-
-// 2024-05-01T12:00:00Z
-std::string Moment(core::TimePoint time);
 
 }  // namespace skerry::cli

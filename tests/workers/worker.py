@@ -37,27 +37,35 @@ class Pipe:
     def __init__(self, descriptor):
         self.data = bytearray()
         self.descriptor = descriptor
+        self.lock = threading.Lock()
         self.thread = threading.Thread(target=self.collect, daemon=True)
         self.thread.start()
 
     def collect(self):
-        while piece := os.read(self.descriptor, 1 << 16):
-            self.data += piece
+        while True:
+            select.select([self.descriptor], [], [])
+            with self.lock:
+                piece = os.read(self.descriptor, 1 << 16)
+                self.data += piece
+            if not piece:
+                break
         os.close(self.descriptor)
 
     def drain(self):
-        """What was there at this moment: nothing more is readable and the thread has taken everything."""
-        while self.thread.is_alive():
-            try:
-                if not select.select([self.descriptor], [], [], 0)[0]:
-                    break
-            except (OSError, ValueError):
-                break
+        """What was there at this moment: nothing more is readable, and nothing is between the pipe and `data`."""
+        while True:
+            with self.lock:
+                if not self.is_readable():
+                    taken = bytes(self.data)
+                    del self.data[:len(taken)]
+                    return taken
             time.sleep(0.0005)
-        time.sleep(0.0005)
-        taken = bytes(self.data)
-        del self.data[:len(taken)]
-        return taken
+
+    def is_readable(self):
+        try:
+            return self.thread.is_alive() and bool(select.select([self.descriptor], [], [], 0)[0])
+        except (OSError, ValueError):
+            return False
 
 
 class Worker:

@@ -114,8 +114,10 @@ base::Status RunWorkspace::FinishInPlace(const core::Sandbox& sandbox, core::Exe
   result.files_changed = std::move(differences.changed);
   result.files_deleted = std::move(differences.deleted);
   if (!before_->complete || !after->complete) result.degraded.emplace_back(kNotListed);
-  if (session_ != nullptr) DescribeChanges(result);
-  return {};
+  if (session_ == nullptr) return {};
+  DescribeChanges(result);
+  // What an undo would take back is not the last run's any more.
+  return session_->changes.empty() ? base::Status{} : session_->directory.ForgetLast();
 }
 
 base::Result<workspace::CommitReport> RunWorkspace::Commit(const core::WorkspaceView& view) const {

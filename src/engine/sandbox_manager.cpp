@@ -385,6 +385,12 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
     return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) +
                                                    " sandbox cannot keep the filesystem settings (denyRead, denyWrite, "
                                                    "allowRead, allowWrite); use the native one");
+  const bool dry = request.carry == core::Carry::kShow;
+  if (dry && backend.Isolation() != core::IsolationLevel::kNamespaces)
+    return base::Err(base::Code::kUnavailable,
+                     "the " + std::string(backend.Name()) +
+                         " sandbox writes to the directory itself, so there is no dry run; use "
+                         "the native one");
   if (backend.Isolation() != core::IsolationLevel::kNamespaces && AsksForDirectory(request))
     return AnswerDirectory(run.streams.sink, backend.Name());
   core::SandboxSpec spec = SpecFor(request, workspace, options_);
@@ -406,7 +412,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
       return result;
     }
   }
-  SKERRY_ASSIGN_OR_RETURN(const Started started, Start(backend, std::move(spec), options_.mode));
+  SKERRY_ASSIGN_OR_RETURN(const Started started,
+                          Start(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode));
   const auto obtain = watch.Lap();
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   watch.Lap();

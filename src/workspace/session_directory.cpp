@@ -225,6 +225,10 @@ base::Status SessionDirectory::ForgetChanges() const {
   return os::RemoveTree(own_.get(), std::string(kNow));
 }
 
+base::Status SessionDirectory::ForgetLast() const {
+  return os::RemoveTree(own_.get(), kLast);
+}
+
 base::Status SessionDirectory::DropChanges() const {
   const std::string name(kNow);
   const base::UniqueFd now(::openat(own_.get(), name.c_str(), kOpenDirectory));

@@ -77,6 +77,9 @@ class SessionDirectory {
   // kConflict, with their names, when files were changed since and are to stay.
   base::Result<std::vector<core::FileChange>> Undo(LaterWork later) const;
 
+  // There is nothing to take back any more.
+  base::Status ForgetLast() const;
+
   // Everything of it goes. The object is used up.
   base::Status Remove();
 

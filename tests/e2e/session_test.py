@@ -241,6 +241,31 @@ class RecordTest(SessionTest):
         self.assertEqual(self.skerry("session", "check", "s").code, 0)
 
 
+@unittest.skipIf(os.geteuid() == 0 and not harness.AS_USER, "as root a program without namespaces has no user to be")
+class InPlaceTest(SessionTest):
+    """A sandbox that writes to the directory itself: the record is made by comparing before and after."""
+
+    IN_PLACE = ("--mode", "permissive", "--sandbox", "subprocess", "--session", "s")
+
+    def test_the_record_is_right(self):
+        self.shell("echo native > n", "--session", "s")
+        result = self.shell("echo 1 > a; mkdir d; echo 2 > d/b; rm .memory/findings.md; echo more >> n", *self.IN_PLACE)
+        self.assertEqual(result.code, 0, result.err)
+        check = self.skerry("session", "check", "s")
+        self.assertEqual(check.code, 0, check.out)
+        last = json.loads(self.skerry("history", "s", "--json").out)[-1]
+        self.assertEqual([row["path"] for row in last["files"]["created"]], ["a", "d/b"])
+        self.assertEqual([row["path"] for row in last["files"]["changed"]], ["n"])
+        self.assertEqual([row["path"] for row in last["files"]["removed"]], [".memory/findings.md"])
+        self.assertEqual(self.skerry("session", "undo", "s").code, 125)  # nothing was kept
+
+    def test_there_is_no_dry_run(self):
+        result = self.shell("echo 1 > a", "--dry-run", *self.IN_PLACE)
+        self.assertEqual(result.code, 125)
+        self.assertIn(b"no dry run", result.err)
+        self.assertFalse(os.path.exists(self.workspace("a")))
+
+
 class DisabledTest(harness.SkerryTest):
     """Without sandboxes a local guard is left."""
 

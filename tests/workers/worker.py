@@ -126,6 +126,10 @@ class Worker:
         messages = []
         while True:
             message = self.message()
+            # An interrupt that came when a cell was over may make a second word of it, which nobody waits for.
+            if message[0] == "done" and int(message[1].removeprefix("id")) < self.counter:
+                messages.clear()
+                continue
             if message[0] == "done":
                 assert message[1] == f"id{self.counter}", message
                 return Cell(message[2], messages, self.out.drain(), self.err.drain())

@@ -57,13 +57,20 @@ base::Result<workspace::LineRange> LinesOf(const std::string& text) {
   return range;
 }
 
+// A block of what was there when the file was opened: one that grows is not read for ever, and one that became shorter
+// is told.
+base::Result<std::string> BlockAt(const workspace::FileReader& file, std::uint64_t at, std::uint64_t most) {
+  const auto wanted = static_cast<std::size_t>(std::min({most, file.size() - at, std::uint64_t{kBlock}}));
+  SKERRY_ASSIGN_OR_RETURN(std::string block, file.ReadAt(at, wanted));
+  if (block.size() < wanted) return base::Err(base::Code::kConflict, "the file became shorter while it was read");
+  return block;
+}
+
 base::Status CopyBytes(const workspace::FileReader& file, const workspace::ByteRange& range, archive::ByteSink& sink) {
   std::uint64_t left = range.length.value_or(UINT64_MAX);
-  for (std::uint64_t at = range.offset; left > 0;) {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlock));
-    SKERRY_ASSIGN_OR_RETURN(const std::string block, file.ReadAt(at, wanted));
+  for (std::uint64_t at = range.offset; left > 0 && at < file.size();) {
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, BlockAt(file, at, left));
     SKERRY_RETURN_IF_ERROR(sink.Write(block));
-    if (block.size() < wanted) break;
     at += block.size();
     left -= block.size();
   }
@@ -88,15 +95,14 @@ std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
 base::Status CopyLines(const workspace::FileReader& file, const workspace::LineRange& range, archive::ByteSink& sink) {
   std::uint64_t before = range.first - 1;
   std::uint64_t left = range.count.value_or(UINT64_MAX);
-  for (std::uint64_t at = 0; left > 0;) {
-    SKERRY_ASSIGN_OR_RETURN(const std::string block, file.ReadAt(at, kBlock));
+  for (std::uint64_t at = 0; left > 0 && at < file.size();) {
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, BlockAt(file, at, kBlock));
     std::string_view text = block;
     before -= SkipLines(text, before);
     std::string_view behind = text;
     if (range.count) left -= SkipLines(behind, left);
     const bool last = range.count && left == 0;
     SKERRY_RETURN_IF_ERROR(sink.Write(last ? text.substr(0, text.size() - behind.size()) : text));
-    if (block.size() < kBlock) break;
     at += block.size();
   }
   return {};

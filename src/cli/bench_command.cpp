@@ -91,16 +91,15 @@ bool IsAsked(const BenchOptions& options, std::string_view group) {
 }
 
 // Which of the two kinds of groups are asked for: those that run something, and those that only read code.
-enum class Kind { kRuns, kReads };
+// The files of a workspace are among the first.
+enum class Kind { kRuns, kReads, kFiles };
+bool IsOf(std::string_view group, Kind kind) {
+  if (kind == Kind::kFiles) return bench::IsGroupOf(group, "workspace");
+  return bench::IsGroupOf(group, "policy") == (kind == Kind::kReads);
+}
 bool Asks(const BenchOptions& options, Kind kind) {
   return std::ranges::any_of(bench::Workloads(), [&](const bench::Workload& workload) {
-    return IsAsked(options, workload.group) && bench::IsGroupOf(workload.group, "policy") == (kind == Kind::kReads);
-  });
-}
-
-bool AsksForWorkspace(const BenchOptions& options) {
-  return std::ranges::any_of(bench::Workloads(), [&](const bench::Workload& workload) {
-    return IsAsked(options, workload.group) && bench::IsGroupOf(workload.group, "workspace");
+    return IsAsked(options, workload.group) && IsOf(workload.group, kind);
   });
 }
 
@@ -121,7 +120,7 @@ base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand* sta
     Append(all, bench::FindBaselines(interpreters));
   }
   if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
-  if (stand != nullptr && AsksForWorkspace(options))
+  if (stand != nullptr && Asks(options, Kind::kFiles))
     Append(all, bench::FindWorkspaceSubjects(std::filesystem::temp_directory_path().string(), &stand->native()));
   std::vector<bench::Group> groups = bench::Grouped(all.subjects, all.left_out);
   std::erase_if(groups, [&](const bench::Group& group) { return !IsAsked(options, group.name); });

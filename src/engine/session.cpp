@@ -55,10 +55,6 @@ core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
           .uses = std::move(run.uses)};
 }
 
-std::string Quoted(std::string_view path) {
-  return base::Printable(path);
-}
-
 }  // namespace
 
 base::Result<Session> Session::Make(workspace::SessionDirectory directory, const SessionLimits& limits,
@@ -132,12 +128,12 @@ auto Session::Recorded(const std::string& kind, std::string what, const Act& act
 
 base::Result<core::FileChange> Session::Write(std::string_view path, std::string_view bytes,
                                               const workspace::WriteOptions& options) {
-  return Recorded("write", Quoted(path), [&] { return files().Write(path, bytes, options); });
+  return Recorded("write", base::Printable(path), [&] { return files().Write(path, bytes, options); });
 }
 
 base::Result<core::FileChange> Session::WriteStream(std::string_view path, const workspace::WriteOptions& options,
                                                     const std::function<base::Status(workspace::FileWriter&)>& feed) {
-  return Recorded("write", Quoted(path), [&]() -> base::Result<core::FileChange> {
+  return Recorded("write", base::Printable(path), [&]() -> base::Result<core::FileChange> {
     SKERRY_ASSIGN_OR_RETURN(workspace::FileWriter writer, files().BeginWrite(path, options));
     SKERRY_RETURN_IF_ERROR(feed(writer));
     return writer.Finish();
@@ -145,17 +141,17 @@ base::Result<core::FileChange> Session::WriteStream(std::string_view path, const
 }
 
 base::Result<core::FileChange> Session::Append(std::string_view path, std::string_view bytes) {
-  return Recorded("append", Quoted(path), [&] { return files().Append(path, bytes); });
+  return Recorded("append", base::Printable(path), [&] { return files().Append(path, bytes); });
 }
 
 base::Result<workspace::AgentWorkspace::Edited> Session::Edit(std::string_view path,
                                                               const std::vector<workspace::TextEdit>& edits,
                                                               const std::optional<std::string>& expected_sha256) {
-  return Recorded("edit", Quoted(path), [&] { return files().Edit(path, edits, expected_sha256); });
+  return Recorded("edit", base::Printable(path), [&] { return files().Edit(path, edits, expected_sha256); });
 }
 
 base::Status Session::MakeDirectory(std::string_view path, workspace::Parents parents) {
-  const auto made = Recorded("mkdir", Quoted(path), [&]() -> base::Result<Changes> {
+  const auto made = Recorded("mkdir", base::Printable(path), [&]() -> base::Result<Changes> {
     SKERRY_RETURN_IF_ERROR(files().MakeDirectory(path, parents));
     return Changes{};
   });
@@ -163,15 +159,17 @@ base::Status Session::MakeDirectory(std::string_view path, workspace::Parents pa
 }
 
 base::Result<Changes> Session::Move(std::string_view from, std::string_view to, workspace::Existing existing) {
-  return Recorded("move", Quoted(from) + " to " + Quoted(to), [&] { return files().Move(from, to, existing); });
+  return Recorded("move", base::Printable(from) + " to " + base::Printable(to),
+                  [&] { return files().Move(from, to, existing); });
 }
 
 base::Result<Changes> Session::Copy(std::string_view from, std::string_view to, workspace::Existing existing) {
-  return Recorded("copy", Quoted(from) + " to " + Quoted(to), [&] { return files().Copy(from, to, existing); });
+  return Recorded("copy", base::Printable(from) + " to " + base::Printable(to),
+                  [&] { return files().Copy(from, to, existing); });
 }
 
 base::Result<Changes> Session::Delete(std::string_view path, workspace::Depth depth) {
-  return Recorded("delete", Quoted(path), [&] { return files().Delete(path, depth); });
+  return Recorded("delete", base::Printable(path), [&] { return files().Delete(path, depth); });
 }
 
 base::Result<workspace::ImportReport> Session::Import(int archive, const workspace::ImportOptions& options,

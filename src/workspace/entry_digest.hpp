@@ -11,8 +11,6 @@ namespace skerry::workspace {
 
 // SHA-256 of a file's content, or of a link's target. kConflict for anything else.
 base::Result<std::string> DigestOfEntry(const Place& place);
-// Of an open file from its beginning, whatever its offset is.
-base::Result<std::string> DigestOfFile(int fd);
 
 // With size, mode and digest as they are now.
 base::Result<core::FileChange> DescribeEntry(const std::string& path, const Place& place, core::FileAction action);

@@ -82,8 +82,8 @@ void SessionDirectory::Touch() const {
   (void)::futimens(lock_.get(), nullptr);
 }
 
-base::Status SessionDirectory::OpenParts(int workspaces) {
-  root_.Reset(::openat(workspaces, id_.c_str(), kOpenDirectory));
+base::Status SessionDirectory::OpenParts() {
+  root_.Reset(::openat(base_.get(), id_.c_str(), kOpenDirectory));
   if (!root_.valid()) return os::ErrnoErr("session " + id_);
   SKERRY_ASSIGN_OR_RETURN(path_, PathOf(root_.get()));
   SKERRY_ASSIGN_OR_RETURN(stage_, os::OpenOwnPart(own_.get(), kStage));
@@ -98,7 +98,7 @@ base::Result<SessionDirectory> SessionDirectory::Create(const std::string& base,
     if (errno == EEXIST) return base::Err(base::Code::kConflict, "session " + id + " is there already");
     return os::ErrnoErr("make the workspace of session " + id);
   }
-  SKERRY_RETURN_IF_ERROR(session.OpenParts(session.base_.get()));
+  SKERRY_RETURN_IF_ERROR(session.OpenParts());
   session.Touch();
   return session;
 }
@@ -142,7 +142,7 @@ base::Result<SessionDirectory> SessionDirectory::OpenIdle(const std::string& bas
   struct stat facts{};
   if (::fstat(session.lock_.get(), &facts) < 0) return os::ErrnoErr("session " + id);
   if (TimeOf(facts.st_mtim) > unused_since) return base::Err(base::Code::kConflict, "session " + id + " is in use");
-  SKERRY_RETURN_IF_ERROR(session.OpenParts(session.base_.get()));
+  SKERRY_RETURN_IF_ERROR(session.OpenParts());
   return session;
 }
 
@@ -152,7 +152,7 @@ base::Result<SessionDirectory> SessionDirectory::Open(const std::string& base, c
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd there, OpenRoot(base, id));
   SKERRY_ASSIGN_OR_RETURN(SessionDirectory session, Prepare(base, id, deadline));
   if (!IsThere(session.base_.get(), id)) return std::unexpected(NotFound(id));  // removed while we waited
-  SKERRY_RETURN_IF_ERROR(session.OpenParts(session.base_.get()));
+  SKERRY_RETURN_IF_ERROR(session.OpenParts());
   SKERRY_RETURN_IF_ERROR(session.Recover());
   session.Touch();
   return session;

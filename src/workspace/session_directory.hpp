@@ -89,7 +89,7 @@ class SessionDirectory {
   SessionDirectory() = default;
   static base::Result<SessionDirectory> Prepare(const std::string& base, const std::string& id,
                                                 base::Deadline deadline);
-  base::Status OpenParts(int workspaces);
+  base::Status OpenParts();
   [[nodiscard]] base::Status RemoveRemains() const;
   base::Status Recover();
   base::Status RepairCommit();

@@ -19,6 +19,7 @@ constexpr std::array kRows = {
     CodeRow{Code::kNotFound, "not_found", 404, -32004, kExitFailed},
     CodeRow{Code::kConflict, "conflict", 409, -32005, kExitFailed},
     CodeRow{Code::kTooLarge, "too_large", 413, -32006, kExitFailed},
+    CodeRow{Code::kRateLimited, "rate_limited", 429, -32014, kExitFailed},
     CodeRow{Code::kTimeout, "timeout", 504, -32007, kExitTimeout},
     CodeRow{Code::kPathTraversal, "path_escapes_workspace", 400, -32008, kExitRefused},
     CodeRow{Code::kUnsupportedBackend, "unsupported_backend", 400, -32009, kExitFailed},

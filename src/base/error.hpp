@@ -17,6 +17,7 @@ enum class Code {
   kNotFound,
   kConflict,
   kTooLarge,
+  kRateLimited,
   kTimeout,
   kPathTraversal,
   kUnsupportedBackend,

@@ -17,6 +17,7 @@ namespace skerry::confirm {
 // What a person has to know before they answer.
 struct Question {
   std::string session;       // of whom; empty for a run of its own
+  std::string execution;     // which one waits for the answer; empty where they have no names
   std::string content_type;  // "python", "javascript", "shell", "browser"
   std::string code;          // byte for byte what would run
   core::RiskAssessment risk;

@@ -32,8 +32,16 @@ struct TerminalSize {
   std::uint64_t columns = 80;
 };
 
+// What a command's timeout and a request to stop end.
+enum class Reach {
+  kSandbox,  // every process inside
+  kCommand,  // the command with what it started; others go on
+};
+
 struct Command {
   std::variant<Code, Arguments> program;
+  Reach ends = Reach::kSandbox;
+  std::string directory;                           // inside, absolute or in the workspace; "" is the workspace
   std::map<std::string, std::string> environment;  // on top of the clean one that every sandbox has
   std::chrono::milliseconds timeout{30'000};
   // After this long the whole sandbox is ended even if its user is stopped and cannot keep the time; zero for never.
@@ -45,6 +53,7 @@ struct Command {
   std::optional<TerminalSize> terminal;
   int resized_fd = -1;
   std::function<TerminalSize()> terminal_size;
+  int signal_fd = -1;  // each byte that is read from it is the number of a signal for the command and its group
 };
 
 // What came of a command, apart from its bytes, which went to the sink.
@@ -126,7 +135,9 @@ struct WorkspaceView {
   bool layered = false;
 };
 
-// Used by one thread at a time. Destruction stops it.
+// Used by one thread at a time; only commands that end nothing but themselves (Reach::kCommand) and the contexts of a
+// sandbox run beside each other, each in its own thread, and Freeze, Thaw and OpenContext may be called meanwhile.
+// Destruction stops it.
 class Sandbox {
  public:
   Sandbox() = default;
@@ -140,9 +151,9 @@ class Sandbox {
   // error means that the sandbox failed; how the program fared is in the result. A timeout ends every process inside.
   virtual base::Result<CommandResult> Execute(const Command& command, OutputSink& sink, std::stop_token stop) = 0;
 
-  // An interpreter that keeps its state; the sandbox must be started, stay and be used by nobody else meanwhile.
-  // kUnavailable where the backend has none.
-  virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language);
+  // An interpreter that keeps its state; the sandbox must be started and stay. What does not heed an interrupt costs
+  // the context its life, or with Reach::kSandbox everything inside. kUnavailable where the backend has none.
+  virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language, Reach ends = Reach::kSandbox);
 
   // Every process inside stands still until Thaw. kUnavailable where that cannot be had.
   virtual base::Status Freeze();
@@ -164,7 +175,7 @@ class Sandbox {
   [[nodiscard]] virtual std::vector<std::string> Degraded() const = 0;  // known after Start
 };
 
-inline base::Result<std::unique_ptr<Context>> Sandbox::OpenContext(Language) {
+inline base::Result<std::unique_ptr<Context>> Sandbox::OpenContext(Language, Reach) {
   return base::Err(base::Code::kUnavailable, "this sandbox has no contexts; use the native one");
 }
 

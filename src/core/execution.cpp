@@ -1,7 +1,9 @@
 #include "core/execution.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "base/printable.hpp"
 #include "base/utf8.hpp"
 
 namespace skerry::core {
@@ -50,15 +52,56 @@ base::Result<Language> ParseLanguage(std::string_view name) {
                    "unknown language '" + base::ToValidUtf8(name) + "'; use python, javascript or shell");
 }
 
+namespace {
+
+// What decides how programs are loaded is the sandbox's business, and a line break in a value is somebody's trick.
+base::Status CheckEnvironment(const std::map<std::string, std::string>& environment) {
+  for (const auto& [name, value] : environment) {
+    const bool plain = !name.empty() && name.size() <= 256 && std::ranges::all_of(name, [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    }) && (name.front() < '0' || name.front() > '9');
+    if (!plain)
+      return base::Err(base::Code::kInvalidArgument,
+                       "not the name of an environment variable: " + base::Printable(name));
+    if (name.starts_with("LD_") || name == "BASH_ENV" || name == "ENV")
+      return base::Err(base::Code::kInvalidArgument, "the environment variable " + name + " may not be set");
+    if (value.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos || !base::IsValidUtf8(value))
+      return base::Err(base::Code::kInvalidArgument, "the value of " + name + " is not one line of UTF-8");
+  }
+  return {};
+}
+
+}  // namespace
+
 base::Status Validate(const ExecutionRequest& request) {
-  constexpr std::uint64_t kMaxTimeout = 300;
   constexpr std::uint64_t kMinMemory = 16;
   constexpr std::uint64_t kMaxMemory = 1 << 20;
   constexpr std::uint64_t kMaxOutput = 102'400;
   SKERRY_RETURN_IF_ERROR(CheckCode(request.code));
-  SKERRY_RETURN_IF_ERROR(CheckRange("timeout", static_cast<std::uint64_t>(request.timeout.count()), 1, kMaxTimeout));
+  SKERRY_RETURN_IF_ERROR(CheckRange("timeout", static_cast<std::uint64_t>(request.timeout.count()), 1,
+                                    static_cast<std::uint64_t>(request.longest.count())));
+  for (const std::string& argument : request.arguments)
+    if (argument.find('\0') != std::string::npos)
+      return base::Err(base::Code::kInvalidArgument, "an argument holds a NUL byte");
+  SKERRY_RETURN_IF_ERROR(CheckEnvironment(request.environment));
   SKERRY_RETURN_IF_ERROR(CheckRange("memory (MB)", request.max_memory_mb, kMinMemory, kMaxMemory));
   return CheckRange("output (MB)", request.max_output_mb, 1, kMaxOutput);
+}
+
+std::string ShellText(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kPlain = "-_./:=@%+,0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string text;
+  for (const std::string& argument : arguments) {
+    if (!text.empty()) text += ' ';
+    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) {
+      text += argument;
+      continue;
+    }
+    text += '\'';
+    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
 }
 
 std::string_view NameOf(OutcomeKind kind) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +43,15 @@ struct ExecutionRequest {
   Carry carry = Carry::kCommit;
   // Of a session: the execution that led to this one.
   std::optional<std::string> caused_by;
+  // A program with its arguments. `code` is then the same as a shell would be told it, for the policy and for people.
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> environment;  // on top of the clean one
+  std::string directory;                           // inside, absolute or in the workspace; "" is the workspace
+  std::chrono::seconds longest{300};               // that `timeout` may be; a session's commands may take longer
 };
+
+// One line for a shell that means these arguments.
+std::string ShellText(const std::vector<std::string>& arguments);
 
 // A request that no backend may see: empty code, code that is no UTF-8 or holds a NUL, values out of range.
 base::Status Validate(const ExecutionRequest& request);

@@ -27,6 +27,9 @@ COMMANDS = {  # package: the commands it brings
     "strace": ["strace"],
     "g++": ["g++"],
     "patch": ["patch"],
+    "curl": ["curl"],
+    "wrk": ["wrk"],
+    "openssl": ["openssl"],
 }
 
 # Each made-up tool notes how it was called in $state/calls. $bin is the PATH, $depot the tools that can be installed.

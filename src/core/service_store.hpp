@@ -1,0 +1,163 @@
+// What a daemon keeps: who may ask, which sessions it has, what it runs. The port that a store implements. The record
+// of what happened in a session is another one (core/record.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/record.hpp"
+
+namespace skerry::core {
+
+enum class TokenScope { kRead, kRun, kApprove, kAdmin };
+std::string_view NameOf(TokenScope scope);
+std::optional<TokenScope> ParseTokenScope(std::string_view name);
+
+// 0 is what the configuration says.
+struct TokenLimits {
+  std::uint64_t requests_per_second = 0;
+  std::uint64_t concurrent_runs = 0;
+  std::uint64_t sessions = 0;
+
+  bool operator==(const TokenLimits&) const = default;
+};
+
+struct TokenRecord {
+  std::string id;      // "tok…", no secret
+  std::string name;    // for people
+  std::string tenant;  // whose things it may touch
+  std::vector<TokenScope> scopes;
+  std::string secret_sha256;  // 64 hexadecimal digits
+  TokenLimits limits;
+  std::string created_by;
+  TimePoint created_at;
+  std::optional<TimePoint> expires_at;
+  std::optional<TimePoint> revoked_at;
+
+  bool operator==(const TokenRecord&) const = default;
+};
+
+// A session that a daemon keeps. Its files and its history are elsewhere.
+struct HostedSessionRecord {
+  std::string id;
+  std::string tenant;
+  std::string settings;  // text of whoever made it
+  TimePoint created_at;
+  std::optional<TimePoint> expires_at;
+  bool in_use = false;  // it has a sandbox
+
+  bool operator==(const HostedSessionRecord&) const = default;
+};
+
+enum class RunState {
+  kWaiting,  // for a thread, a sandbox or a person; nothing of it has run
+  kRunning,
+  kDone,
+  kLost,  // whoever ran it went away
+};
+std::string_view NameOf(RunState state);
+std::optional<RunState> ParseRunState(std::string_view name);
+[[nodiscard]] constexpr bool IsFinal(RunState state) {
+  return state == RunState::kDone || state == RunState::kLost;
+}
+
+struct RunRecord {
+  std::string id;
+  std::uint64_t sequence = 0;  // in the order of their beginning; given by the store
+  std::string session;         // "" for one of its own
+  std::string tenant;
+  std::string kind;      // "execute", "command", "cell"
+  std::string language;  // of code; "" of a command
+  std::string what;      // the beginning of it, for lists
+  std::string options;   // text of whoever made it
+  RunState state = RunState::kWaiting;
+  std::string result;  // text of whoever made it; "" until the end
+  TimePoint created_at;
+  std::optional<TimePoint> ended_at;
+
+  bool operator==(const RunRecord&) const = default;
+};
+
+// A request that must not be carried out twice.
+struct IdempotencyClaim {
+  std::string tenant;
+  std::string key;
+  std::string request_sha256;
+};
+struct IdempotencyRecord {
+  std::string request_sha256;
+  std::string made;  // id of the session or run
+};
+
+struct RunFilter {
+  std::optional<std::string> tenant;  // none: everybody's
+  std::optional<std::string> session;
+  std::optional<std::string> kind;
+  std::optional<RunState> state;
+  std::uint64_t before = 0;  // sequence: those that began earlier; 0 for the newest
+  std::size_t limit = 100;
+};
+
+// A question to a person and its answer.
+struct ApprovalRecord {
+  std::string id;
+  std::string session;
+  std::string execution;
+  std::string digest;
+  std::string decision;  // "" while it waits
+  std::string decided_by;
+  std::string reason;
+  TimePoint asked_at;
+  std::optional<TimePoint> decided_at;
+
+  bool operator==(const ApprovalRecord&) const = default;
+};
+
+// Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for what is not there, kConflict for what
+// is there already, kUnavailable when the store cannot be used. What a method has acknowledged outlives the end of the
+// process at any moment.
+class ServiceStore {
+ public:
+  ServiceStore() = default;
+  ServiceStore(const ServiceStore&) = delete;
+  ServiceStore& operator=(const ServiceStore&) = delete;
+  virtual ~ServiceStore() = default;
+
+  virtual base::Status AddToken(const TokenRecord& token) = 0;
+  virtual base::Result<std::vector<TokenRecord>> Tokens() = 0;  // all, in the order of their creation
+  virtual base::Status RevokeToken(const std::string& id, TimePoint at) = 0;
+
+  // With a claim: kConflict when the key is known, and then nothing was added. An id may be used again after
+  // RemoveHosted.
+  virtual base::Status AddHosted(const HostedSessionRecord& session, const std::optional<IdempotencyClaim>& claim) = 0;
+  virtual base::Status UpdateHosted(const HostedSessionRecord& session) = 0;  // all but id, tenant and created_at
+  virtual base::Status RemoveHosted(const std::string& id) = 0;               // with its runs
+  virtual base::Result<std::vector<HostedSessionRecord>> Hosted() = 0;        // in the order of their creation
+
+  // Gives the sequence number. With a claim as AddHosted.
+  virtual base::Result<std::uint64_t> BeginRun(const RunRecord& run, const std::optional<IdempotencyClaim>& claim) = 0;
+  // kConflict when it has ended already: a run has one final state.
+  virtual base::Status EndRun(const std::string& id, RunState state, const std::string& result, TimePoint ended_at) = 0;
+  virtual base::Result<RunRecord> FindRun(const std::string& id) = 0;
+  virtual base::Result<std::vector<RunRecord>> Runs(const RunFilter& filter) = 0;  // the newest first
+  virtual base::Result<std::vector<RunRecord>> UnfinishedRuns() = 0;               // of everybody
+  // Those without a session that ended before, and of the others among them all but the newest `keep`; their keys go
+  // with them. Gives the ids, at most `limit`.
+  virtual base::Result<std::vector<std::string>> ForgetRuns(TimePoint ended_before, std::size_t keep,
+                                                            std::size_t limit) = 0;
+
+  // kNotFound when the key is new.
+  virtual base::Result<IdempotencyRecord> FindClaim(const std::string& tenant, const std::string& key) = 0;
+
+  virtual base::Status AddApproval(const ApprovalRecord& approval) = 0;
+  // kConflict when it was decided already.
+  virtual base::Status DecideApproval(const ApprovalRecord& approval) = 0;
+  virtual base::Result<std::vector<ApprovalRecord>> Approvals(std::size_t limit) = 0;  // the newest first
+};
+
+}  // namespace skerry::core

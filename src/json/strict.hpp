@@ -1,0 +1,63 @@
+// JSON from strangers: what is unusual is refused, and nothing they write costs more than its size.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+
+namespace skerry::json {
+
+struct StrictLimits {
+  std::size_t depth = 32;
+  std::size_t values = 100'000;  // of all kinds, with the names of fields
+};
+
+// kInvalidArgument, with the place where it is to be had: no JSON, bytes that are no UTF-8, a field that comes twice in
+// an object, something behind the end, more than the limits.
+base::Result<nlohmann::json> ParseStrict(std::string_view text, const StrictLimits& limits = {});
+
+// The fields of an object, each asked for once. The first thing that is wrong is kept; then everything else is as if it
+// were not there. `object` is borrowed.
+class Fields {
+ public:
+  // `where` is how the object is called in messages: "", "limits.".
+  explicit Fields(const nlohmann::json& object, std::string where = "");
+
+  std::optional<std::string> Text(std::string_view name, std::size_t longest);
+  std::optional<std::uint64_t> Number(std::string_view name, std::uint64_t low, std::uint64_t high);
+  std::optional<bool> Flag(std::string_view name);
+  std::optional<std::vector<std::string>> Texts(std::string_view name, std::size_t most, std::size_t longest);
+  std::optional<std::map<std::string, std::string>> Map(std::string_view name, std::size_t most, std::size_t longest);
+  // One of these words.
+  std::optional<std::string> Word(std::string_view name, std::span<const std::string_view> words);
+  // An object or an array as it is; nullptr when it is not there.
+  const nlohmann::json* Object(std::string_view name);
+  const nlohmann::json* Array(std::string_view name, std::size_t most);
+
+  void Fail(std::string_view name, const std::string& problem);
+  // An error when something was wrong, or a field is there that nobody asked for.
+  base::Status Finish();
+  // The same for an object inside of this one.
+  void Adopt(Fields& inner);
+
+ private:
+  const nlohmann::json* Take(std::string_view name);
+
+  const nlohmann::json& object_;
+  std::string where_;
+  std::set<std::string, std::less<>> asked_;
+  std::optional<base::Error> error_;
+};
+
+}  // namespace skerry::json

@@ -1,7 +1,6 @@
 #include "store/database.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <thread>
 #include <utility>
 
 #include <sqlite3.h>
@@ -54,9 +53,7 @@ base::Result<std::unique_ptr<Database>> Database::Open(const std::string& path, 
 }
 
 base::Status Database::Configure() {
-  const auto milliseconds =
-      std::clamp<std::chrono::milliseconds::rep>(options_.busy_timeout.count(), 0, std::numeric_limits<int>::max());
-  sqlite3_busy_timeout(handle_, static_cast<int>(milliseconds));
+  sqlite3_busy_handler(handle_, &Database::WaitForOthers, this);
   for (const Setting& setting : kSettings) {
     const int code = sqlite3_db_config(handle_, setting.name, setting.value, nullptr);
     if (code != SQLITE_OK) return std::unexpected(ErrorWith(code));
@@ -64,6 +61,19 @@ base::Status Database::Configure() {
   sqlite3_wal_autocheckpoint(handle_, kLogPages);
   // With a log, NORMAL waits for the disk only where the log is written into the file.
   return Execute("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL");
+}
+
+int Database::WaitForOthers(void* database, int tries) {
+  // SQLite's own handler sleeps up to 100 ms at a time. Our transactions take less than 1 ms, and whoever sleeps
+  // long meets the next one when it wakes.
+  constexpr int kShortTries = 50;
+  constexpr std::chrono::microseconds kShort(100);
+  constexpr std::chrono::microseconds kLong(2000);
+  auto& self = *static_cast<Database*>(database);
+  if (tries == 0) self.patience_ = base::Deadline::After(self.options_.busy_timeout);
+  if (self.patience_.Expired()) return 0;
+  std::this_thread::sleep_for(tries < kShortTries ? kShort : kLong);
+  return 1;
 }
 
 base::Result<Statement> Database::Prepare(std::string_view sql) {

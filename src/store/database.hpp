@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "store/statement.hpp"
 
@@ -52,13 +53,16 @@ class Database {
   friend class Transaction;
   Database(sqlite3* handle, std::string path, const DatabaseOptions& options);
   base::Status Configure();
+  // Called by SQLite when it found a lock of others for the `tries` + 1st time. 0 gives up.
+  static int WaitForOthers(void* database, int tries);
   void GiveBack(sqlite3_stmt* statement);
   [[nodiscard]] bool InTransaction() const;
 
   sqlite3* handle_;
   std::string path_;
   DatabaseOptions options_;
-  std::unordered_map<std::string, sqlite3_stmt*> idle_;  // by their text
+  base::Deadline patience_ = base::Deadline::After(std::chrono::seconds(0));  // of the statement that waits
+  std::unordered_map<std::string, sqlite3_stmt*> idle_;                       // by their text
 };
 
 // What is not committed is undone at its end.

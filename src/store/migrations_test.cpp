@@ -120,11 +120,13 @@ TEST_F(MigrationsTest, ProcessesThatOpenANewFileAtOnceAllSucceed) {
 TEST_F(MigrationsTest, TheRecordHasASchema) {
   const auto database = Connect();
   ASSERT_TRUE(Migrate(*database, RecordMigrations()));
-  EXPECT_EQ(database
-                ->Ask("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sessions', "
-                      "'executions', 'causes', 'file_versions', 'file_uses')")
-                .value(),
-            5);
+  EXPECT_EQ(
+      database
+          ->Ask("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sessions', "
+                "'executions', 'causes', 'file_versions', 'file_uses', 'tokens', 'hosted_sessions', 'runs', 'claims', "
+                "'approvals')")
+          .value(),
+      10);
 }
 
 }  // namespace

@@ -1,40 +1,15 @@
 #include "store/record_rows.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <limits>
-#include <optional>
+#include <chrono>
 
-#include "store/sqlite_error.hpp"
+#include "store/columns.hpp"
 
 namespace skerry::store {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 using Row = Statement::Row;
-
-std::uint64_t NextUnsigned(Statement& statement) {
-  return std::bit_cast<std::uint64_t>(statement.NextNumber());
-}
-
-core::TimePoint NextTime(Statement& statement) {
-  return FromMicroseconds(statement.NextNumber());
-}
-
-std::optional<core::TimePoint> NextOptionalTime(Statement& statement) {
-  return statement.NextOptionalNumber().transform(FromMicroseconds);
-}
-
-// A name of ours, or the file is damaged.
-template <class E>
-base::Status NextName(Database& database, Statement& statement, std::optional<E> (*parse)(std::string_view), E& value) {
-  const std::string name = statement.NextText();
-  const std::optional<E> parsed = parse(name);
-  if (!parsed) return std::unexpected(DamagedError(database.path(), "it says '" + name + "'"));
-  value = *parsed;
-  return {};
-}
 
 base::Result<core::ExecutionRecord> NextExecution(Database& database, Statement& statement) {
   core::ExecutionRecord execution;
@@ -93,18 +68,6 @@ base::Result<core::FileVersion> NextVersion(Database& database, Statement& state
   return version;
 }
 
-template <class T>
-base::Result<std::vector<T>> ReadAll(Database& database, Statement& statement,
-                                     base::Result<T> (*next)(Database&, Statement&)) {
-  std::vector<T> records;
-  while (true) {
-    SKERRY_ASSIGN_OR_RETURN(const Row row, statement.Step());
-    if (row == Row::kNoMore) return records;
-    SKERRY_ASSIGN_OR_RETURN(T record, next(database, statement));
-    records.push_back(std::move(record));
-  }
-}
-
 }  // namespace
 
 const std::string_view kSessionColumns = "id, created_by, created_at, used_at, deleted_at";
@@ -114,18 +77,6 @@ const std::string_view kExecutionColumns =
     "e.started_at, e.ended_at, e.obtain, e.run, e.finish, e.what_bytes, e.what_sha256, e.what";
 const std::string_view kChangeColumns = "v.path, v.action, v.kind, v.size, v.mode, v.sha256";
 const std::string_view kUseColumns = "u.path, u.how, u.sha256";
-
-std::int64_t ToMicroseconds(core::TimePoint time) {
-  return std::chrono::floor<microseconds>(time).time_since_epoch().count();
-}
-
-core::TimePoint FromMicroseconds(std::int64_t count) {
-  // What does not fit the clock is no time that we wrote; it must not overflow either.
-  using std::chrono::duration_cast;
-  constexpr std::int64_t kLow = duration_cast<microseconds>(core::TimePoint::min().time_since_epoch()).count();
-  constexpr std::int64_t kHigh = duration_cast<microseconds>(core::TimePoint::max().time_since_epoch()).count();
-  return core::TimePoint(microseconds(std::clamp(count, kLow, kHigh)));
-}
 
 std::string_view Beginning(std::string_view text, std::size_t size) {
   if (text.size() <= size) return text;

@@ -9,9 +9,6 @@
 
 namespace skerry::store {
 
-std::int64_t ToMicroseconds(core::TimePoint time);
-core::TimePoint FromMicroseconds(std::int64_t microseconds);
-
 // At most `size` bytes from the beginning of `text`, without half a character at the end.
 std::string_view Beginning(std::string_view text, std::size_t size);
 

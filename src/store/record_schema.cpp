@@ -78,7 +78,81 @@ CREATE TABLE file_uses(
 CREATE INDEX file_uses_of_execution ON file_uses(execution);
 )";
 
-constexpr std::array kMigrations = {kFirst};
+// What a daemon keeps. `key` and `sequence` are the order of creation. claims.made is the id of a session or a run.
+//
+// Most runs are done, and of those nobody asks by state: the index of states has the others only. What is deleted by
+// its age is found without a look at the rows.
+constexpr std::string_view kService = R"(
+CREATE TABLE tokens(
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  secret_sha256 TEXT NOT NULL UNIQUE,
+  requests_per_second INTEGER NOT NULL,
+  concurrent_runs INTEGER NOT NULL,
+  sessions INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER
+) STRICT;
+
+CREATE TABLE hosted_sessions(
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  tenant TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  in_use INTEGER NOT NULL CHECK(in_use IN (0, 1))
+) STRICT;
+
+CREATE TABLE runs(
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  session TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  language TEXT NOT NULL,
+  state TEXT NOT NULL CHECK(state IN ('waiting', 'running', 'done', 'lost')),
+  created_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  what TEXT NOT NULL,
+  options TEXT NOT NULL,
+  result TEXT NOT NULL DEFAULT '',
+  CHECK((ended_at IS NULL) = (state IN ('waiting', 'running')))
+) STRICT;
+CREATE INDEX runs_of_tenant ON runs(tenant);
+CREATE INDEX runs_of_session ON runs(session);
+CREATE INDEX runs_not_done ON runs(state) WHERE state <> 'done';
+CREATE INDEX runs_by_end ON runs(ended_at) WHERE session = '' AND ended_at IS NOT NULL;
+
+CREATE TABLE claims(
+  tenant TEXT NOT NULL,
+  key TEXT NOT NULL,
+  request_sha256 TEXT NOT NULL,
+  made TEXT NOT NULL,
+  PRIMARY KEY(tenant, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX claims_of_made ON claims(made);
+
+CREATE TABLE approvals(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  session TEXT NOT NULL,
+  execution TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  decision TEXT NOT NULL,
+  decided_by TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  asked_at INTEGER NOT NULL,
+  decided_at INTEGER
+) STRICT;
+)";
+
+constexpr std::array kMigrations = {kFirst, kService};
 
 }  // namespace
 

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
-#include "store/record_file.hpp"
+#include "store/columns.hpp"
+#include "store/lookup.hpp"
 #include "store/record_rows.hpp"
-#include "store/record_schema.hpp"
 #include "store/sqlite_error.hpp"
 
 namespace skerry::store {
@@ -22,42 +21,15 @@ using Lock = std::lock_guard<std::mutex>;
 
 constexpr std::string_view kFromExecutions = " FROM executions e JOIN sessions s ON s.key = e.session ";
 
-std::string Select(std::string_view columns, std::string_view rest) {
-  return "SELECT " + std::string(columns) + std::string(rest);
-}
-
 std::string SelectExecutions(std::string_view rest) {
   return Select(kExecutionColumns, std::string(kFromExecutions) + std::string(rest));
-}
-
-std::int64_t Saturated(std::uint64_t number) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::int64_t>::max()));
-}
-
-std::unexpected<base::Error> NotThere(std::string_view noun, const std::string& id) {
-  return Err(Code::kNotFound, "the record has no " + std::string(noun) + " '" + base::Printable(id) + "'");
-}
-
-// The first column of the only row, or kNotFound.
-base::Result<std::int64_t> KeyOf(Statement statement, std::string_view noun, const std::string& id) {
-  SKERRY_ASSIGN_OR_RETURN(const Row row, statement.Text(id).Step());
-  if (row == Row::kNoMore) return NotThere(noun, id);
-  return statement.NextNumber();
-}
-
-base::Status MustNotBeThere(const base::Result<std::int64_t>& key, std::string_view noun, const std::string& id) {
-  if (key) return Err(Code::kConflict, "the " + std::string(noun) + " '" + base::Printable(id) + "' is there already");
-  if (key.error().code != Code::kNotFound) return std::unexpected(key.error());
-  return {};
 }
 
 }  // namespace
 
 base::Result<std::unique_ptr<SqliteRecordStore>> SqliteRecordStore::Open(const std::string& path,
                                                                          const OpenOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const std::string file, PrepareRecordFile(path));
-  SKERRY_ASSIGN_OR_RETURN(auto database, Database::Open(file, {.busy_timeout = options.busy_timeout}));
-  SKERRY_RETURN_IF_ERROR(Migrate(*database, RecordMigrations()));
+  SKERRY_ASSIGN_OR_RETURN(auto database, OpenRecord(path, options));
   return std::unique_ptr<SqliteRecordStore>(new SqliteRecordStore(std::move(database)));
 }
 

@@ -1,28 +1,21 @@
 // The record in one SQLite file. Any number of processes may have it open at once.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/record.hpp"
-#include "store/database.hpp"
+#include "store/open_record.hpp"
 
 namespace skerry::store {
-
-struct OpenOptions {
-  std::chrono::milliseconds busy_timeout{5000};  // how long a method waits for other processes
-};
 
 // What a method has acknowledged outlives the end of the process at any moment. When the machine loses its power the
 // last moments may be lost, and the file is whole. Not to be used after a fork.
 class SqliteRecordStore : public core::RecordStore {
  public:
-  // Makes the file if it is not there: for its owner only, in a directory that is there (store/record_file.hpp says
-  // what is refused). Brings an older file to our schema. Beside the file lie FILE-wal and FILE-shm, which belong to
-  // it.
+  // As OpenRecord.
   static base::Result<std::unique_ptr<SqliteRecordStore>> Open(const std::string& path, const OpenOptions& options);
 
   base::Status AddSession(const core::SessionRecord& session) override;

@@ -38,6 +38,10 @@ Statement& Statement::Number(std::int64_t value) {
   return Bound(sqlite3_bind_int64(statement_, ++parameter_, value));
 }
 
+Statement& Statement::OptionalNumber(std::optional<std::int64_t> value) {
+  return value ? Number(*value) : Bound(sqlite3_bind_null(statement_, ++parameter_));
+}
+
 Statement& Statement::Text(std::string_view text) {
   return Bound(sqlite3_bind_text64(statement_, ++parameter_, NotNull(text), text.size(), nullptr, SQLITE_UTF8));
 }

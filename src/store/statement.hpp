@@ -25,6 +25,7 @@ class Statement {
 
   // The next parameter. Bytes are borrowed until the statement is run to its end. What went wrong is told by Step.
   Statement& Number(std::int64_t value);
+  Statement& OptionalNumber(std::optional<std::int64_t> value);
   Statement& Text(std::string_view text);
   Statement& Bytes(std::string_view bytes);
 

@@ -1,0 +1,26 @@
+// Is it there? What both stores ask, and what they say when the answer is not the wanted one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "store/statement.hpp"
+
+namespace skerry::store {
+
+std::string Select(std::string_view columns, std::string_view rest);
+
+// For a LIMIT or a bound, where the largest number means all.
+std::int64_t Saturated(std::uint64_t number);
+
+std::unexpected<base::Error> NotThere(std::string_view noun, const std::string& id);
+std::unexpected<base::Error> ThereAlready(std::string_view noun, const std::string& id);
+
+// The first column of the only row, or kNotFound. `statement` wants the id as its only parameter.
+base::Result<std::int64_t> KeyOf(Statement statement, std::string_view noun, const std::string& id);
+// kConflict when there is a key.
+base::Status MustNotBeThere(const base::Result<std::int64_t>& key, std::string_view noun, const std::string& id);
+
+}  // namespace skerry::store

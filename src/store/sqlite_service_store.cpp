@@ -1,0 +1,296 @@
+#include "store/sqlite_service_store.hpp"
+
+#include <bit>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "store/columns.hpp"
+#include "store/lookup.hpp"
+#include "store/service_rows.hpp"
+
+namespace skerry::store {
+namespace {
+
+using base::Code;
+using base::Err;
+using Row = Statement::Row;
+using Lock = std::lock_guard<std::mutex>;
+
+std::int64_t Bits(std::uint64_t number) {
+  return std::bit_cast<std::int64_t>(number);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<SqliteServiceStore>> SqliteServiceStore::Open(const std::string& path,
+                                                                           const OpenOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(auto database, OpenRecord(path, options));
+  return std::unique_ptr<SqliteServiceStore>(new SqliteServiceStore(std::move(database)));
+}
+
+base::Status SqliteServiceStore::AddToken(const core::TokenRecord& token) {
+  const std::string scopes = TextOf(token.scopes);
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement insert,
+      database_->Prepare("INSERT INTO tokens(id, name, tenant, scopes, secret_sha256, requests_per_second, "
+                         "concurrent_runs, sessions, created_by, created_at, expires_at, revoked_at) "
+                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+  insert.Text(token.id).Text(token.name).Text(token.tenant).Text(scopes).Text(token.secret_sha256);
+  insert.Number(Bits(token.limits.requests_per_second)).Number(Bits(token.limits.concurrent_runs));
+  insert.Number(Bits(token.limits.sessions)).Text(token.created_by).Number(ToMicroseconds(token.created_at));
+  insert.OptionalNumber(ToMicroseconds(token.expires_at)).OptionalNumber(ToMicroseconds(token.revoked_at));
+  SKERRY_RETURN_IF_ERROR(insert.Run());
+  if (database_->RowsWritten() == 0) return ThereAlready("token", token.id);
+  return {};
+}
+
+base::Result<std::vector<core::TokenRecord>> SqliteServiceStore::Tokens() {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare(Select(kTokenColumns, " FROM tokens ORDER BY key")));
+  return ReadTokens(*database_, list);
+}
+
+base::Status SqliteServiceStore::RevokeToken(const std::string& id, core::TimePoint at) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement update,
+                          database_->Prepare("UPDATE tokens SET revoked_at = ifnull(revoked_at, ?) WHERE id = ?"));
+  SKERRY_RETURN_IF_ERROR(update.Number(ToMicroseconds(at)).Text(id).Run());
+  if (database_->RowsWritten() == 0) return NotThere("token", id);
+  return {};
+}
+
+base::Result<std::int64_t> SqliteServiceStore::HostedKey(const std::string& id) {
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT key FROM hosted_sessions WHERE id = ?"));
+  return KeyOf(std::move(find), "hosted session", id);
+}
+
+base::Status SqliteServiceStore::InsertClaim(const std::optional<core::IdempotencyClaim>& claim,
+                                             const std::string& made) {
+  if (!claim) return {};
+  SKERRY_ASSIGN_OR_RETURN(Statement insert,
+                          database_->Prepare("INSERT INTO claims(tenant, key, request_sha256, made) VALUES(?, ?, ?, ?) "
+                                             "ON CONFLICT DO NOTHING"));
+  SKERRY_RETURN_IF_ERROR(insert.Text(claim->tenant).Text(claim->key).Text(claim->request_sha256).Text(made).Run());
+  if (database_->RowsWritten() == 0) return ThereAlready("key", claim->key);
+  return {};
+}
+
+base::Status SqliteServiceStore::AddHosted(const core::HostedSessionRecord& session,
+                                           const std::optional<core::IdempotencyClaim>& claim) {
+  // "" is the session of runs that have none.
+  if (session.id.empty()) return Err(Code::kInvalidArgument, "a hosted session has an id");
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  SKERRY_RETURN_IF_ERROR(InsertClaim(claim, session.id));
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement insert,
+      database_->Prepare("INSERT INTO hosted_sessions(id, tenant, settings, created_at, expires_at, in_use) "
+                         "VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+  insert.Text(session.id).Text(session.tenant).Text(session.settings).Number(ToMicroseconds(session.created_at));
+  insert.OptionalNumber(ToMicroseconds(session.expires_at)).Number(session.in_use ? 1 : 0);
+  SKERRY_RETURN_IF_ERROR(insert.Run());
+  if (database_->RowsWritten() == 0) return ThereAlready("hosted session", session.id);
+  return transaction.Commit();
+}
+
+base::Status SqliteServiceStore::UpdateHosted(const core::HostedSessionRecord& session) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement update,
+      database_->Prepare("UPDATE hosted_sessions SET settings = ?, expires_at = ?, in_use = ? WHERE id = ?"));
+  update.Text(session.settings).OptionalNumber(ToMicroseconds(session.expires_at)).Number(session.in_use ? 1 : 0);
+  SKERRY_RETURN_IF_ERROR(update.Text(session.id).Run());
+  if (database_->RowsWritten() == 0) return NotThere("hosted session", session.id);
+  return {};
+}
+
+base::Status SqliteServiceStore::RemoveHosted(const std::string& id) {
+  // Some runs at a time, so that others may write in between.
+  while (true) {
+    SKERRY_ASSIGN_OR_RETURN(const bool all, RemovePartOf(id));
+    if (all) return {};
+  }
+}
+
+base::Result<bool> SqliteServiceStore::RemovePartOf(const std::string& session) {
+  constexpr std::size_t kAtOnce = 100;
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  SKERRY_RETURN_IF_ERROR(HostedKey(session));
+  SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare("SELECT id FROM runs WHERE session = ? LIMIT ?"));
+  list.Text(session).Number(kAtOnce);
+  std::vector<std::string> removed;
+  SKERRY_RETURN_IF_ERROR(RemoveListed(std::move(list), removed));
+  const bool all = removed.size() < kAtOnce;
+  if (all) {
+    SKERRY_RETURN_IF_ERROR(RemoveWithClaims("DELETE FROM hosted_sessions WHERE id = ?", session));
+  }
+  SKERRY_RETURN_IF_ERROR(transaction.Commit());
+  return all;
+}
+
+base::Result<std::vector<core::HostedSessionRecord>> SqliteServiceStore::Hosted() {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement list,
+                          database_->Prepare(Select(kHostedColumns, " FROM hosted_sessions ORDER BY key")));
+  return ReadHosted(*database_, list);
+}
+
+base::Status SqliteServiceStore::InsertRun(const core::RunRecord& run) {
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement insert,
+      database_->Prepare("INSERT INTO runs(id, session, tenant, kind, language, state, created_at, what, options) "
+                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+  insert.Text(run.id).Text(run.session).Text(run.tenant).Text(run.kind).Text(run.language).Text(NameOf(run.state));
+  insert.Number(ToMicroseconds(run.created_at)).Text(run.what).Text(run.options);
+  SKERRY_RETURN_IF_ERROR(insert.Run());
+  if (database_->RowsWritten() == 0) return ThereAlready("run", run.id);
+  return {};
+}
+
+base::Result<std::uint64_t> SqliteServiceStore::BeginRun(const core::RunRecord& run,
+                                                         const std::optional<core::IdempotencyClaim>& claim) {
+  if (IsFinal(run.state)) return Err(Code::kInvalidArgument, "a run that begins has not ended");
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  if (!run.session.empty()) SKERRY_RETURN_IF_ERROR(HostedKey(run.session));
+  SKERRY_RETURN_IF_ERROR(InsertRun(run));
+  const std::int64_t sequence = database_->LastInsertedRow();
+  SKERRY_RETURN_IF_ERROR(InsertClaim(claim, run.id));
+  SKERRY_RETURN_IF_ERROR(transaction.Commit());
+  return static_cast<std::uint64_t>(sequence);
+}
+
+base::Status SqliteServiceStore::EndRun(const std::string& id, core::RunState state, const std::string& result,
+                                        core::TimePoint ended_at) {
+  if (!IsFinal(state)) return Err(Code::kInvalidArgument, "a run that ended is done or lost");
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement update,
+      database_->Prepare("UPDATE runs SET state = ?, result = ?, ended_at = ? WHERE id = ? AND ended_at IS NULL"));
+  update.Text(NameOf(state)).Text(result).Number(ToMicroseconds(ended_at)).Text(id);
+  SKERRY_RETURN_IF_ERROR(update.Run());
+  if (database_->RowsWritten() != 0) return {};
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT sequence FROM runs WHERE id = ?"));
+  SKERRY_RETURN_IF_ERROR(KeyOf(std::move(find), "run", id));
+  return Err(Code::kConflict, "the run '" + base::Printable(id) + "' has ended already");
+}
+
+base::Result<core::RunRecord> SqliteServiceStore::FindRun(const std::string& id) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kRunColumns, " FROM runs WHERE id = ?")));
+  SKERRY_ASSIGN_OR_RETURN(auto runs, ReadRuns(*database_, find.Text(id)));
+  if (runs.empty()) return NotThere("run", id);
+  return std::move(runs.front());
+}
+
+base::Result<std::vector<core::RunRecord>> SqliteServiceStore::Runs(const core::RunFilter& filter) {
+  const Lock lock(mutex_);
+  return SelectRuns(*database_, filter);
+}
+
+base::Result<std::vector<core::RunRecord>> SqliteServiceStore::UnfinishedRuns() {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement list,
+      database_->Prepare(Select(kRunColumns,
+                                " FROM runs INDEXED BY runs_not_done "
+                                "WHERE state <> 'done' AND state IN ('waiting', 'running') ORDER BY sequence")));
+  return ReadRuns(*database_, list);
+}
+
+base::Status SqliteServiceStore::RemoveWithClaims(std::string_view remove, const std::string& id) {
+  for (const std::string_view sql : {std::string_view("DELETE FROM claims WHERE made = ?"), remove}) {
+    SKERRY_ASSIGN_OR_RETURN(Statement statement, database_->Prepare(sql));
+    SKERRY_RETURN_IF_ERROR(statement.Text(id).Run());
+  }
+  return {};
+}
+
+base::Status SqliteServiceStore::RemoveListed(Statement list, std::vector<std::string>& removed) {
+  const std::size_t before = removed.size();
+  while (true) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
+    if (row == Row::kNoMore) break;
+    removed.push_back(list.NextText());
+  }
+  for (std::size_t i = before; i < removed.size(); ++i)
+    SKERRY_RETURN_IF_ERROR(RemoveWithClaims("DELETE FROM runs WHERE id = ?", removed[i]));
+  return {};
+}
+
+base::Result<std::vector<std::string>> SqliteServiceStore::ForgetRuns(core::TimePoint ended_before, std::size_t keep,
+                                                                      std::size_t limit) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  std::vector<std::string> forgotten;
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement old, database_->Prepare("SELECT id FROM runs INDEXED BY runs_by_end "
+                                        "WHERE session = '' AND ended_at < ? ORDER BY ended_at, sequence LIMIT ?"));
+  old.Number(ToMicroseconds(ended_before)).Number(Saturated(limit));
+  SKERRY_RETURN_IF_ERROR(RemoveListed(std::move(old), forgotten));
+  // When that was not all of them the next call goes on.
+  if (forgotten.size() < limit) {
+    SKERRY_ASSIGN_OR_RETURN(
+        Statement many,
+        database_->Prepare(
+            "SELECT id FROM runs INDEXED BY runs_of_session WHERE session = '' AND sequence <= "
+            "(SELECT sequence FROM runs INDEXED BY runs_of_session WHERE session = '' "
+            "ORDER BY sequence DESC LIMIT 1 OFFSET ?) AND ended_at IS NOT NULL ORDER BY sequence LIMIT ?"));
+    many.Number(Saturated(keep)).Number(Saturated(limit - forgotten.size()));
+    SKERRY_RETURN_IF_ERROR(RemoveListed(std::move(many), forgotten));
+  }
+  SKERRY_RETURN_IF_ERROR(transaction.Commit());
+  return forgotten;
+}
+
+base::Result<core::IdempotencyRecord> SqliteServiceStore::FindClaim(const std::string& tenant, const std::string& key) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement find,
+                          database_->Prepare("SELECT request_sha256, made FROM claims WHERE tenant = ? AND key = ?"));
+  SKERRY_ASSIGN_OR_RETURN(const Row row, find.Text(tenant).Text(key).Step());
+  if (row == Row::kNoMore) return NotThere("key", key);
+  core::IdempotencyRecord claim;
+  claim.request_sha256 = find.NextText();
+  claim.made = find.NextText();
+  return claim;
+}
+
+base::Status SqliteServiceStore::AddApproval(const core::ApprovalRecord& approval) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement insert,
+      database_->Prepare("INSERT INTO approvals(id, session, execution, digest, decision, decided_by, reason, "
+                         "asked_at, decided_at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+  insert.Text(approval.id).Text(approval.session).Text(approval.execution).Text(approval.digest);
+  insert.Text(approval.decision).Text(approval.decided_by).Text(approval.reason);
+  insert.Number(ToMicroseconds(approval.asked_at)).OptionalNumber(ToMicroseconds(approval.decided_at));
+  SKERRY_RETURN_IF_ERROR(insert.Run());
+  if (database_->RowsWritten() == 0) return ThereAlready("approval", approval.id);
+  return {};
+}
+
+base::Status SqliteServiceStore::DecideApproval(const core::ApprovalRecord& approval) {
+  if (approval.decision.empty()) return Err(Code::kInvalidArgument, "an approval that was decided has a decision");
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement update,
+      database_->Prepare("UPDATE approvals SET decision = ?, decided_by = ?, reason = ?, decided_at = ? "
+                         "WHERE id = ? AND decision = ''"));
+  update.Text(approval.decision).Text(approval.decided_by).Text(approval.reason);
+  SKERRY_RETURN_IF_ERROR(update.OptionalNumber(ToMicroseconds(approval.decided_at)).Text(approval.id).Run());
+  if (database_->RowsWritten() != 0) return {};
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT number FROM approvals WHERE id = ?"));
+  SKERRY_RETURN_IF_ERROR(KeyOf(std::move(find), "approval", approval.id));
+  return Err(Code::kConflict, "the approval '" + base::Printable(approval.id) + "' was decided already");
+}
+
+base::Result<std::vector<core::ApprovalRecord>> SqliteServiceStore::Approvals(std::size_t limit) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement list,
+                          database_->Prepare(Select(kApprovalColumns, " FROM approvals ORDER BY number DESC LIMIT ?")));
+  return ReadApprovals(*database_, list.Number(Saturated(limit)));
+}
+
+}  // namespace skerry::store

@@ -1,0 +1,72 @@
+// What a daemon keeps, in the file of the record. Beside a SqliteRecordStore on the same file, of this process or
+// others.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/service_store.hpp"
+#include "store/open_record.hpp"
+
+namespace skerry::store {
+
+// When the machine loses its power the last moments may be lost, and the file is whole. Not to be used after a fork.
+class SqliteServiceStore : public core::ServiceStore {
+ public:
+  // As OpenRecord.
+  static base::Result<std::unique_ptr<SqliteServiceStore>> Open(const std::string& path, const OpenOptions& options);
+
+  // kConflict also for a secret that another token has.
+  base::Status AddToken(const core::TokenRecord& token) override;
+  base::Result<std::vector<core::TokenRecord>> Tokens() override;
+  // The first time counts.
+  base::Status RevokeToken(const std::string& id, core::TimePoint at) override;
+
+  base::Status AddHosted(const core::HostedSessionRecord& session,
+                         const std::optional<core::IdempotencyClaim>& claim) override;
+  base::Status UpdateHosted(const core::HostedSessionRecord& session) override;
+  // And the keys of both. When it fails, or the process is killed, the session is there and some of its runs may be
+  // gone.
+  base::Status RemoveHosted(const std::string& id) override;
+  base::Result<std::vector<core::HostedSessionRecord>> Hosted() override;
+
+  // kNotFound when its session is not there; kInvalidArgument for one that has ended.
+  base::Result<std::uint64_t> BeginRun(const core::RunRecord& run,
+                                       const std::optional<core::IdempotencyClaim>& claim) override;
+  base::Status EndRun(const std::string& id, core::RunState state, const std::string& result,
+                      core::TimePoint ended_at) override;
+  base::Result<core::RunRecord> FindRun(const std::string& id) override;
+  base::Result<std::vector<core::RunRecord>> Runs(const core::RunFilter& filter) override;
+  base::Result<std::vector<core::RunRecord>> UnfinishedRuns() override;  // the oldest first
+  // Never one that has not ended.
+  base::Result<std::vector<std::string>> ForgetRuns(core::TimePoint ended_before, std::size_t keep,
+                                                    std::size_t limit) override;
+
+  base::Result<core::IdempotencyRecord> FindClaim(const std::string& tenant, const std::string& key) override;
+
+  base::Status AddApproval(const core::ApprovalRecord& approval) override;
+  base::Status DecideApproval(const core::ApprovalRecord& approval) override;
+  base::Result<std::vector<core::ApprovalRecord>> Approvals(std::size_t limit) override;
+
+ private:
+  explicit SqliteServiceStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  // One transaction's worth; whether that was all and the session is gone.
+  base::Result<bool> RemovePartOf(const std::string& session);
+
+  // All of these: the caller holds the mutex. Those that change something are part of a transaction.
+  base::Result<std::int64_t> HostedKey(const std::string& id);
+  base::Status InsertRun(const core::RunRecord& run);
+  base::Status InsertClaim(const std::optional<core::IdempotencyClaim>& claim, const std::string& made);
+  base::Status RemoveWithClaims(std::string_view remove, const std::string& id);
+  // Removes the runs whose ids `list` gives.
+  base::Status RemoveListed(Statement list, std::vector<std::string>& removed);
+
+  std::mutex mutex_;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace skerry::store

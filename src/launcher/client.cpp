@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -156,6 +157,10 @@ base::Status SandboxHandle::SignalCommand(std::uint64_t id, int signal) const {
   return os::SendMessage(control_.get(), Encode(ToInit{CommandSignal{id, static_cast<std::uint64_t>(signal)}}));
 }
 
+base::Status SandboxHandle::Kill(const TreeKill& tree) const {
+  return os::SendMessage(control_.get(), Encode(ToInit{tree}));
+}
+
 base::Result<std::uint64_t> SandboxHandle::Fork(const std::string& zygote, std::span<const int> fds) {
   SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{ForkRequest{zygote}}), fds));
   SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStartPatience)));
@@ -170,14 +175,20 @@ base::Status SandboxHandle::SignalFork(std::uint64_t pid, int signal) const {
   return os::SendMessage(socket_.get(), Encode(ToLauncher{request}));
 }
 
+void SandboxHandle::Keep(const ForkEnded& end) {
+  if (fork_end_told_) return fork_end_told_(end);
+  fork_ends_[end.pid] = static_cast<int>(end.wait_status);
+}
+
 base::Result<FromLauncher> SandboxHandle::ReceiveAnswer(base::Deadline deadline) {
   for (;;) {
     SKERRY_ASSIGN_OR_RETURN(const os::Message message, os::ReceiveMessage(socket_.get(), deadline));
     auto answer = DecodeFromLauncher(message.bytes);
     if (!answer) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
     const auto* end = std::get_if<ForkEnded>(&*answer);
+    if (const auto* last = std::get_if<Ended>(&*answer)) ended_ = *last;
     if (end == nullptr) return std::move(*answer);
-    fork_ends_[end->pid] = static_cast<int>(end->wait_status);
+    Keep(*end);
   }
 }
 
@@ -191,16 +202,24 @@ base::Result<bool> SandboxHandle::AwaitLauncher(base::Deadline deadline) const {
   }
 }
 
-base::Result<std::optional<int>> SandboxHandle::TakeForkEnd(std::uint64_t pid) {
-  while (!fork_ends_.contains(pid)) {
+base::Status SandboxHandle::HearLauncher() {
+  for (;;) {
     pollfd entry{socket_.get(), POLLIN, 0};
-    if (::poll(&entry, 1, 0) <= 0) return std::optional<int>();
+    if (::poll(&entry, 1, 0) <= 0) return {};
     SKERRY_ASSIGN_OR_RETURN(const os::Message message, os::ReceiveMessage(socket_.get(), base::Deadline::After(0s)));
     const auto answer = DecodeFromLauncher(message.bytes);
     const auto* end = answer ? std::get_if<ForkEnded>(&*answer) : nullptr;
     if (answer && std::holds_alternative<Ended>(*answer)) ended_ = std::get<Ended>(*answer);
     if (end == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
-    fork_ends_[end->pid] = static_cast<int>(end->wait_status);
+    Keep(*end);
+  }
+}
+
+base::Result<std::optional<int>> SandboxHandle::TakeForkEnd(std::uint64_t pid) {
+  const auto heard = fork_ends_.contains(pid) ? base::Status{} : HearLauncher();
+  if (!fork_ends_.contains(pid)) {
+    if (!heard) return std::unexpected(heard.error());
+    return std::optional<int>();
   }
   const int status = fork_ends_[pid];
   fork_ends_.erase(pid);
@@ -216,14 +235,15 @@ base::Result<std::optional<SandboxHandle::InitMessage>> SandboxHandle::Receive(b
   return InitMessage{std::move(*decoded), std::move(message->fds)};
 }
 
+Usage SandboxHandle::ReadCounters() const {
+  const os::CgroupUsage usage = counters_.Read();
+  return {usage.out_of_memory_kills, usage.memory_peak_bytes, usage.forks_refused, usage.times_throttled};
+}
+
 base::Result<Usage> SandboxHandle::AskUsage() {
-  if (!counters_.all().empty()) {
-    const os::CgroupUsage usage = counters_.Read();
-    return Usage{usage.out_of_memory_kills, usage.memory_peak_bytes, usage.forks_refused, usage.times_throttled};
-  }
+  if (HasCounters()) return ReadCounters();
   SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{UsageRequest{}})));
   SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStopPatience)));
-  if (const auto* ended = std::get_if<Ended>(&answer)) ended_ = *ended;
   const auto* usage = std::get_if<Usage>(&answer);
   if (usage == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
   return *usage;
@@ -235,7 +255,6 @@ base::Status SandboxHandle::Bring(MotionKind wanted) {
   for (const auto deadline = base::Deadline::After(kPatience); !deadline.Expired();) {
     SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(ToLauncher{FreezeRequest{wanted}})));
     SKERRY_ASSIGN_OR_RETURN(const FromLauncher answer, ReceiveAnswer(base::Deadline::After(kStopPatience)));
-    if (const auto* ended = std::get_if<Ended>(&answer)) ended_ = *ended;
     const auto* motion = std::get_if<Motion>(&answer);
     if (motion == nullptr) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
     if (motion->now == wanted) return {};
@@ -253,15 +272,18 @@ void SandboxHandle::BeginStop() {
 
 base::Result<Ended> SandboxHandle::Stop() {
   if (ended_) return *ended_;
-  if (!socket_.valid()) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
+  if (lost_ || !socket_.valid()) return base::Err(base::Code::kExecutionFailed, "the launcher was lost");
   BeginStop();
   const auto deadline = base::Deadline::After(kStopPatience);
   for (;;) {
     auto answer = ReceiveAnswer(deadline);
     if (answer && !std::holds_alternative<Ended>(*answer)) continue;  // to a question that nobody waits for any longer
-    socket_.Reset();
-    if (!answer) return std::unexpected(std::move(answer).error());
-    ended_ = std::get<Ended>(*answer);
+    if (!answer) {
+      // Closed only with the handle: others may be waiting at it.
+      lost_ = true;
+      ::shutdown(socket_.get(), SHUT_RDWR);
+      return std::unexpected(std::move(answer).error());
+    }
     return *ended_;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -79,6 +80,7 @@ class SandboxHandle {
   SandboxHandle& operator=(const SandboxHandle&) = delete;
   ~SandboxHandle();
 
+  [[nodiscard]] pid_t init_pid() const { return static_cast<pid_t>(started_.init_pid); }
   [[nodiscard]] const std::vector<std::string>& degraded() const { return started_.degraded; }
 
   // Becomes readable when a command has ended, or at its end when the sandbox is gone.
@@ -91,6 +93,7 @@ class SandboxHandle {
   // caller's.
   base::Status SendCommand(const CommandRequest& command, std::span<const int> fds) const;
   base::Status SignalCommand(std::uint64_t id, int signal) const;
+  base::Status Kill(const TreeKill& tree) const;
 
   // Has a zygote's child enter with these four descriptors; its pid on the host.
   base::Result<std::uint64_t> Fork(const std::string& zygote, std::span<const int> fds);
@@ -99,6 +102,11 @@ class SandboxHandle {
   [[nodiscard]] int launcher_fd() const { return socket_.get(); }
   // False when it had nothing to say by the deadline.
   [[nodiscard]] base::Result<bool> AwaitLauncher(base::Deadline deadline) const;
+  // Reads what it has said, without waiting. An error when the sandbox has ended.
+  base::Status HearLauncher();
+  // From now on the ends of forks are told to `told`, from within whatever listens to the launcher, and not kept.
+  using ForkEndTold = std::function<void(const ForkEnded&)>;
+  void TellForkEnds(ForkEndTold told) { fork_end_told_ = std::move(told); }
   // The wait status of that fork, when it has ended by now; its end is told once.
   base::Result<std::optional<int>> TakeForkEnd(std::uint64_t pid);
   // The next word of the init, with what came along. Nothing when the sandbox is gone.
@@ -112,6 +120,9 @@ class SandboxHandle {
   std::vector<base::UniqueFd> TakeViews() { return std::move(views_); }
 
   base::Result<Usage> AskUsage();
+  // What it does when the launcher handed over the counters: then nobody has to be asked.
+  [[nodiscard]] bool HasCounters() const { return !counters_.all().empty(); }
+  [[nodiscard]] Usage ReadCounters() const;
 
   // Waits until every process stands still, or goes on. kUnavailable where that cannot be had, kTimeout.
   base::Status Bring(MotionKind wanted);
@@ -134,8 +145,11 @@ class SandboxHandle {
   Started started_;
   std::optional<Ended> ended_;
   bool stopping_ = false;
+  bool lost_ = false;  // the launcher, before it had said its last word
+  ForkEndTold fork_end_told_;
   std::map<std::uint64_t, int> fork_ends_;  // that were told while something else was waited for
 
+  void Keep(const ForkEnded& end);
   // The next answer that is not about the end of a fork.
   base::Result<FromLauncher> ReceiveAnswer(base::Deadline deadline);
 };

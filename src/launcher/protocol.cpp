@@ -28,6 +28,8 @@ enum class Tag : std::uint64_t {
   kZygoteOffer,
   kFreeze,
   kMotion,
+  kTreeKill,
+  kTreeToKill,
   kLast
 };
 
@@ -98,6 +100,10 @@ std::string EncodeOne(const CommandSignal& message) {
   return Tagged(Tag::kCommandSignal).Number(message.id).Number(message.signal).Take();
 }
 
+std::string EncodeOne(const TreeKill& message) {
+  return Tagged(Tag::kTreeKill).Number(message.id).Take();
+}
+
 std::string EncodeOne(const CommandRequest& message) {
   return Tagged(Tag::kCommand)
       .Number(message.id)
@@ -157,6 +163,7 @@ std::string EncodeOne(const CommandEnded& message) {
   return Tagged(Tag::kCommandEnded)
       .Number(message.id)
       .Number(message.start_error)
+      .Number(static_cast<std::uint64_t>(message.failed_step))
       .Number(message.wait_status)
       .Number(message.user_microseconds)
       .Number(message.system_microseconds)
@@ -165,6 +172,10 @@ std::string EncodeOne(const CommandEnded& message) {
 
 std::string EncodeOne(const TerminalOpened& message) {
   return Tagged(Tag::kTerminalOpened).Number(message.id).Take();
+}
+
+std::string EncodeOne(const TreeToKill& message) {
+  return Tagged(Tag::kTreeToKill).Number(message.pid).Take();
 }
 
 bool AbsolutePath(std::string_view path) {
@@ -312,6 +323,7 @@ std::optional<FromInit> DecodeCommandEnded(WireReader reader) {
   CommandEnded message;
   message.id = reader.Number();
   message.start_error = reader.NumberUpTo(4095);
+  message.failed_step = static_cast<StartStep>(reader.NumberUpTo(static_cast<std::uint64_t>(StartStep::kDirectory)));
   message.wait_status = reader.NumberUpTo(0xFFFF);
   message.user_microseconds = reader.Number();
   message.system_microseconds = reader.Number();
@@ -412,6 +424,10 @@ std::optional<ToInit> DecodeToInit(std::string_view bytes) {
       const CommandSignal message{reader.Number(), reader.NumberUpTo(kMaxSignal)};
       return reader.Complete() ? std::optional<ToInit>(message) : std::nullopt;
     }
+    case Tag::kTreeKill: {
+      const TreeKill message{reader.Number()};
+      return reader.Complete() ? std::optional<ToInit>(message) : std::nullopt;
+    }
     default:
       return std::nullopt;
   }
@@ -437,6 +453,10 @@ std::optional<FromInit> DecodeFromInit(std::string_view bytes) {
     case Tag::kTerminalOpened: {
       const TerminalOpened message{reader.Number()};
       return reader.Complete() ? std::optional<FromInit>(message) : std::nullopt;
+    }
+    case Tag::kTreeToKill: {
+      const TreeToKill message{reader.NumberUpTo(kMaxCount)};
+      return reader.Complete() && message.pid > 1 ? std::optional<FromInit>(message) : std::nullopt;
     }
     default:
       return std::nullopt;

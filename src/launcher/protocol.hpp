@@ -9,7 +9,8 @@
 //   the end Ended.
 // - backend → init: CommandRequest with stdin, stdout, stderr and up to two more for 3 and 4, as the program wants them
 //   (a file with its text, a channel); or with a terminal and only those.
-// - init → backend: TerminalOpened with its other end, when one was asked for; CommandEnded.
+// - backend → init: CommandSignal and TreeKill, for what runs.
+// - init → backend: TerminalOpened with its other end, when one was asked for; TreeToKill; CommandEnded.
 #pragma once
 
 #include <cstdint>
@@ -158,9 +159,19 @@ struct CommandSignal {
   std::uint64_t signal = 0;
 };
 
+// The end of a command with everything it started: its descendants, its session and theirs. No answer but the end of
+// the command itself.
+struct TreeKill {
+  std::uint64_t id = 0;
+};
+
+// What a command could not do before it became its program.
+enum class StartStep : std::uint8_t { kProgram, kDirectory };
+
 struct CommandEnded {
   std::uint64_t id = 0;
   std::uint64_t start_error = 0;  // errno when the program could not be started
+  StartStep failed_step = StartStep::kProgram;
   std::uint64_t wait_status = 0;
   std::uint64_t user_microseconds = 0;
   std::uint64_t system_microseconds = 0;
@@ -168,6 +179,12 @@ struct CommandEnded {
 
 struct TerminalOpened {
   std::uint64_t id = 0;
+};
+
+// Without namespaces the init's fence hides other processes from it: the client is asked to kill that tree, whose first
+// process is a child of the init.
+struct TreeToKill {
+  std::uint64_t pid = 0;
 };
 
 // On the launcher's own socket, with a descriptor. The other messages there are ZygoteOffer and kKeepVacancies:
@@ -186,8 +203,8 @@ struct ZygoteOffer {
 // The first word of the init on its socket, to the launcher: everything is in place.
 inline constexpr std::string_view kInitReady = "!";
 
-using ToInit = std::variant<CommandRequest, CommandSignal>;
-using FromInit = std::variant<TerminalOpened, CommandEnded>;
+using ToInit = std::variant<CommandRequest, CommandSignal, TreeKill>;
+using FromInit = std::variant<TerminalOpened, CommandEnded, TreeToKill>;
 using ToLauncher =
     std::variant<StartRequest, ActivityRequest, ForkRequest, SignalRequest, UsageRequest, FreezeRequest, StopRequest>;
 using FromLauncher = std::variant<Started, Failed, Forked, ForkEnded, Usage, Motion, Ended>;

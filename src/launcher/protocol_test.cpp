@@ -117,10 +117,18 @@ TEST(ProtocolTest, ATerminalHasRowsAndColumnsOrIsNone) {
 }
 
 TEST(ProtocolTest, TheEndOfACommandArrivesAsItWasSent) {
-  const auto ended = DecodeFromInit(Encode(FromInit{CommandEnded{.id = 3, .wait_status = 256}}));
+  const auto ended =
+      DecodeFromInit(Encode(FromInit{CommandEnded{.id = 3, .failed_step = StartStep::kDirectory, .wait_status = 256}}));
   ASSERT_TRUE(ended.has_value());
   EXPECT_EQ(std::get<CommandEnded>(*ended).id, 3U);
   EXPECT_EQ(std::get<CommandEnded>(*ended).wait_status, 256U);
+  EXPECT_EQ(std::get<CommandEnded>(*ended).failed_step, StartStep::kDirectory);
+}
+
+TEST(ProtocolTest, WhatConcernsTreesArrivesAsItWasSentAndNeverNamesTheFirstProcess) {
+  EXPECT_EQ(std::get<TreeKill>(DecodeToInit(Encode(ToInit{TreeKill{3}})).value()).id, 3U);
+  EXPECT_EQ(std::get<TreeToKill>(DecodeFromInit(Encode(FromInit{TreeToKill{9}})).value()).pid, 9U);
+  EXPECT_FALSE(DecodeFromInit(Encode(FromInit{TreeToKill{1}})).has_value());
 }
 
 TEST(ProtocolTest, WhatConcernsZygotesArrivesAsItWasSent) {

@@ -7,6 +7,8 @@
 
 #include <charconv>
 #include <chrono>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -69,6 +71,53 @@ std::uint64_t ProportionalBytes(pid_t pid) {
   return kibibytes != 0 ? kibibytes * kKibibyte : ResidentBytes(pid);
 }
 
+struct Kinship {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t session = 0;
+};
+
+// "pid (name) state parent group session …"; the name may have any character.
+std::optional<Kinship> KinshipOf(const std::string& entry) {
+  Kinship kin;
+  if (std::from_chars(entry.data(), entry.data() + entry.size(), kin.pid).ec != std::errc()) return std::nullopt;
+  const auto text = ReadFile("/proc/" + entry + "/stat", kProcFileLimit);
+  const auto name_end = text ? text->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream stream(text->substr(name_end + 1));
+  char state = 0;
+  pid_t group = 0;
+  stream >> state >> kin.parent >> group >> kin.session;
+  return stream && state != 'Z' && state != 'X' ? std::optional(kin) : std::nullopt;
+}
+
+std::vector<Kinship> AllProcesses() {
+  std::vector<Kinship> all;
+  const Directory directory(::opendir("/proc"));
+  while (const dirent* entry = directory == nullptr ? nullptr : ::readdir(directory.get())) {
+    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+    if (const auto kin = KinshipOf(entry->d_name)) all.push_back(*kin);
+  }
+  return all;
+}
+
+// Adds to `family` whoever belongs to it; those that are new.
+std::vector<pid_t> Relatives(std::set<pid_t>& family) {
+  const std::vector<Kinship> all = AllProcesses();
+  const pid_t self = ::getpid();
+  std::vector<pid_t> found;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const Kinship& kin : all) {
+      const bool related = family.contains(kin.parent) || family.contains(kin.session);
+      if (kin.pid == self || !related || !family.insert(kin.pid).second) continue;
+      found.push_back(kin.pid);
+      grows = true;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<pid_t> ProcessTree(pid_t root) {
@@ -88,6 +137,29 @@ TreeUse ProcessTreeUse(pid_t root, std::uint64_t threshold) {
   use.memory_bytes = 0;
   for (const pid_t pid : tree) use.memory_bytes += ProportionalBytes(pid);
   return use;
+}
+
+pid_t ParentOf(pid_t pid) {
+  const auto kin = KinshipOf(std::to_string(pid));
+  return kin ? kin->parent : 0;
+}
+
+// They are stopped first: nobody can have children, or lose the parent that tells whose child it is, while we look.
+void KillSessionTree(pid_t leader, base::Deadline deadline) {
+  std::set<pid_t> family = {leader};
+  ::kill(leader, SIGSTOP);
+  for (bool grows = true; grows && !deadline.Expired();) {
+    const std::vector<pid_t> found = Relatives(family);
+    for (const pid_t pid : found) ::kill(pid, SIGSTOP);
+    grows = !found.empty();
+  }
+  for (const pid_t pid : family) ::kill(pid, SIGKILL);
+  // A thread that was not stopped yet may have made one more.
+  for (bool grows = true; grows && !deadline.Expired();) {
+    const std::vector<pid_t> found = Relatives(family);
+    for (const pid_t pid : found) ::kill(pid, SIGKILL);
+    grows = !found.empty();
+  }
 }
 
 bool KillAllDescendants(base::Deadline deadline) {

@@ -22,6 +22,14 @@ struct TreeUse {
 // `threshold` the exact proportional sizes are read.
 TreeUse ProcessTreeUse(pid_t root, std::uint64_t threshold);
 
+// Kills `leader`, which leads a session, with its descendants, the members of its session and of the sessions that any
+// of them leads. A leader that has ended leaves its session. What cannot be seen in /proc is not found, nor what has
+// left both its session and its parents. Reaps nothing; gives up at the deadline.
+void KillSessionTree(pid_t leader, base::Deadline deadline);
+
+// As seen now; 0 when there is no such process.
+pid_t ParentOf(pid_t pid);
+
 // Kills and reaps every descendant of this process, however they detached themselves; needs PR_SET_CHILD_SUBREAPER.
 // False when some were left at the deadline.
 bool KillAllDescendants(base::Deadline deadline);

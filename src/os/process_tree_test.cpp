@@ -1,11 +1,13 @@
 #include "os/process_tree.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -33,6 +35,46 @@ TEST(ProcessTreeTest, MemoryInUseIsCountedExactlyAndCheaply) {
   asm volatile("" : : "r"(block.data()) : "memory");  // the compiler must not think that nobody looks at it
   EXPECT_GT(ProcessTreeUse(::getpid(), 0).memory_bytes, block.size());
   EXPECT_GT(ProcessTreeUse(::getpid(), 1ULL << 40U).memory_bytes, block.size());
+}
+
+// A tree of processes that write their pids to a pipe: the leader of a session, its child in a session of its own, and
+// that one's child.
+TEST(ProcessTreeTest, ASessionTreeIsKilledAndNobodyElse) {
+  const pid_t stranger = ::fork();
+  if (stranger == 0) {
+    for (;;) ::pause();
+  }
+  std::array<int, 2> pids{};
+  ASSERT_EQ(::pipe(pids.data()), 0);
+  const pid_t leader = ::fork();
+  if (leader == 0) {
+    ::setsid();
+    for (int depth = 0; depth < 2; ++depth) {
+      if (::fork() != 0) break;
+      if (depth == 0) ::setsid();
+    }
+    const pid_t self = ::getpid();
+    (void)!::write(pids[1], &self, sizeof self);
+    for (;;) ::pause();
+  }
+  ::close(pids[1]);
+  for (int i = 0; i < 3; ++i) {
+    pid_t pid = 0;
+    ASSERT_EQ(::read(pids[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  }
+  KillSessionTree(leader, base::Deadline::After(5s));
+  // All of them held the pipe open.
+  pollfd end{pids[0], POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, 5000), 1) << "something of the tree lives";
+  char nothing = 0;
+  EXPECT_EQ(::read(pids[0], &nothing, 1), 0);
+  ::close(pids[0]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(leader, &status, 0), leader);
+  EXPECT_EQ(status, SIGKILL);
+  EXPECT_EQ(::waitpid(stranger, nullptr, WNOHANG), 0) << "a stranger was killed too";
+  ::kill(stranger, SIGKILL);
+  ::waitpid(stranger, nullptr, 0);
 }
 
 // Runs in a child, because it makes its process a subreaper and reaps everything.

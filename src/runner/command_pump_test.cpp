@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ class CommandPumpTest : public testing::Test {
     (void)os::SetNonBlocking(pipe.read_end.get());
     sources_.standard_output = std::move(pipe.read_end);
     writer_ = std::move(pipe.write_end);
-    sources_.controls = {control_.get(), -1};
+    sources_.controls = {control_.get(), -1, -1};
   }
 
   StallingSink sink_;
@@ -74,6 +75,47 @@ TEST_F(CommandPumpTest, AWriterThatLivesOnIsNotWaitedFor) {
   ASSERT_TRUE(os::WriteAll(writer_.get(), "out").has_value());
   EXPECT_TRUE(pump_.Drain(sources_, base::Deadline::Never()));
   EXPECT_EQ(sink_.taken, "out");
+}
+
+class SignalPumpTest : public CommandPumpTest {
+ protected:
+  SignalPumpTest() {
+    auto pipe = os::Pipe::Create().value();
+    reader_ = std::move(pipe.read_end);
+    orders_ = std::move(pipe.write_end);
+    sources_.signals = reader_.get();
+    sources_.on_signal = [this](int number) { signals_.push_back(number); };
+  }
+
+  base::UniqueFd reader_;
+  base::UniqueFd orders_;
+  std::vector<int> signals_;
+};
+
+TEST_F(SignalPumpTest, EachByteIsTheNumberOfASignal) {
+  ASSERT_TRUE(os::WriteAll(orders_.get(), "\x02\x0f\x40").has_value());
+  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(30ms)).value(), PumpEnd::kDeadline);
+  EXPECT_EQ(signals_, (std::vector{2, 15, 64}));
+}
+
+TEST_F(SignalPumpTest, NumbersThatAreNoSignalArePassedOver) {
+  ASSERT_TRUE(os::WriteAll(orders_.get(), std::string("\0\x41\xff\x01", 4)).has_value());
+  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(30ms)).value(), PumpEnd::kDeadline);
+  EXPECT_EQ(signals_, std::vector{1});
+}
+
+TEST_F(SignalPumpTest, TheEndOfSignalsIsNotTheEndOfTheCommand) {
+  ASSERT_TRUE(os::WriteAll(orders_.get(), "\x02").has_value());
+  orders_.Reset();
+  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(30ms)).value(), PumpEnd::kDeadline);
+  EXPECT_EQ(signals_, std::vector{2});
+  EXPECT_EQ(sources_.signals, -1);
+}
+
+TEST_F(CommandPumpTest, AWakeIsAReasonToLookAsWell) {
+  const base::UniqueFd wake(::eventfd(1, EFD_CLOEXEC));
+  sources_.controls[2] = wake.get();
+  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(5s)).value(), PumpEnd::kControlReady);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/utf8.hpp"
 #include "interpreters/worker.hpp"
+#include "runner/limits_reached.hpp"
 #include "runner/running_command.hpp"
 #include "runner/stop_signal.hpp"
 
@@ -35,6 +36,23 @@ std::vector<std::string> NamesIn(const std::string& list) {
   return names;
 }
 
+// What runs among others keeps the sandbox alive meanwhile.
+class Turn {
+ public:
+  Turn(std::shared_ptr<SharedHandle> life, core::Reach ends) : life_(std::move(life)) {
+    if (ends == core::Reach::kCommand) number_ = life_->BeginTurn({});
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    if (number_) (void)life_->EndTurn(*number_);
+  }
+
+ private:
+  std::shared_ptr<SharedHandle> life_;
+  std::optional<std::uint64_t> number_;
+};
+
 }  // namespace
 
 struct LaunchedContext::Progress {
@@ -44,30 +62,43 @@ struct LaunchedContext::Progress {
   core::ContextState* state = nullptr;
 };
 
-LaunchedContext::LaunchedContext(LaunchedSandbox& sandbox, core::Language language, WorkerProcess worker,
-                                 core::StartKind start)
-    : sandbox_(sandbox), language_(language), worker_(std::move(worker)), start_(start) {
+LaunchedContext::LaunchedContext(LaunchedSandbox& sandbox, core::Language language, core::Reach ends,
+                                 WorkerProcess worker, core::StartKind start)
+    : sandbox_(sandbox), language_(language), ends_(ends), worker_(std::move(worker)), start_(start) {
   worker_.input.Reset();  // cells have no input
   sources_.standard_output = std::move(worker_.output);
   sources_.standard_error = std::move(worker_.error);
-  sources_.controls = {worker_.channel_fd(), -1};
+  WatchedProcess& process = worker_.process();
+  if (ends_ == core::Reach::kCommand) {
+    process.ShareLife();
+    seen_ = process.life().AskUsage();
+  }
+  // The init's socket closes with the sandbox.
+  sources_.controls = {worker_.channel_fd(), process.life().control_fd(), process.controls()[1]};
+}
+
+LaunchedContext::~LaunchedContext() {
+  if (ends_ == core::Reach::kCommand && Alive()) (void)worker_.process().EndTree();
 }
 
 bool LaunchedContext::Alive() const {
-  return alive_ && sandbox_.handle_.has_value();
+  return alive_ && !worker_.process().life().Over();
 }
 
-base::Status LaunchedContext::Interrupt() const {
-  return worker_.forked_pid() ? sandbox_.handle_->SignalFork(*worker_.forked_pid(), SIGINT)
-                              : sandbox_.handle_->SignalCommand(worker_.command_id(), SIGINT);
-}
-
-// The sandbox goes with it: nothing of a context that does not obey lives on.
+// Nothing of a context that does not obey lives on. Alone in its sandbox it takes that with it.
 base::Result<core::Outcome> LaunchedContext::Die() {
   alive_ = false;
-  SKERRY_RETURN_IF_ERROR(sandbox_.Kill());
-  if (sandbox_.usage_.out_of_memory_kills > 0) return sandbox_.Judge(SIGKILL);
-  return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+  const WatchedProcess& process = worker_.process();
+  const core::Outcome lost{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+  if (ends_ == core::Reach::kSandbox) {
+    SKERRY_RETURN_IF_ERROR(sandbox_.Kill(process.shared_life()));
+    const launcher::Usage used = process.life().LastUsage();
+    return used.out_of_memory_kills != 0 ? OutcomeOf(SIGKILL, used, sandbox_.limits()) : lost;
+  }
+  const auto end = process.EndTree();
+  const launcher::Usage used = UsedSince(seen_, process.life().AskUsage());
+  const bool killed = end && end->wait_status == SIGKILL;
+  return killed && used.out_of_memory_kills != 0 ? OutcomeOf(SIGKILL, used, sandbox_.limits()) : lost;
 }
 
 bool LaunchedContext::Heed(interpreters::WorkerWord word, Progress& progress) const {
@@ -104,6 +135,12 @@ bool LaunchedContext::Heed(interpreters::WorkerWord word, Progress& progress) co
   }
 }
 
+bool LaunchedContext::HeedAll(Progress& progress) {
+  while (auto word = worker_.NextWord())
+    if (Heed(std::move(*word), progress)) return true;
+  return false;
+}
+
 base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, const core::Cell& cell,
                                                     core::OutputSink& sink, std::stop_token stop,
                                                     core::ContextState* state) {
@@ -113,7 +150,8 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
   InputFeed no_input(-1, {});
   const StopSignal interrupt(std::move(stop));
   sources_.interrupt = interrupt.get();
-  sources_.controls[1] = sandbox_.handle_->control_fd();
+  const WatchedProcess& process = worker_.process();
+  const Turn turn(process.shared_life(), ends_);
   auto deadline = base::Deadline::After(cell.timeout);
   const auto sent = worker_.Send(message, deadline);
   bool listening = sent.has_value();
@@ -129,25 +167,25 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
       sources_.interrupt = -1;
       pump.ReadOn();
       deadline = base::Deadline::After(kInterruptPatience);
-      if (!Interrupt()) break;
+      if (!process.Signal(SIGINT)) break;
       continue;
     }
     listening = worker_.Listen();
-    while (!done) {
-      auto word = worker_.NextWord();
-      if (!word) break;
-      done = Heed(std::move(*word), progress);
+    done = HeedAll(progress);
+    if (!done) {
+      const auto gone = process.life().TakeEnd(process.id(), SharedHandle::Kind::kCommand);
+      if (gone && *gone) worker_.HearLastWords();
+      done = HeedAll(progress);
+      if (!gone || *gone) listening = false;
     }
     if (done) {
       (void)pump.Drain(sources_, base::Deadline::After(kEndPatience));
       if (ended_by) progress.result.outcome = *ended_by;
       progress.result.output_truncated = progress.result.output_truncated || pump.truncated();
       progress.result.output_bytes = pump.total_bytes();
+      if (ends_ == core::Reach::kCommand) seen_ = process.life().LastUsage();
       return std::move(progress.result);
     }
-    // The init speaks only at the end of something, and its socket closes with the sandbox.
-    const auto gone = sandbox_.TakeCommandEnd(worker_.command_id());
-    if (!gone || *gone) listening = false;
   }
   (void)pump.Drain(sources_, base::Deadline::After(0s));
   SKERRY_ASSIGN_OR_RETURN(progress.result.outcome, Die());
@@ -187,16 +225,16 @@ base::Status LaunchedContext::Load(const core::ContextState& state, std::chrono:
                    "the context could not be loaded" + (result.error ? ": " + result.error->message : std::string()));
 }
 
-base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(core::Language language) {
-  if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
-  SKERRY_RETURN_IF_ERROR(Start());
-  SKERRY_RETURN_IF_ERROR(handle_->AnnounceActivity({}));
-  SKERRY_ASSIGN_OR_RETURN(launcher::CommandRequest request, RequestFor({}));
-  core::Command probe{.program = core::Code{language, spec_.preload == core::Preload::kPythonData ? "numpy" : ""}};
-  std::optional<Found> found = FindWorker(probe);
+base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(core::Language language, core::Reach ends) {
+  SKERRY_ASSIGN_OR_RETURN(const std::shared_ptr<SharedHandle> life, Begin());
+  const Turn turn(life, ends);
+  if (ends == core::Reach::kSandbox) SKERRY_RETURN_IF_ERROR(life->Announce({}));
+  SKERRY_ASSIGN_OR_RETURN(const launcher::CommandRequest request, RequestFor({}));
+  const core::Command probe{.program =
+                                core::Code{language, spec_.preload == core::Preload::kPythonData ? "numpy" : ""}};
+  std::optional<Found> found = FindWorker(life, probe);
   if (!found) {
-    ++next_command_;
-    SKERRY_ASSIGN_OR_RETURN(WorkerProcess worker, WorkerProcess::Exec(*handle_, language, request));
+    SKERRY_ASSIGN_OR_RETURN(WorkerProcess worker, WorkerProcess::Exec(life, language, request));
     SKERRY_RETURN_IF_ERROR(worker.AwaitReady(base::Deadline::After(kReadyPatience)));
     found.emplace(std::move(worker), core::StartKind::kExec);
   }
@@ -204,7 +242,7 @@ base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(core::
   if (language != core::Language::kShell)
     SKERRY_RETURN_IF_ERROR(found->worker.Send(interpreters::CellsMessage(request.directory, request.environment),
                                               base::Deadline::After(kReadyPatience)));
-  return std::make_unique<LaunchedContext>(*this, language, std::move(found->worker), found->start);
+  return std::make_unique<LaunchedContext>(*this, language, ends, std::move(found->worker), found->start);
 }
 
 }  // namespace skerry::runner

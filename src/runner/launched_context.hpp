@@ -13,12 +13,15 @@ namespace skerry::runner {
 // Holds a reference to its sandbox, which must outlive it.
 class LaunchedContext : public core::Context {
  public:
-  LaunchedContext(LaunchedSandbox& sandbox, core::Language language, WorkerProcess worker, core::StartKind start);
+  LaunchedContext(LaunchedSandbox& sandbox, core::Language language, core::Reach ends, WorkerProcess worker,
+                  core::StartKind start);
+  // With Reach::kCommand it ends its interpreter and what that started.
+  ~LaunchedContext() override;
 
   base::Result<core::CellResult> Run(const core::Cell& cell, core::OutputSink& sink, std::stop_token stop) override;
   base::Result<core::ContextState> Save(std::chrono::milliseconds timeout) override;
   base::Status Load(const core::ContextState& state, std::chrono::milliseconds timeout) override;
-  // A command that was ended in the same sandbox takes the context with it.
+  // A command that was ended together with the sandbox takes the context with it.
   [[nodiscard]] bool Alive() const override;
   [[nodiscard]] core::StartKind Started() const override { return start_; }
 
@@ -28,16 +31,18 @@ class LaunchedContext : public core::Context {
   // One request, up to its `done`.
   base::Result<core::CellResult> Ask(const std::string& message, const core::Cell& cell, core::OutputSink& sink,
                                      std::stop_token stop, core::ContextState* state);
-  base::Status Interrupt() const;
   base::Result<core::Outcome> Die();
-  // True when the request is done.
+  // Hears what has arrived. True when the request is done.
+  bool HeedAll(Progress& progress);
   bool Heed(interpreters::WorkerWord word, Progress& progress) const;
 
   LaunchedSandbox& sandbox_;
   core::Language language_;
+  core::Reach ends_;
   WorkerProcess worker_;
   core::StartKind start_;
   CommandPump::Sources sources_;
+  launcher::Usage seen_;  // what was used before the cell
   std::uint64_t next_id_ = 1;
   bool alive_ = true;
 };

@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
+#include <array>
 
 #include "base/utf8.hpp"
 #include "interpreters/interpreter.hpp"
@@ -15,10 +14,10 @@
 #include "os/files.hpp"
 #include "os/pipe.hpp"
 #include "runner/command_pump.hpp"
+#include "runner/command_run.hpp"
 #include "runner/launch_request.hpp"
 #include "runner/limits_reached.hpp"
 #include "runner/running_command.hpp"
-#include "runner/stop_signal.hpp"
 
 namespace skerry::runner {
 namespace {
@@ -58,27 +57,61 @@ void SetWindow(int terminal, const core::TerminalSize& size) {
   (void)::ioctl(terminal, TIOCSWINSZ, &window);
 }
 
-launcher::Usage Since(const launcher::Usage& before, const launcher::Usage& now) {
-  return {.out_of_memory_kills = now.out_of_memory_kills - before.out_of_memory_kills,
-          .memory_peak_bytes = now.memory_peak_bytes,
-          .forks_refused = now.forks_refused - before.forks_refused,
-          .times_throttled = now.times_throttled - before.times_throttled};
+base::Result<std::string> DirectoryFor(const std::string& workspace, const std::string& wanted) {
+  constexpr std::size_t kLongest = 4095;
+  if (wanted.empty()) return workspace;
+  std::string directory = wanted.starts_with('/') ? wanted : workspace + "/" + wanted;
+  if (directory.size() > kLongest || directory.find('\0') != std::string::npos)
+    return base::Err(base::Code::kInvalidArgument, "not a directory: " + base::ToValidUtf8(wanted));
+  return directory;
 }
 
-std::string Describe(const core::Command& command) {
-  if (const auto* code = std::get_if<core::Code>(&command.program)) return interpreters::Requirement(code->language);
-  return std::get<core::Arguments>(command.program).front();
+base::Result<RunningCommand> SendWithPipes(const CommandRun& run, WatchedProcess process,
+                                           const launcher::CommandRequest& request, const base::UniqueFd& text) {
+  SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
+  SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
+  SKERRY_ASSIGN_OR_RETURN(os::Pipe err, os::Pipe::Create());
+  for (const int fd : {in.write_end.get(), out.read_end.get(), err.read_end.get()})
+    SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
+  std::vector<int> fds = {in.read_end.get(), out.write_end.get(), err.write_end.get()};
+  if (text.valid()) fds.push_back(text.get());
+  SKERRY_RETURN_IF_ERROR(run.life()->handle().SendCommand(request, fds));
+  return RunningCommand{{.standard_output = std::move(out.read_end), .standard_error = std::move(err.read_end)},
+                        InputFeed(run.command().input_fd, std::move(in.write_end)),
+                        std::move(process)};
+}
+
+// The terminal is one of the sandbox's own: the program never holds the caller's, into which it could type (E32).
+base::Result<RunningCommand> SendWithTerminal(const CommandRun& run, WatchedProcess process,
+                                              const launcher::CommandRequest& request, const base::UniqueFd& text) {
+  const core::Command& command = run.command();
+  std::vector<int> fds;
+  if (text.valid()) fds.push_back(text.get());
+  SKERRY_RETURN_IF_ERROR(run.life()->handle().SendCommand(request, fds));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd master,
+                          run.life()->AwaitTerminal(process.id(), base::Deadline::After(kEndPatience)));
+  SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(master.get()));
+  base::UniqueFd input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
+  CommandPump::Sources sources{.standard_output = std::move(master), .resized = command.resized_fd};
+  sources.on_resize = [&command](int terminal) { SetWindow(terminal, command.terminal_size()); };
+  return RunningCommand{std::move(sources), InputFeed(command.input_fd, std::move(input), kEndOfTerminalInput),
+                        std::move(process)};
 }
 
 }  // namespace
 
 LaunchedSandbox::~LaunchedSandbox() {
-  (void)Kill();
+  (void)LaunchedSandbox::Stop();
 }
 
 base::Status LaunchedSandbox::Start() {
-  if (IsRunning()) return {};
-  (void)Kill();  // what is left of one that was lost while nobody used it
+  const std::lock_guard lock(mutex_);
+  return StartLocked();
+}
+
+base::Status LaunchedSandbox::StartLocked() {
+  if (IsRunningLocked()) return {};
+  if (life_ != nullptr) (void)KillLocked(life_);  // what is left of one that was lost while nobody used it
   base::UniqueFd workspace;
   if (!spec_.workspace.empty()) {
     workspace.Reset(spec_.workspace_fd >= 0 ? ::fcntl(spec_.workspace_fd, F_DUPFD_CLOEXEC, 0)
@@ -89,31 +122,55 @@ base::Status LaunchedSandbox::Start() {
   SKERRY_ASSIGN_OR_RETURN(auto handle, launcher::SandboxHandle::Start(profile_.launcher, launch.request, launch.fds));
   degraded_ = handle.degraded();
   views_ = handle.TakeViews();
-  handle_.emplace(std::move(handle));
+  life_ = std::make_shared<SharedHandle>(std::move(handle));
   started_ = true;
-  usage_ = seen_ = {};
   MakeSpare();
   return {};
 }
 
+base::Result<std::shared_ptr<SharedHandle>> LaunchedSandbox::Begin() {
+  const std::lock_guard lock(mutex_);
+  if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
+  SKERRY_RETURN_IF_ERROR(StartLocked());
+  return life_;
+}
+
+std::shared_ptr<SharedHandle> LaunchedSandbox::Life() const {
+  const std::lock_guard lock(mutex_);
+  return IsRunningLocked() ? life_ : nullptr;
+}
+
 base::Status LaunchedSandbox::Freeze() {
-  return IsRunning() ? handle_->Bring(launcher::MotionKind::kFrozen) : base::Status{};
+  const auto life = Life();
+  return life != nullptr ? life->Bring(launcher::MotionKind::kFrozen) : base::Status{};
 }
 
 base::Status LaunchedSandbox::Thaw() {
-  return IsRunning() ? handle_->Bring(launcher::MotionKind::kMoving) : base::Status{};
+  const auto life = Life();
+  return life != nullptr ? life->Bring(launcher::MotionKind::kMoving) : base::Status{};
 }
 
 std::optional<core::WorkspaceView> LaunchedSandbox::View() const {
+  const std::lock_guard lock(mutex_);
   if (views_.size() != 2) return std::nullopt;
   return core::WorkspaceView{views_[0].get(), views_[1].get(), !spec_.workspace.empty()};
+}
+
+std::vector<std::string> LaunchedSandbox::Degraded() const {
+  const std::lock_guard lock(mutex_);
+  return degraded_;
+}
+
+std::vector<core::LimitReached> LaunchedSandbox::LimitsOf(LimitEvidence evidence) const {
+  const std::lock_guard lock(mutex_);
+  evidence.changes_fd = views_.empty() ? -1 : views_.front().get();
+  return LimitsReached(evidence, spec_.limits);
 }
 
 base::Result<launcher::CommandRequest> LaunchedSandbox::RequestFor(const core::Command& command) const {
   SKERRY_RETURN_IF_ERROR(CheckEnvironment(command.environment));
   launcher::CommandRequest request;
-  request.id = next_command_;
-  request.directory = profile_.directory;
+  SKERRY_ASSIGN_OR_RETURN(request.directory, DirectoryFor(profile_.directory, command.directory));
   request.environment = interpreters::CleanEnvironment(profile_.home, profile_.temporary);
   if (spec_.root) SetPath(request.environment, spec_.root->environment);
   SetVariables(request.environment, command.environment);
@@ -121,7 +178,8 @@ base::Result<launcher::CommandRequest> LaunchedSandbox::RequestFor(const core::C
   return request;
 }
 
-base::Result<RunningCommand> LaunchedSandbox::Send(const core::Command& command) {
+base::Result<RunningCommand> LaunchedSandbox::Send(const CommandRun& run) const {
+  const core::Command& command = run.command();
   SKERRY_ASSIGN_OR_RETURN(launcher::CommandRequest request, RequestFor(command));
   base::UniqueFd text;
   if (const auto* code = std::get_if<core::Code>(&command.program)) {
@@ -132,184 +190,65 @@ base::Result<RunningCommand> LaunchedSandbox::Send(const core::Command& command)
     request.arguments = std::get<core::Arguments>(command.program);
     if (request.arguments.empty()) return base::Err(base::Code::kInvalidArgument, "there is no command to run");
   }
-  return command.terminal ? SendWithTerminal(command, std::move(request), text)
-                          : SendWithPipes(command, std::move(request), text);
-}
-
-base::Result<RunningCommand> LaunchedSandbox::SendWithPipes(const core::Command& command,
-                                                            launcher::CommandRequest request,
-                                                            const base::UniqueFd& text) {
-  SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
-  SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
-  SKERRY_ASSIGN_OR_RETURN(os::Pipe err, os::Pipe::Create());
-  for (const int fd : {in.write_end.get(), out.read_end.get(), err.read_end.get()})
-    SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
-  std::vector<int> fds = {in.read_end.get(), out.write_end.get(), err.write_end.get()};
-  if (text.valid()) fds.push_back(text.get());
-  SKERRY_RETURN_IF_ERROR(handle_->SendCommand(request, fds));
-  return RunningCommand{{.standard_output = std::move(out.read_end),
-                         .standard_error = std::move(err.read_end),
-                         .controls = {handle_->control_fd(), -1}},
-                        InputFeed(command.input_fd, std::move(in.write_end))};
-}
-
-// The terminal is one of the sandbox's own: the program never holds the caller's, into which it could type (E32).
-base::Result<RunningCommand> LaunchedSandbox::SendWithTerminal(const core::Command& command,
-                                                               launcher::CommandRequest request,
-                                                               const base::UniqueFd& text) {
-  std::vector<int> fds;
-  if (text.valid()) fds.push_back(text.get());
-  SKERRY_RETURN_IF_ERROR(handle_->SendCommand(request, fds));
-  SKERRY_ASSIGN_OR_RETURN(auto answer, handle_->Receive(base::Deadline::After(kEndPatience)));
-  if (!answer) return base::Err(base::Code::kExecutionFailed, "the sandbox ended before its terminal was opened");
-  if (!std::holds_alternative<launcher::TerminalOpened>(answer->message) || answer->fds.size() != 1)
-    return base::Err(base::Code::kExecutionFailed, "the sandbox could not open a terminal");
-  base::UniqueFd master = std::move(answer->fds.front());
-  SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(master.get()));
-  base::UniqueFd input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
-  CommandPump::Sources sources{
-      .standard_output = std::move(master), .controls = {handle_->control_fd(), -1}, .resized = command.resized_fd};
-  sources.on_resize = [&command](int terminal) { SetWindow(terminal, command.terminal_size()); };
-  return RunningCommand{std::move(sources), InputFeed(command.input_fd, std::move(input), kEndOfTerminalInput)};
+  WatchedProcess process = WatchedProcess::Command(run.life());
+  run.Share(process);
+  request.id = process.id();
+  return command.terminal ? SendWithTerminal(run, std::move(process), request, text)
+                          : SendWithPipes(run, std::move(process), request, text);
 }
 
 base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& command, core::OutputSink& sink,
                                                            std::stop_token stop) {
-  if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
-  SKERRY_RETURN_IF_ERROR(Start());
-  SKERRY_RETURN_IF_ERROR(handle_->AnnounceActivity(command.lifetime));
-  if (ShellFits(command)) return RunInShell(command, sink, std::move(stop));
-  if (auto found = FindWorker(command)) return RunInWorker(command, std::move(*found), sink, std::move(stop));
-  SKERRY_ASSIGN_OR_RETURN(RunningCommand running, Send(command));
-  CommandPump pump(sink, command.max_output_bytes);
-  const auto deadline = base::Deadline::After(command.timeout);
-  const std::uint64_t id = next_command_++;
-  SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Await(command, id, running, pump, deadline, std::move(stop)));
-  return Finish(command, outcome, core::StartKind::kExec, running, pump, deadline);
+  SKERRY_ASSIGN_OR_RETURN(const std::shared_ptr<SharedHandle> life, Begin());
+  CommandRun run(*this, life, command, sink);
+  SKERRY_RETURN_IF_ERROR(run.Announce());
+  if (auto shell = TakeShell(command)) return RunInShell(run, std::move(*shell), std::move(stop));
+  if (auto found = FindWorker(life, command)) return RunInWorker(run, std::move(*found), std::move(stop));
+  auto running = Send(run);
+  if (!running) return run.Refused(std::move(running).error());
+  return run.Await(*running, nullptr, core::StartKind::kExec, base::Deadline::After(command.timeout), std::move(stop));
 }
 
-base::Result<core::CommandResult> LaunchedSandbox::Finish(const core::Command& command, const core::Outcome& outcome,
-                                                          core::StartKind start, RunningCommand& running,
-                                                          CommandPump& pump, base::Deadline deadline) {
-  // While something may still be alive inside, a reader who has stopped reading gets no more time than the program had.
-  if (handle_ && !pump.Drain(running.sources, deadline)) SKERRY_RETURN_IF_ERROR(Kill());
-  (void)pump.Drain(running.sources, base::Deadline::Never());
-  const LimitEvidence evidence{.outcome = outcome,
-                               .output_truncated = pump.truncated(),
-                               .max_output_bytes = command.max_output_bytes,
-                               .usage = Since(seen_, usage_),
-                               .changes_fd = views_.empty() ? -1 : views_.front().get()};
-  seen_ = usage_;
-  return core::CommandResult{.outcome = outcome,
-                             .start = start,
-                             .output_truncated = pump.truncated(),
-                             .output_bytes = pump.total_bytes(),
-                             .memory_peak_bytes = usage_.memory_peak_bytes,
-                             .limits_reached = LimitsReached(evidence, spec_.limits)};
+base::Status LaunchedSandbox::Kill(const std::shared_ptr<SharedHandle>& life) {
+  const std::lock_guard lock(mutex_);
+  return KillLocked(life);
 }
 
-base::Result<core::Outcome> LaunchedSandbox::Await(const core::Command& command, std::uint64_t id,
-                                                   RunningCommand& running, CommandPump& pump, base::Deadline deadline,
-                                                   std::stop_token stop) {
-  const StopSignal interrupt(std::move(stop));
-  running.sources.interrupt = interrupt.get();
-  SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(running.sources, running.input, deadline));
-  switch (end) {
-    case PumpEnd::kControlReady:
-      return ReadEnd(command, id, deadline);
-    case PumpEnd::kDeadline:
-      SKERRY_RETURN_IF_ERROR(Kill());
-      return TimedOut(command.timeout);
-    case PumpEnd::kCancelled:
-      SKERRY_RETURN_IF_ERROR(Kill());
-      return core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
+// Somebody else may have ended it before, and there may even be another one now.
+base::Status LaunchedSandbox::KillLocked(const std::shared_ptr<SharedHandle>& life) {
+  const std::shared_ptr<SharedHandle> ending = life;
+  if (ending == life_) {
+    spare_.reset();
+    shell_.reset();
+    life_.reset();
   }
-  return base::Err(base::Code::kInternal, "unknown end of a command");
-}
-
-base::Result<std::optional<launcher::CommandEnded>> LaunchedSandbox::CommandEnd(std::uint64_t id,
-                                                                                base::Deadline deadline) {
-  for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(const auto answer, handle_->Receive(deadline));
-    if (!answer) return std::optional<launcher::CommandEnded>();
-    const auto* ended = std::get_if<launcher::CommandEnded>(&answer->message);
-    if (ended != nullptr && ended->id == id) return std::optional(*ended);
-  }
-}
-
-base::Result<std::optional<launcher::CommandEnded>> LaunchedSandbox::TakeCommandEnd(std::uint64_t id) {
-  pollfd entry{handle_->control_fd(), POLLIN, 0};
-  while (::poll(&entry, 1, 0) > 0) {
-    SKERRY_ASSIGN_OR_RETURN(const auto said, handle_->Receive(base::Deadline::After(std::chrono::seconds(0))));
-    if (!said) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
-    const auto* ended = std::get_if<launcher::CommandEnded>(&said->message);
-    if (ended != nullptr && ended->id == id) return std::optional(*ended);
-  }
-  return std::optional<launcher::CommandEnded>();
-}
-
-base::Result<core::Outcome> LaunchedSandbox::LostSandbox(const core::Command& command, base::Deadline deadline) {
-  // When the launcher is gone too nobody knows what was used.
-  if (const auto killed = Kill(); !killed && killed.error().code != base::Code::kExecutionFailed)
-    return std::unexpected(killed.error());
-  if (usage_.out_of_memory_kills > seen_.out_of_memory_kills) return Judge(SIGKILL);
-  if (deadline.Expired()) return TimedOut(command.timeout);  // we were held up, and the launcher kept the time
-  return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
-}
-
-base::Result<core::Outcome> LaunchedSandbox::ReadEnd(const core::Command& command, std::uint64_t id,
-                                                     base::Deadline deadline) {
-  SKERRY_ASSIGN_OR_RETURN(const auto ended, CommandEnd(id, base::Deadline::After(kEndPatience)));
-  if (!ended) return LostSandbox(command, deadline);
-  if (ended->start_error == ENOENT)
-    return base::Err(base::Code::kNotFound, "not found in the sandbox: " + base::ToValidUtf8(Describe(command)));
-  if (ended->start_error != 0)
-    return base::Err(base::Code::kExecutionFailed, "cannot start " + base::ToValidUtf8(Describe(command)) + ": " +
-                                                       os::ErrnoText(static_cast<int>(ended->start_error)));
-  if (const auto usage = handle_->AskUsage()) usage_ = *usage;
-  return Judge(static_cast<int>(ended->wait_status));
-}
-
-// A program that the kernel killed for its memory shows as SIGKILL, or as 137 when a shell stood between.
-core::Outcome LaunchedSandbox::Judge(int wait_status) const {
-  const bool signalled = WIFSIGNALED(wait_status);
-  const int code = signalled ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-  const bool out_of_memory = usage_.out_of_memory_kills > seen_.out_of_memory_kills;
-  if (out_of_memory && code == kExitKilled)
-    return {.kind = core::OutcomeKind::kOutOfMemory, .exit_code = kExitKilled, .limit = spec_.limits.memory_mb};
-  if (signalled && WTERMSIG(wait_status) == SIGXFSZ)
-    return {
-        .kind = core::OutcomeKind::kFileTooLarge, .exit_code = code, .signal = SIGXFSZ, .limit = spec_.limits.file_mb};
-  if (signalled) return {.kind = core::OutcomeKind::kSignalled, .exit_code = code, .signal = WTERMSIG(wait_status)};
-  return {.kind = core::OutcomeKind::kExited, .exit_code = code};
-}
-
-base::Status LaunchedSandbox::Kill() {
-  if (!handle_) return {};
-  spare_.reset();
-  shell_.reset();
-  const auto ended = handle_->Stop();
-  handle_.reset();
-  if (!ended) return std::unexpected(ended.error());
-  usage_ = ended->usage;
-  if (ended->processes_left != 0) return base::Err(base::Code::kInternal, "processes of the sandbox are left");
+  SKERRY_ASSIGN_OR_RETURN(const launcher::Ended ended, ending->Stop());
+  if (ended.processes_left != 0) return base::Err(base::Code::kInternal, "processes of the sandbox are left");
   return {};
 }
 
-// The launcher closes the socket of a sandbox that has ended, as its own end does.
+// The launcher closes the socket of a sandbox that has ended, as its own end does; the init's closes a little earlier.
+bool LaunchedSandbox::IsRunningLocked() const {
+  if (life_ == nullptr) return false;
+  std::array entries = {pollfd{life_->launcher_fd(), 0, 0}, pollfd{life_->control_fd(), 0, 0}};
+  if (::poll(entries.data(), entries.size(), 0) <= 0) return true;
+  return std::ranges::none_of(entries, [](const pollfd& entry) { return (entry.revents & (POLLHUP | POLLERR)) != 0; });
+}
+
 bool LaunchedSandbox::IsRunning() const {
-  if (!handle_) return false;
-  pollfd entry{handle_->launcher_fd(), 0, 0};
-  return ::poll(&entry, 1, 0) <= 0 || (entry.revents & (POLLHUP | POLLERR)) == 0;
+  const std::lock_guard lock(mutex_);
+  return IsRunningLocked();
 }
 
 void LaunchedSandbox::BeginStop() {
-  if (handle_) handle_->BeginStop();
+  const std::lock_guard lock(mutex_);
+  if (life_ != nullptr) life_->BeginStop();
 }
 
 base::Status LaunchedSandbox::Stop() {
+  const std::lock_guard lock(mutex_);
   started_ = false;
-  return Kill();
+  return life_ != nullptr ? KillLocked(life_) : base::Status{};
 }
 
 }  // namespace skerry::runner

@@ -2,18 +2,21 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/backend.hpp"
 #include "launcher/client.hpp"
+#include "runner/shared_handle.hpp"
 #include "runner/waiting_shell.hpp"
 #include "runner/worker_process.hpp"
 
 namespace skerry::runner {
 
-class CommandPump;
+class CommandRun;
+struct LimitEvidence;
 struct RunningCommand;
 
 // What differs between the backends.
@@ -28,7 +31,7 @@ struct LaunchProfile {
   base::FeatureSet pretend_missing;
 };
 
-// After a timeout or the loss of the sandbox the next Execute makes a new one around the same workspace.
+// After its end by a timeout or its loss the next Execute makes a new one around the same workspace: another life.
 class LaunchedSandbox : public core::Sandbox {
  public:
   LaunchedSandbox(LaunchProfile profile, core::SandboxSpec spec)
@@ -38,7 +41,7 @@ class LaunchedSandbox : public core::Sandbox {
   base::Status Start() override;
   base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
                                             std::stop_token stop) override;
-  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language) override;
+  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override;
   base::Status Freeze() override;
   base::Status Thaw() override;
   void BeginStop() override;
@@ -46,19 +49,24 @@ class LaunchedSandbox : public core::Sandbox {
   [[nodiscard]] bool IsRunning() const override;
   [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
   [[nodiscard]] std::optional<core::WorkspaceView> View() const override;
-  [[nodiscard]] std::vector<std::string> Degraded() const override { return degraded_; }
+  [[nodiscard]] std::vector<std::string> Degraded() const override;
+
+  // For what runs in it.
+  [[nodiscard]] const core::SandboxLimits& limits() const { return spec_.limits; }
+  [[nodiscard]] std::vector<core::LimitReached> LimitsOf(LimitEvidence evidence) const;
+  // Ends that life and waits for it; what was used becomes known. May be called by everybody whom it was lost to.
+  base::Status Kill(const std::shared_ptr<SharedHandle>& life);
 
  private:
+  // The life that there is, or another one after a loss.
+  base::Result<std::shared_ptr<SharedHandle>> Begin();
+  base::Status StartLocked();
+  base::Status KillLocked(const std::shared_ptr<SharedHandle>& life);
+  [[nodiscard]] bool IsRunningLocked() const;
+  [[nodiscard]] std::shared_ptr<SharedHandle> Life() const;
+
   [[nodiscard]] base::Result<launcher::CommandRequest> RequestFor(const core::Command& command) const;
-  base::Result<RunningCommand> Send(const core::Command& command);
-  base::Result<RunningCommand> SendWithPipes(const core::Command& command, launcher::CommandRequest request,
-                                             const base::UniqueFd& text);
-  base::Result<RunningCommand> SendWithTerminal(const core::Command& command, launcher::CommandRequest request,
-                                                const base::UniqueFd& text);
-  base::Result<core::Outcome> Await(const core::Command& command, std::uint64_t id, RunningCommand& running,
-                                    CommandPump& pump, base::Deadline deadline, std::stop_token stop);
-  base::Result<core::Outcome> ReadEnd(const core::Command& command, std::uint64_t id, base::Deadline deadline);
-  [[nodiscard]] core::Outcome Judge(int wait_status) const;
+  base::Result<RunningCommand> Send(const CommandRun& run) const;
 
   // An interpreter, and how it came to be.
   struct Found {
@@ -66,45 +74,26 @@ class LaunchedSandbox : public core::Sandbox {
     core::StartKind start;
   };
   void MakeSpare();
-  void DropSpare();
   [[nodiscard]] std::optional<std::string> ZygoteFor(core::Language language, std::string_view text) const;
   // The one that waits, or one that is forked now; nothing when the program is to be started anew.
-  std::optional<Found> FindWorker(const core::Command& command);
-  // Whether the shell that waits is right for this command.
-  [[nodiscard]] bool ShellFits(const core::Command& command) const;
-  base::Result<core::CommandResult> RunInShell(const core::Command& command, core::OutputSink& sink,
-                                               std::stop_token stop);
-  base::Result<core::CommandResult> RunInWorker(const core::Command& command, Found found, core::OutputSink& sink,
-                                                std::stop_token stop);
-  base::Result<core::Outcome> AwaitWorker(const core::Command& command, WorkerProcess& worker, RunningCommand& running,
-                                          CommandPump& pump, base::Deadline deadline, std::stop_token stop);
-  base::Result<std::optional<int>> TakeWorkerEnd(const WorkerProcess& worker);
-  base::Result<core::Outcome> LostSandbox(const core::Command& command, base::Deadline deadline);
-  base::Result<core::CommandResult> Finish(const core::Command& command, const core::Outcome& outcome,
-                                           core::StartKind start, RunningCommand& running, CommandPump& pump,
-                                           base::Deadline deadline);
-  // The init's next word about this command; those about others are passed over.
-  base::Result<std::optional<launcher::CommandEnded>> CommandEnd(std::uint64_t id, base::Deadline deadline);
-  // The same without waiting: nothing when that has not ended yet. An error when the sandbox has.
-  base::Result<std::optional<launcher::CommandEnded>> TakeCommandEnd(std::uint64_t id);
-  // Ends the sandbox; what was used becomes known.
-  base::Status Kill();
+  std::optional<Found> FindWorker(const std::shared_ptr<SharedHandle>& life, const core::Command& command);
+  std::optional<Found> TakeSpare(core::Language language, const std::optional<std::string>& zygote);
+  // The shell that waits, if it is right for this command.
+  std::optional<WaitingShell> TakeShell(const core::Command& command);
+  static base::Result<core::CommandResult> RunInShell(CommandRun& run, WaitingShell shell, std::stop_token stop);
+  base::Result<core::CommandResult> RunInWorker(CommandRun& run, Found found, std::stop_token stop) const;
 
   LaunchProfile profile_;
   core::SandboxSpec spec_;
+  mutable std::mutex mutex_;  // of what follows; held while a life begins or ends, never while something runs in it
   bool started_ = false;
-  std::optional<launcher::SandboxHandle> handle_;
+  std::shared_ptr<SharedHandle> life_;
   std::vector<std::string> degraded_;
   std::vector<base::UniqueFd> views_;
-  launcher::Usage usage_;
-  launcher::Usage seen_;  // what earlier commands used
   std::optional<WaitingShell> shell_;
   std::optional<WorkerProcess> spare_;
   core::Language spare_language_ = core::Language::kPython;
   std::string spare_zygote_;
-  std::uint64_t next_command_ = 1;
-
-  friend class LaunchedContext;
 };
 
 }  // namespace skerry::runner

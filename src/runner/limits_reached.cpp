@@ -1,8 +1,12 @@
 #include "runner/limits_reached.hpp"
 
 #include <sys/statfs.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
+
+#include "runner/running_command.hpp"
 
 namespace skerry::runner {
 namespace {
@@ -26,6 +30,27 @@ void AddOutcome(std::vector<core::LimitReached>& reached, const core::Outcome& o
 }
 
 }  // namespace
+
+launcher::Usage UsedSince(const launcher::Usage& before, const launcher::Usage& now) {
+  // Those who look at the same time may note what they saw in another order.
+  const auto more = [](std::uint64_t late, std::uint64_t early) { return late > early ? late - early : 0; };
+  return {.out_of_memory_kills = more(now.out_of_memory_kills, before.out_of_memory_kills),
+          .memory_peak_bytes = now.memory_peak_bytes,
+          .forks_refused = more(now.forks_refused, before.forks_refused),
+          .times_throttled = more(now.times_throttled, before.times_throttled)};
+}
+
+// A program that the kernel killed for its memory shows as SIGKILL, or as 137 when a shell stood between.
+core::Outcome OutcomeOf(int wait_status, const launcher::Usage& used, const core::SandboxLimits& limits) {
+  const bool signalled = WIFSIGNALED(wait_status);
+  const int code = signalled ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+  if (used.out_of_memory_kills != 0 && code == kExitKilled)
+    return {.kind = core::OutcomeKind::kOutOfMemory, .exit_code = kExitKilled, .limit = limits.memory_mb};
+  if (signalled && WTERMSIG(wait_status) == SIGXFSZ)
+    return {.kind = core::OutcomeKind::kFileTooLarge, .exit_code = code, .signal = SIGXFSZ, .limit = limits.file_mb};
+  if (signalled) return {.kind = core::OutcomeKind::kSignalled, .exit_code = code, .signal = WTERMSIG(wait_status)};
+  return {.kind = core::OutcomeKind::kExited, .exit_code = code};
+}
 
 std::vector<core::LimitReached> LimitsReached(const LimitEvidence& evidence, const core::SandboxLimits& limits) {
   std::vector<core::LimitReached> reached;

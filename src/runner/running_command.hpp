@@ -8,6 +8,7 @@
 #include "core/execution.hpp"
 #include "runner/command_pump.hpp"
 #include "runner/input_feed.hpp"
+#include "runner/watched_process.hpp"
 
 namespace skerry::runner {
 
@@ -18,6 +19,7 @@ inline constexpr std::chrono::seconds kEndPatience{5};  // with the last word of
 struct RunningCommand {
   CommandPump::Sources sources;
   InputFeed input;
+  WatchedProcess process;
 };
 
 inline core::Outcome TimedOut(std::chrono::milliseconds timeout) {

@@ -14,7 +14,7 @@
 
 namespace skerry::runner {
 
-base::Result<WaitingShell> WaitingShell::Start(const launcher::SandboxHandle& handle,
+base::Result<WaitingShell> WaitingShell::Start(const std::shared_ptr<SharedHandle>& life,
                                                launcher::CommandRequest request) {
   SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
@@ -29,10 +29,12 @@ base::Result<WaitingShell> WaitingShell::Start(const launcher::SandboxHandle& ha
   for (const int fd : {in.write_end.get(), out.read_end.get(), err.read_end.get()})
     SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
   request.arguments = interpreters::WaitingShell();
+  WatchedProcess process = WatchedProcess::Command(life);
+  request.id = process.id();
   const std::array fds = {in.read_end.get(), out.write_end.get(), err.write_end.get(), text.get(), its_go.get()};
-  SKERRY_RETURN_IF_ERROR(handle.SendCommand(request, fds));
-  return WaitingShell{request.id,      std::move(in.write_end), std::move(out.read_end), std::move(err.read_end),
-                      std::move(text), std::move(our_go)};
+  SKERRY_RETURN_IF_ERROR(life->handle().SendCommand(request, fds));
+  return WaitingShell{std::move(process),      std::move(in.write_end), std::move(out.read_end),
+                      std::move(err.read_end), std::move(text),         std::move(our_go)};
 }
 
 bool WaitingShell::Waits() const {

@@ -1,25 +1,26 @@
 // A shell that waits in a sandbox for its text.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "launcher/client.hpp"
+#include "launcher/protocol.hpp"
+#include "runner/watched_process.hpp"
 
 namespace skerry::runner {
 
-// A command of the sandbox's init with this id. The ends are ours, non-blocking.
+// A command of the sandbox's init. The ends are ours, non-blocking.
 struct WaitingShell {
-  std::uint64_t id = 0;
+  WatchedProcess process;
   base::UniqueFd input;
   base::UniqueFd output;
   base::UniqueFd error;
   base::UniqueFd text;
   base::UniqueFd go;
 
-  static base::Result<WaitingShell> Start(const launcher::SandboxHandle& handle, launcher::CommandRequest request);
+  static base::Result<WaitingShell> Start(const std::shared_ptr<SharedHandle>& life, launcher::CommandRequest request);
 
   [[nodiscard]] bool Waits() const;
 

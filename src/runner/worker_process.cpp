@@ -45,20 +45,22 @@ base::Result<std::vector<base::UniqueFd>> WorkerProcess::MakeStreams() {
   return theirs;
 }
 
-base::Result<WorkerProcess> WorkerProcess::Fork(launcher::SandboxHandle& handle, std::string_view zygote) {
+base::Result<WorkerProcess> WorkerProcess::Fork(const std::shared_ptr<SharedHandle>& life, std::string_view zygote) {
   WorkerProcess worker(kLongestWord);
   SKERRY_ASSIGN_OR_RETURN(const auto theirs, worker.MakeStreams());
-  SKERRY_ASSIGN_OR_RETURN(worker.pid_, handle.Fork(std::string(zygote), Borrowed(theirs)));
+  SKERRY_ASSIGN_OR_RETURN(WatchedProcess process, WatchedProcess::Fork(life, std::string(zygote), Borrowed(theirs)));
+  worker.process_.emplace(std::move(process));
   return worker;
 }
 
-base::Result<WorkerProcess> WorkerProcess::Exec(launcher::SandboxHandle& handle, core::Language language,
+base::Result<WorkerProcess> WorkerProcess::Exec(const std::shared_ptr<SharedHandle>& life, core::Language language,
                                                 launcher::CommandRequest request) {
   WorkerProcess worker(kLongestWord);
   SKERRY_ASSIGN_OR_RETURN(const auto theirs, worker.MakeStreams());
-  worker.command_id_ = request.id;
+  worker.process_.emplace(WatchedProcess::Command(life));
+  request.id = worker.process_->id();
   request.arguments = interpreters::WorkerArguments(language);
-  SKERRY_RETURN_IF_ERROR(handle.SendCommand(request, Borrowed(theirs)));
+  SKERRY_RETURN_IF_ERROR(life->handle().SendCommand(request, Borrowed(theirs)));
   return worker;
 }
 
@@ -100,6 +102,12 @@ bool WorkerProcess::Listen() {
   const ssize_t count = ::recv(channel_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (count > 0) hearing_.Hear({buffer.data(), static_cast<std::size_t>(count)});
   return (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))) && !hearing_.Broken();
+}
+
+void WorkerProcess::HearLastWords() {
+  std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv
+  for (ssize_t count = 0; (count = ::recv(channel_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT)) > 0;)
+    hearing_.Hear({buffer.data(), static_cast<std::size_t>(count)});
 }
 
 }  // namespace skerry::runner

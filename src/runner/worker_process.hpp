@@ -11,17 +11,18 @@
 #include "base/unique_fd.hpp"
 #include "core/backend.hpp"
 #include "interpreters/worker.hpp"
-#include "launcher/client.hpp"
+#include "launcher/protocol.hpp"
+#include "runner/watched_process.hpp"
 
 namespace skerry::runner {
 
-// Belongs to the sandbox of the handle that made it and ends with it. Used by one thread at a time.
+// Belongs to the life of the sandbox that it was made in and ends with it. Used by one thread at a time.
 class WorkerProcess {
  public:
   // Forked by a zygote; kUnavailable when that cannot be.
-  static base::Result<WorkerProcess> Fork(launcher::SandboxHandle& handle, std::string_view zygote);
-  // Started by the sandbox's init, as a command with this id.
-  static base::Result<WorkerProcess> Exec(launcher::SandboxHandle& handle, core::Language language,
+  static base::Result<WorkerProcess> Fork(const std::shared_ptr<SharedHandle>& life, std::string_view zygote);
+  // Started by the sandbox's init.
+  static base::Result<WorkerProcess> Exec(const std::shared_ptr<SharedHandle>& life, core::Language language,
                                           launcher::CommandRequest request);
 
   // Waits until it has done what can be done ahead.
@@ -32,11 +33,13 @@ class WorkerProcess {
 
   // Reads what has arrived on the channel. False when its other end is closed or it said what is no word.
   bool Listen();
+  // What it had said before its end.
+  void HearLastWords();
   std::optional<interpreters::WorkerWord> NextWord() { return hearing_.Next(); }
 
   [[nodiscard]] int channel_fd() const { return channel_.get(); }
-  [[nodiscard]] std::optional<std::uint64_t> forked_pid() const { return pid_; }
-  [[nodiscard]] std::uint64_t command_id() const { return command_id_; }
+  [[nodiscard]] WatchedProcess& process() { return *process_; }
+  [[nodiscard]] const WatchedProcess& process() const { return *process_; }
 
   // The ends that are ours. Non-blocking.
   base::UniqueFd input;
@@ -50,8 +53,7 @@ class WorkerProcess {
 
   base::UniqueFd channel_;
   interpreters::WorkerHearing hearing_;
-  std::optional<std::uint64_t> pid_;
-  std::uint64_t command_id_ = 0;
+  std::optional<WatchedProcess> process_;
 };
 
 }  // namespace skerry::runner

@@ -4,6 +4,7 @@
 #include "backends/fake/fake_backend.hpp"
 #include "backends/native/native_backend.hpp"
 #include "backends/subprocess/subprocess_backend.hpp"
+#include "support/company_contract.hpp"
 
 namespace skerry::support {
 namespace {
@@ -16,9 +17,12 @@ BackendMaker Fake() {
   return {.name = "fake", .make = [] { return std::make_unique<backends::fake::FakeBackend>(); }};
 }
 
-BackendMaker Native() {
-  const auto make = [] { return std::make_unique<backends::native::NativeBackend>(Programs()); };
-  return {.name = "native", .make = make, .unavailable = [make] {
+// With and without interpreters that are forked into sandboxes.
+BackendMaker Native(std::string name, backends::native::NativeBackend::Zygotes zygotes) {
+  const auto make = [zygotes] {
+    return std::make_unique<backends::native::NativeBackend>(Programs(), base::FeatureSet{}, zygotes);
+  };
+  return {.name = std::move(name), .make = make, .unavailable = [make] {
             const core::Availability availability = make()->Probe();
             return availability.usable ? std::string() : availability.detail;
           }};
@@ -29,8 +33,12 @@ BackendMaker Subprocess() {
           .make = [] { return std::make_unique<backends::subprocess::SubprocessBackend>(Programs(), "/tmp"); }};
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, BackendContractTest, testing::Values(Fake(), Native(), Subprocess()),
-                         [](const auto& information) { return information.param.name; });
+const auto kBackends =
+    testing::Values(Fake(), Native("native", backends::native::NativeBackend::Zygotes::kNone),
+                    Native("native_forking", backends::native::NativeBackend::Zygotes::kPython), Subprocess());
+constexpr auto kNameOf = [](const auto& information) { return information.param.name; };
+INSTANTIATE_TEST_SUITE_P(Backends, BackendContractTest, kBackends, kNameOf);
+INSTANTIATE_TEST_SUITE_P(Backends, CompanyContractTest, kBackends, kNameOf);
 
 }  // namespace
 }  // namespace skerry::support

@@ -211,11 +211,11 @@ TEST_F(ZygoteTest, AnotherOneServesAfterAThousandForks) {
   const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec(), -1).request;
   auto handle = launcher::SandboxHandle::Start(launcher, request, {});
   ASSERT_TRUE(handle.has_value()) << handle.error().message;
+  const auto life = std::make_shared<runner::SharedHandle>(std::move(*handle));
   const auto fork = [&] {
-    auto worker = runner::WorkerProcess::Fork(*handle, kBareZygote);
+    auto worker = runner::WorkerProcess::Fork(life, kBareZygote);
     ASSERT_TRUE(worker.has_value()) << worker.error().message;
-    while (!handle->TakeForkEnd(*worker->forked_pid()).value())
-      ASSERT_TRUE(handle->AwaitLauncher(base::Deadline::After(10s)));
+    ASSERT_TRUE(worker->process().AwaitEnd(base::Deadline::After(10s)).value().has_value());
   };
   fork();
   const auto zygotes = [] {
@@ -287,7 +287,8 @@ TEST_F(ZygoteTest, OneWithASecondThreadServesNobody) {
   const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec(), -1).request;
   auto handle = launcher::SandboxHandle::Start(launcher, request, {});
   ASSERT_TRUE(handle.has_value()) << handle.error().message;
-  const auto worker = runner::WorkerProcess::Fork(*handle, kBareZygote);
+  const auto life = std::make_shared<runner::SharedHandle>(std::move(*handle));
+  const auto worker = runner::WorkerProcess::Fork(life, kBareZygote);
   ASSERT_FALSE(worker.has_value());
   EXPECT_EQ(worker.error().code, base::Code::kUnavailable);
   EXPECT_FALSE(worker.error().message.empty());
@@ -311,7 +312,9 @@ TEST_F(ZygoteTest, OneThatCannotStartIsGivenUpAndProgramsAreExecuted) {
   }
   const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec(), -1).request;
   auto handle = launcher::SandboxHandle::Start(launcher, request, {});
-  const auto worker = runner::WorkerProcess::Fork(*handle, kBareZygote);
+  ASSERT_TRUE(handle.has_value()) << handle.error().message;
+  const auto life = std::make_shared<runner::SharedHandle>(std::move(*handle));
+  const auto worker = runner::WorkerProcess::Fork(life, kBareZygote);
   ASSERT_FALSE(worker.has_value());
   EXPECT_NE(worker.error().message.find("before it was ready"), std::string::npos) << worker.error().message;
 }

@@ -32,16 +32,22 @@ using skerry::base::UniqueFd;
 constexpr int kControl = 3;
 constexpr std::size_t kMostExtras = 2;  // descriptors of a command from 3 on: its text, a channel
 constexpr int kLauncherDied = SIGTERM;
+constexpr std::chrono::seconds kKillPatience{1};  // with a tree that grows
 
 // With one the kernel ends everything when this process ends. Without, that is for this process to do.
 bool HasPidNamespace() {
   return ::getpid() == 1;
 }
 
+struct StartFailure {
+  int error = 0;
+  launcher::StartStep step = launcher::StartStep::kProgram;
+};
+
 // Between vfork and exec: the parent's memory is ours for the moment, so only system calls, and the error is simply
-// left in a variable that both see. Descriptor 0 becomes the terminal that controls the session when there is one.
+// left in variables that both see. Descriptor 0 becomes the terminal that controls the session when there is one.
 [[noreturn]] void BecomeCommand(const char* directory, char* const* arguments, char* const* environment,
-                                const std::vector<UniqueFd>& fds, volatile int* error) {
+                                const std::vector<UniqueFd>& fds, volatile StartFailure* failure) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -51,12 +57,15 @@ bool HasPidNamespace() {
   if (::isatty(fds[0].get()) == 1) (void)::ioctl(fds[0].get(), TIOCSCTTY, 0);
   for (int at = 0; at < static_cast<int>(fds.size()); ++at) {
     if (::dup2(fds[static_cast<std::size_t>(at)].get(), at) < 0) {
-      *error = errno;
+      failure->error = errno;
       ::_exit(127);
     }
   }
-  if (::chdir(directory) == 0) ::execvpe(arguments[0], arguments, environment);
-  *error = errno;
+  if (::chdir(directory) == 0)
+    ::execvpe(arguments[0], arguments, environment);
+  else
+    failure->step = launcher::StartStep::kDirectory;
+  failure->error = errno;
   ::_exit(127);
 }
 
@@ -111,12 +120,14 @@ class Init {
     auto request = launcher::DecodeToInit(message->bytes);
     if (!request) return false;
     if (const auto* signal = std::get_if<launcher::CommandSignal>(&*request)) return Signal(*signal);
+    if (const auto* tree = std::get_if<launcher::TreeKill>(&*request)) return Kill(*tree);
     auto* command = &std::get<launcher::CommandRequest>(*request);
     const std::size_t streams = command->terminal ? 0 : 3;
     if (message->fds.size() < streams || message->fds.size() > streams + kMostExtras) return false;
-    launcher::CommandEnded refused{.id = command->id};
-    refused.start_error = static_cast<std::uint64_t>(Start(*command, std::move(message->fds)));
-    if (refused.start_error != 0) Report(refused);
+    const StartFailure failure = Start(*command, std::move(message->fds));
+    if (failure.error != 0)
+      Say(launcher::CommandEnded{
+          .id = command->id, .start_error = static_cast<std::uint64_t>(failure.error), .failed_step = failure.step});
     return true;
   }
 
@@ -127,13 +138,27 @@ class Init {
     return true;
   }
 
+  // A command that has ended already needs none.
+  bool Kill(const launcher::TreeKill& tree) {
+    for (const auto& [pid, id] : commands_) {
+      if (id != tree.id) continue;
+      if (HasPidNamespace())
+        skerry::os::KillSessionTree(pid, Deadline::After(kKillPatience));
+      else
+        Say(launcher::TreeToKill{static_cast<std::uint64_t>(pid)});
+      break;
+    }
+    return true;
+  }
+
   // With a terminal the client gets its other end before anything runs.
-  int Start(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
+  StartFailure Start(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
     if (!command.terminal) return Spawn(command, std::move(fds));
     Terminal terminal = OpenTerminal(*command.terminal);
-    if (!terminal.slave.valid()) return errno != 0 ? errno : EIO;
+    if (!terminal.slave.valid()) return {errno != 0 ? errno : EIO};
     const std::array master = {terminal.master.get()};
-    if (!skerry::os::SendMessage(kControl, launcher::Encode(launcher::TerminalOpened{command.id}), master)) return EIO;
+    if (!skerry::os::SendMessage(kControl, launcher::Encode(launcher::TerminalOpened{command.id}), master))
+      return {EIO};
     terminal.master.Reset();
     std::vector<UniqueFd> all;
     for (int i = 0; i < 2; ++i) all.emplace_back(::fcntl(terminal.slave.get(), F_DUPFD_CLOEXEC, 0));
@@ -142,11 +167,11 @@ class Init {
     return Spawn(command, std::move(all));
   }
 
-  int Spawn(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
+  StartFailure Spawn(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
     // Clear of the places they go to, so that no dup2 closes the source of the next.
     for (UniqueFd& fd : fds) {
       UniqueFd high(::fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(fds.size())));
-      if (!high.valid()) return errno;
+      if (!high.valid()) return {errno};
       fd = std::move(high);
     }
     const std::vector<char*> arguments = skerry::os::Pointers(command.arguments);
@@ -154,16 +179,16 @@ class Init {
     // execvpe looks the program up in PATH of this process's environment.
     for (const std::string& entry : command.environment)
       if (entry.starts_with("PATH=")) ::setenv("PATH", entry.c_str() + 5, 1);
-    volatile int error = 0;
+    volatile StartFailure failure;
     // vfork, because it costs the same however much memory this process has; BecomeCommand keeps to its rules.
     // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork,bugprone-unsafe-functions)
     const pid_t pid = ::vfork();
     // NOLINTNEXTLINE(clang-analyzer-unix.Vfork)
-    if (pid == 0) BecomeCommand(command.directory.c_str(), arguments.data(), environment.data(), fds, &error);
-    if (pid < 0) return errno;
-    if (error != 0) return error;  // its exit is reaped with the rest
+    if (pid == 0) BecomeCommand(command.directory.c_str(), arguments.data(), environment.data(), fds, &failure);
+    if (pid < 0) return {errno};
+    if (failure.error != 0) return {failure.error, failure.step};  // its exit is reaped with the rest
     commands_[pid] = command.id;
-    return 0;
+    return {};
   }
 
   void ReapAll() {
@@ -177,17 +202,15 @@ class Init {
       const auto microseconds = [](const timeval& time) {
         return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000U + static_cast<std::uint64_t>(time.tv_usec);
       };
-      Report({.id = found->second,
-              .wait_status = static_cast<std::uint64_t>(status),
-              .user_microseconds = microseconds(usage.ru_utime),
-              .system_microseconds = microseconds(usage.ru_stime)});
+      Say(launcher::CommandEnded{.id = found->second,
+                                 .wait_status = static_cast<std::uint64_t>(status),
+                                 .user_microseconds = microseconds(usage.ru_utime),
+                                 .system_microseconds = microseconds(usage.ru_stime)});
       commands_.erase(found);
     }
   }
 
-  static void Report(const launcher::CommandEnded& ended) {
-    (void)skerry::os::SendMessage(kControl, launcher::Encode(launcher::FromInit{ended}));
-  }
+  static void Say(const launcher::FromInit& word) { (void)skerry::os::SendMessage(kControl, launcher::Encode(word)); }
 
   std::map<pid_t, std::uint64_t> commands_;
 };

@@ -1,0 +1,219 @@
+#include "runner/shared_handle.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "os/errno_error.hpp"
+#include "os/process_tree.hpp"
+
+namespace skerry::runner {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+base::Status AwaitEither(int one, int other, base::Deadline deadline) {
+  std::array entries = {pollfd{one, POLLIN, 0}, pollfd{other, POLLIN, 0}};
+  if (::poll(entries.data(), entries.size(), deadline.PollTimeoutMs()) < 0 && errno != EINTR)
+    return os::ErrnoErr("poll");
+  return {};
+}
+
+}  // namespace
+
+SharedHandle::SharedHandle(launcher::SandboxHandle handle) : handle_(std::move(handle)) {
+  handle_.TellForkEnds([this](const launcher::ForkEnded& end) { File(end); });
+}
+
+std::uint64_t SharedHandle::Expect() {
+  const std::lock_guard lock(mutex_);
+  told_.try_emplace(next_);
+  return next_++;
+}
+
+void SharedHandle::Forget(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  told_.erase(id);
+  std::erase_if(forks_, [&](const auto& fork) { return fork.second == id; });
+}
+
+int SharedHandle::MakeWake(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto told = told_.find(id);
+  if (told == told_.end()) return -1;
+  // One word too many does no harm: it is only a reason to look.
+  told->second.wake.Reset(::eventfd(told->second.end ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return told->second.wake.get();
+}
+
+// What nobody expects, or no longer, is passed over.
+void SharedHandle::File(launcher::SandboxHandle::InitMessage said) {
+  if (const auto* tree = std::get_if<launcher::TreeToKill>(&said.message)) return KillOnHost(*tree);
+  const auto* ended = std::get_if<launcher::CommandEnded>(&said.message);
+  const auto* opened = std::get_if<launcher::TerminalOpened>(&said.message);
+  const auto told = told_.find(ended != nullptr ? ended->id : opened->id);
+  if (told == told_.end()) return;
+  if (ended != nullptr) told->second.end = *ended;
+  if (opened != nullptr && said.fds.size() == 1) told->second.terminal = std::move(said.fds.front());
+  if (told->second.wake.valid()) (void)::eventfd_write(told->second.wake.get(), 1);
+}
+
+// Whoever hears it does it. Nothing but what the sandbox's own init started is killed, whatever was said.
+void SharedHandle::KillOnHost(const launcher::TreeToKill& tree) const {
+  const auto pid = static_cast<pid_t>(tree.pid);
+  if (os::ParentOf(pid) == handle_.init_pid()) os::KillSessionTree(pid, base::Deadline::After(1s));
+}
+
+void SharedHandle::File(const launcher::ForkEnded& end) {
+  const std::lock_guard lock(mutex_);
+  const auto fork = forks_.find(end.pid);
+  if (fork == forks_.end()) return;
+  Told& told = told_[fork->second];
+  told.end = launcher::CommandEnded{.id = fork->second, .wait_status = end.wait_status};
+  forks_.erase(fork);  // the pid may soon be another one's
+  if (told.wake.valid()) (void)::eventfd_write(told.wake.get(), 1);
+}
+
+base::Result<std::uint64_t> SharedHandle::Fork(std::uint64_t id, const std::string& zygote, std::span<const int> fds) {
+  const std::lock_guard asking(asking_);
+  SKERRY_ASSIGN_OR_RETURN(const std::uint64_t pid, handle_.Fork(zygote, fds));
+  // Nobody can have heard of its end yet: listening takes the other lock.
+  const std::lock_guard lock(mutex_);
+  forks_[pid] = id;
+  return pid;
+}
+
+std::optional<launcher::CommandEnded> SharedHandle::KnownEnd(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto told = told_.find(id);
+  return told != told_.end() ? told->second.end : std::nullopt;
+}
+
+base::Result<std::optional<launcher::CommandEnded>> SharedHandle::TakeEnd(std::uint64_t id, Kind kind) {
+  return kind == Kind::kCommand ? TakeCommandEnd(id) : TakeForkEnd(id);
+}
+
+base::Result<std::optional<launcher::CommandEnded>> SharedHandle::TakeCommandEnd(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const Told& told = told_[id];
+  while (!told.end && !told.terminal.valid()) {
+    auto said = handle_.Receive(base::Deadline::After(0s));
+    if (!said && said.error().code == base::Code::kTimeout) return std::optional<launcher::CommandEnded>();
+    // We were out of descriptors when a terminal came: whoever waits for it does so in vain, and nobody else.
+    if (!said && said.error().code == base::Code::kTooLarge) continue;
+    if (!said) return std::unexpected(said.error());
+    if (!*said) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
+    File(std::move(**said));
+  }
+  return told.end;
+}
+
+// Whoever waits for an answer of the launcher listens for all.
+base::Result<std::optional<launcher::CommandEnded>> SharedHandle::TakeForkEnd(std::uint64_t id) {
+  if (auto end = KnownEnd(id)) return end;
+  const std::unique_lock asking(asking_, std::try_to_lock);
+  if (!asking) return std::optional<launcher::CommandEnded>();
+  const auto heard = handle_.HearLauncher();
+  if (auto end = KnownEnd(id)) return end;
+  if (!heard) return std::unexpected(heard.error());
+  return std::optional<launcher::CommandEnded>();
+}
+
+base::Result<base::UniqueFd> SharedHandle::AwaitTerminal(std::uint64_t id, base::Deadline deadline) {
+  for (;;) {
+    const auto end = TakeCommandEnd(id);
+    if (!end) return base::Err(base::Code::kExecutionFailed, "the sandbox ended before its terminal was opened");
+    int wake = -1;
+    {
+      const std::lock_guard lock(mutex_);
+      Told& told = told_[id];
+      wake = told.wake.get();
+      eventfd_t times = 0;
+      if (told.terminal.valid() && !told.end && wake >= 0) (void)::eventfd_read(wake, &times);
+      if (told.terminal.valid()) return std::move(told.terminal);
+    }
+    if (*end || deadline.Expired())
+      return base::Err(base::Code::kExecutionFailed, "the sandbox could not open a terminal");
+    SKERRY_RETURN_IF_ERROR(AwaitEither(control_fd(), wake, deadline));
+  }
+}
+
+std::uint64_t SharedHandle::BeginTurn(std::chrono::milliseconds lifetime) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [number, turn] : turns_) turn.company = Company::kWithOthers;
+  const Company company = turns_.empty() ? Company::kAlone : Company::kWithOthers;
+  const std::uint64_t number = next_++;
+  turns_[number] = {.life = lifetime.count() == 0 ? base::Deadline::Never() : base::Deadline::After(lifetime),
+                    .company = company};
+  AnnounceLongest();
+  return number;
+}
+
+SharedHandle::Company SharedHandle::EndTurn(std::uint64_t turn) {
+  const std::lock_guard lock(mutex_);
+  const Turn ended = turns_.at(turn);
+  turns_.erase(turn);
+  if (!ended.life.IsNever()) AnnounceLongest();
+  return ended.company;
+}
+
+// Nobody's turn is no reason to end. A launcher that is lost shows elsewhere.
+void SharedHandle::AnnounceLongest() {
+  using std::chrono::milliseconds;
+  milliseconds longest{0};
+  for (const auto& [number, turn] : turns_) {
+    if (turn.life.IsNever()) {
+      longest = milliseconds{0};
+      break;
+    }
+    longest = std::max({longest, milliseconds{1}, std::chrono::ceil<milliseconds>(turn.life.Remaining())});
+  }
+  (void)handle_.AnnounceActivity(longest);
+}
+
+launcher::Usage SharedHandle::Note(const launcher::Usage& usage) {
+  const std::lock_guard lock(mutex_);
+  usage_ = usage;
+  return usage;
+}
+
+launcher::Usage SharedHandle::LastUsage() {
+  const std::lock_guard lock(mutex_);
+  return usage_;
+}
+
+launcher::Usage SharedHandle::AskUsage() {
+  if (handle_.HasCounters()) return Note(handle_.ReadCounters());
+  const std::lock_guard asking(asking_);
+  const auto usage = handle_.AskUsage();
+  return usage ? Note(*usage) : LastUsage();
+}
+
+bool SharedHandle::Gone() const {
+  pollfd entry{control_fd(), 0, 0};
+  return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+base::Status SharedHandle::Bring(launcher::MotionKind wanted) {
+  const std::lock_guard asking(asking_);
+  return handle_.Bring(wanted);
+}
+
+void SharedHandle::BeginStop() {
+  over_ = true;
+  const std::lock_guard asking(asking_);
+  handle_.BeginStop();
+}
+
+base::Result<launcher::Ended> SharedHandle::Stop() {
+  over_ = true;
+  const std::lock_guard asking(asking_);
+  auto ended = handle_.Stop();
+  if (ended) (void)Note(ended->usage);
+  return ended;
+}
+
+}  // namespace skerry::runner

@@ -1,0 +1,99 @@
+// One life of a sandbox, used by several commands at once: what the init and the launcher say reaches whom it concerns.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "launcher/client.hpp"
+
+namespace skerry::runner {
+
+// Thread-safe. Its two sockets are read by whoever sees that there is something to read; what is not for that one is
+// kept until it is asked for, and its own reader is woken. Ends the sandbox with itself.
+class SharedHandle {
+ public:
+  explicit SharedHandle(launcher::SandboxHandle handle);
+
+  [[nodiscard]] int control_fd() const { return handle_.control_fd(); }
+  [[nodiscard]] int launcher_fd() const { return handle_.launcher_fd(); }
+  [[nodiscard]] const launcher::SandboxHandle& handle() const { return handle_; }
+
+  // A number for a command or a fork. Words about it are kept from now on, until Forget.
+  std::uint64_t Expect();
+  void Forget(std::uint64_t id);
+  // A descriptor that is readable when a word about it was heard by somebody else. For those who are not alone.
+  int MakeWake(std::uint64_t id);
+
+  // Forks a worker that is known by that number; its pid on the host.
+  base::Result<std::uint64_t> Fork(std::uint64_t id, const std::string& zygote, std::span<const int> fds);
+
+  // The end of a command or of a fork when it has been told by now; may be asked again. An error when the sandbox has
+  // ended.
+  enum class Kind { kCommand, kFork };
+  base::Result<std::optional<launcher::CommandEnded>> TakeEnd(std::uint64_t id, Kind kind);
+  // Our end of a command's terminal. kExecutionFailed when it could not be had.
+  base::Result<base::UniqueFd> AwaitTerminal(std::uint64_t id, base::Deadline deadline);
+
+  // The launcher ends the sandbox after this long; zero for never.
+  base::Status Announce(std::chrono::milliseconds lifetime) const { return handle_.AnnounceActivity(lifetime); }
+  // A turn of one that runs beside others: the sandbox may live as long as the one with the longest life may.
+  std::uint64_t BeginTurn(std::chrono::milliseconds lifetime);
+  // Whether nobody else had a turn meanwhile.
+  enum class Company { kAlone, kWithOthers };
+  Company EndTurn(std::uint64_t turn);
+
+  // What was used up to now, or when it could not be found out, what LastUsage says.
+  launcher::Usage AskUsage();
+  // As it was last asked for, or at the end.
+  launcher::Usage LastUsage();
+  base::Status Bring(launcher::MotionKind wanted);
+  void BeginStop();
+  // May be called again and says the same.
+  base::Result<launcher::Ended> Stop();
+  // The init has ended.
+  [[nodiscard]] bool Gone() const;
+  // Stop was called.
+  [[nodiscard]] bool Over() const { return over_; }
+
+ private:
+  struct Told {
+    std::optional<launcher::CommandEnded> end;
+    base::UniqueFd terminal;
+    base::UniqueFd wake;
+  };
+  struct Turn {
+    base::Deadline life = base::Deadline::Never();
+    Company company = Company::kAlone;
+  };
+
+  void File(launcher::SandboxHandle::InitMessage said);
+  void File(const launcher::ForkEnded& end);
+  void KillOnHost(const launcher::TreeToKill& tree) const;
+  base::Result<std::optional<launcher::CommandEnded>> TakeCommandEnd(std::uint64_t id);
+  base::Result<std::optional<launcher::CommandEnded>> TakeForkEnd(std::uint64_t id);
+  std::optional<launcher::CommandEnded> KnownEnd(std::uint64_t id);
+  void AnnounceLongest();
+  launcher::Usage Note(const launcher::Usage& usage);
+
+  std::mutex asking_;  // held while an answer of the launcher is waited for; before mutex_
+  std::mutex mutex_;   // of what follows, and of reading the init's socket; never held during a wait
+  std::map<std::uint64_t, Told> told_;
+  std::map<std::uint64_t, std::uint64_t> forks_;  // numbers by pid
+  std::map<std::uint64_t, Turn> turns_;
+  launcher::Usage usage_;
+  std::uint64_t next_ = 1;
+  std::atomic<bool> over_ = false;
+  launcher::SandboxHandle handle_;  // its end tells those above of what ended
+};
+
+}  // namespace skerry::runner

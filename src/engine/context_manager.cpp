@@ -165,7 +165,7 @@ void ContextManager::Forget(const Entry& entry) {
 
 base::Status ContextManager::Open(Entry& entry) const {
   SKERRY_ASSIGN_OR_RETURN(entry.sandbox, options_.make_sandbox(entry.summary.language));
-  SKERRY_ASSIGN_OR_RETURN(entry.context, entry.sandbox->OpenContext(entry.summary.language));
+  SKERRY_ASSIGN_OR_RETURN(entry.context, entry.sandbox->OpenContext(entry.summary.language, options_.ends));
   const std::scoped_lock lock(mutex_);
   entry.summary.start = entry.context->Started();
   entry.summary.degraded = entry.sandbox->Degraded();
@@ -182,22 +182,23 @@ std::string DigestOfCell(const std::string& context, core::Language language, co
 }
 
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
-                                              std::stop_token stop) const {
+                                              std::stop_token stop, const Asker& asker) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
   return gate->Admit(gate->Assess(language, cell.text),
-                     {.session = name,
+                     {.session = options_.session.empty() ? name : options_.session,
                       .language = language,
                       .code = cell.text,
                       .conditions = {{"context", name}},
-                      .digest = [&] { return DigestOfCell(name, language, cell); }},
+                      .digest = [&] { return DigestOfCell(name, language, cell); },
+                      .asker = asker},
                      std::move(stop));
 }
 
 base::Result<core::CellResult> ContextManager::Run(const std::string& name, core::Language language,
-                                                   const core::Cell& cell, core::OutputSink& sink,
-                                                   std::stop_token stop) {
+                                                   const core::Cell& cell, core::OutputSink& sink, std::stop_token stop,
+                                                   const Asker& asker) {
   SKERRY_RETURN_IF_ERROR(CheckContextName(name));
-  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(name, language, cell, stop));
+  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(name, language, cell, stop, asker));
   if (admission.refused) return core::CellResult{.outcome = std::move(*admission.refused)};
   SKERRY_ASSIGN_OR_RETURN(const Use use, Claim(name, language));
   std::stop_source interrupt = use->interrupt;
@@ -218,6 +219,18 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
   // After an error nobody knows what the interpreter has seen of the cell.
   if (!result || !result->alive) use->Drop();
   return result;
+}
+
+base::Result<ContextSummary> ContextManager::Create(const std::string& name, core::Language language) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Add(name, language));
+  if (auto opened = Open(*use); !opened) {
+    Forget(*use);
+    return std::unexpected(std::move(opened).error());
+  }
+  const std::scoped_lock lock(mutex_);
+  ContextSummary summary = use->summary;
+  summary.condition = ContextCondition::kIdle;
+  return summary;
 }
 
 std::vector<ContextSummary> ContextManager::List() const {

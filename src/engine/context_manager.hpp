@@ -26,6 +26,8 @@ struct ContextOptions {
   std::function<base::Result<std::unique_ptr<core::Sandbox>>(core::Language)> make_sandbox;
   // What stands before every cell, as it is now. Called by several threads at once.
   std::function<base::Result<std::shared_ptr<const Gate>>()> gate = [] { return std::make_shared<const Gate>(); };
+  std::string session;  // that they belong to; without one each is its own
+  core::Reach ends = core::Reach::kSandbox;
   std::size_t max_contexts = 16;
   std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
   std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each of its steps
@@ -75,7 +77,10 @@ class ContextManager {
   // outcome is kRejected. Makes the context when there is none of that name. kConflict when it is busy or of another
   // language, kNotStarted when it is dead: the result in which that showed has said so.
   base::Result<core::CellResult> Run(const std::string& name, core::Language language, const core::Cell& cell,
-                                     core::OutputSink& sink, std::stop_token stop);
+                                     core::OutputSink& sink, std::stop_token stop, const Asker& asker = {});
+
+  // Makes it without running anything. kConflict when it is there.
+  base::Result<ContextSummary> Create(const std::string& name, core::Language language);
 
   [[nodiscard]] std::vector<ContextSummary> List() const;  // by name
   [[nodiscard]] base::Result<ContextSummary> Find(const std::string& name) const;
@@ -109,7 +114,7 @@ class ContextManager {
   base::Result<Use> TakeOver(const std::string& name);
   base::Status Open(Entry& entry) const;
   [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
-                                              std::stop_token stop) const;
+                                              std::stop_token stop, const Asker& asker) const;
   void Forget(const Entry& entry);
   void Release(Entry& entry);
 

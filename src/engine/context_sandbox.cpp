@@ -18,8 +18,8 @@ class ContextSandbox : public core::Sandbox {
                                             std::stop_token stop) override {
     return sandbox_->Execute(command, sink, std::move(stop));
   }
-  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language) override {
-    return sandbox_->OpenContext(language);
+  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override {
+    return sandbox_->OpenContext(language, ends);
   }
   base::Status Stop() override { return sandbox_->Stop(); }
   [[nodiscard]] bool IsRunning() const override { return sandbox_->IsRunning(); }

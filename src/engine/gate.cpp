@@ -22,20 +22,23 @@ base::Result<Admission> Gate::Admit(const core::RiskAssessment& risk, const Prop
   if (risk.suggested_sandbox == core::SuggestedSandbox::kReject)
     return Admission{Rejected("refused by the risk policy: " + risk.reason), {}};
   if (!risk.requires_confirmation) return Admission{};
-  if (options_.confirmation == nullptr) return Admission{Rejected("nobody can be asked: " + risk.reason), {}};
+  if (options_.confirmation == nullptr && proposal.asker.confirmation == nullptr)
+    return Admission{Rejected("nobody can be asked: " + risk.reason), {}};
   return Ask(risk, proposal, std::move(stop));
 }
 
 base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Proposal& proposal,
                                   std::stop_token stop) const {
   confirm::Question question{.session = proposal.session,
+                             .execution = proposal.asker.execution,
                              .content_type = std::string(core::NameOf(proposal.language)),
                              .code = std::string(proposal.code),
                              .risk = risk,
                              .conditions = proposal.conditions};
   SKERRY_ASSIGN_OR_RETURN(question.digest, proposal.digest());
-  const confirm::Answer answer =
-      options_.confirmation->Ask(question, base::Deadline::After(options_.confirm_timeout), stop);
+  confirm::ConfirmationService& service =
+      proposal.asker.confirmation ? *proposal.asker.confirmation : *options_.confirmation;
+  const confirm::Answer answer = service.Ask(question, base::Deadline::After(options_.confirm_timeout), stop);
   switch (answer.decision) {
     case confirm::Decision::kApproved:
       break;

@@ -28,6 +28,12 @@ struct GateOptions {
   std::function<void(const std::string&)> log;
 };
 
+// Who is asked in place of the gate's own service, and for which execution.
+struct Asker {
+  std::shared_ptr<confirm::ConfirmationService> confirmation;
+  std::string execution;
+};
+
 // What wants to run.
 struct Proposal {
   std::string session;  // empty for a run of its own
@@ -36,6 +42,7 @@ struct Proposal {
   std::vector<std::pair<std::string, std::string>> conditions;  // for the person; see confirm::Question
   // SHA-256 of everything that the answer is about, as it is now.
   std::function<base::Result<std::string>()> digest;
+  Asker asker;
 };
 
 // Whether it may run: nothing, or how it ended.

@@ -1,7 +1,9 @@
 // A sandbox of a session whose processes live on from command to command.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,11 +12,18 @@
 
 namespace skerry::engine {
 
-// Made by SandboxManager::StartLive. Used by one thread at a time.
+// Made by SandboxManager::StartLive. Programs run in it beside each other.
 struct LiveSandbox {
   std::shared_ptr<const void> root_lease;
   core::Backend* backend = nullptr;
   std::unique_ptr<core::Sandbox> sandbox;
+  struct Layer {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    bool operator==(const Layer&) const = default;
+  };
+  std::mutex order;               // of commits, and of what follows
+  Layer layer;                    // of changes, as it was when it was last looked at
   workspace::LayerMemory memory;  // what was committed of its layer
   std::uint64_t generation = 0;   // grows when it had to be made anew; then its views are others
   std::vector<std::string> degraded;

@@ -27,7 +27,7 @@ base::Status Recorder::Tell(const base::Status& status) const {
 }
 
 base::Result<std::string> Recorder::Begin(core::ExecutionRecord execution) const {
-  execution.id = base::RandomId("x");
+  if (execution.id.empty()) execution.id = base::RandomId("x");
   execution.by = options_.by;
   execution.started_at = std::chrono::system_clock::now();
   SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, Store());

@@ -33,8 +33,8 @@ class Recorder {
   // The store; none where it cannot be used and need not be.
   [[nodiscard]] base::Result<core::RecordStore*> Store() const;
 
-  // Before something happens. Gives the id; fails only where a record is required. The id is given even if nothing
-  // could be written.
+  // Before something happens. Gives the id, a new one where there is none; fails only where a record is required. The
+  // id is given even if nothing could be written.
   base::Result<std::string> Begin(core::ExecutionRecord execution) const;
   // When it has happened. Only says what went wrong: it cannot be made undone by that.
   base::Status End(const std::string& id, core::ExecutionEnd end) const;

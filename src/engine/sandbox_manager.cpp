@@ -1,6 +1,7 @@
 #include "engine/sandbox_manager.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,18 +60,24 @@ core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorksp
   return spec;
 }
 
-core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams& streams) {
+core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams& streams, core::Reach ends) {
   constexpr std::uint64_t kMegabyte = 1U << 20U;
   core::Command command{.program = core::Code{request.language, request.code},
+                        .ends = ends,
+                        .directory = request.directory,
+                        .environment = request.environment,
                         .timeout = request.timeout,
-                        .lifetime = request.timeout + kGrace,
                         .max_output_bytes = request.max_output_mb * kMegabyte,
-                        .input_fd = streams.input_fd};
+                        .input_fd = streams.input_fd,
+                        .signal_fd = streams.signal_fd};
+  if (!request.arguments.empty()) command.program = request.arguments;
+  // A sandbox that others use too has no time of its own.
+  if (ends == core::Reach::kSandbox) command.lifetime = request.timeout + kGrace;
   if (streams.terminal) {
     command.terminal = streams.terminal->size();
     command.terminal_size = streams.terminal->size;
     command.resized_fd = streams.terminal->resized_fd;
-    command.environment["TERM"] = streams.terminal->type;
+    command.environment.emplace("TERM", streams.terminal->type);
   }
   return command;
 }
@@ -141,6 +148,7 @@ struct SandboxManager::Run {
   const RunStreams& streams;
   RunWorkspace& workspace;
   std::string_view backend;
+  core::Reach ends = core::Reach::kSandbox;
 };
 
 SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
@@ -162,7 +170,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
   const auto start = std::chrono::steady_clock::now();
   SKERRY_ASSIGN_OR_RETURN(const core::CommandResult ended,
-                          sandbox.Execute(CommandFor(run.request, run.streams), sink, std::move(stop)));
+                          sandbox.Execute(CommandFor(run.request, run.streams, run.ends), sink, std::move(stop)));
   result.timings.run = std::chrono::steady_clock::now() - start;
   result.execution_time = std::chrono::duration_cast<std::chrono::milliseconds>(result.timings.run);
   result.outcome = ended.outcome;
@@ -190,7 +198,9 @@ base::Result<std::string> DigestOf(const core::ExecutionRequest& request, std::s
   digest.Add("timeout", static_cast<std::uint64_t>(request.timeout.count()));
   digest.Add("memory", request.max_memory_mb).Add("output", request.max_output_mb);
   digest.Add("image", request.image.value_or("")).Add("workspace", request.workspace.value_or(""));
-  digest.Add("session", request.session_id.value_or(""));
+  digest.Add("session", request.session_id.value_or("")).Add("directory", request.directory);
+  digest.Add("arguments", request.arguments);
+  for (const auto& [name, value] : request.environment) digest.Add("variable", name).Add("value", value);
   const core::SandboxLimits& limits = options.limits;
   digest.Add("pids", limits.pids).Add("cpu", limits.cpu_percent).Add("open_files", limits.open_files);
   digest.Add("file_mb", limits.file_mb).Add("tmp_mb", limits.tmp_mb).Add("disk_mb", limits.disk_mb);
@@ -224,6 +234,8 @@ std::vector<std::pair<std::string, std::string>> ConditionsOf(const core::Execut
       {"network", "none"},
       {"limits", std::to_string(request.max_memory_mb) + " MB, " + std::to_string(request.timeout.count()) + " s"}};
   if (request.image) conditions.emplace_back("image", *request.image);
+  if (!request.directory.empty()) conditions.emplace_back("directory", request.directory);
+  for (const auto& [name, value] : request.environment) conditions.emplace_back("variable", name + "=" + value);
   if (!options.filesystem.allow_read.empty())
     conditions.emplace_back("may read", Joined(options.filesystem.allow_read));
   if (!options.filesystem.allow_write.empty())
@@ -247,6 +259,7 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
       .session = request.session_id.value_or(""), .language = request.language, .code = request.code, .digest = [&] {
         return DigestOf(request, run.backend, run.workspace, options_);
       }};
+  proposal.asker = run.streams.asker;
   if (risk.requires_confirmation) proposal.conditions = ConditionsOf(request, run.backend, run.workspace, options_);
   return gate_.Admit(risk, proposal, std::move(stop));
 }
@@ -310,12 +323,46 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(const core::Exec
   return result;
 }
 
+namespace {
+
+// A sandbox that was lost is made anew by whoever runs the next command, with another layer. Needs the lock.
+void NoticeNewLayer(LiveSandbox& live) {
+  const auto view = live.sandbox->View();
+  struct stat now{};
+  if (!view || ::fstat(view->changes, &now) != 0) return;
+  const LiveSandbox::Layer layer{now.st_dev, now.st_ino};
+  if (layer == live.layer) return;
+  if (live.layer != LiveSandbox::Layer{}) {
+    live.memory = {};
+    ++live.generation;
+  }
+  live.layer = layer;
+}
+
+// Reads a layer while nothing in its sandbox moves. Needs the lock.
+template <class Act>
+base::Status Standing(LiveSandbox& live, const Act& act) {
+  NoticeNewLayer(live);
+  const auto frozen = live.sandbox->Freeze();
+  if (!frozen && live.degraded.empty())
+    live.degraded.push_back("workspace: changes are read while programs go on (" + frozen.error().message + ")");
+  const auto done = act();
+  const auto thawed = frozen ? live.sandbox->Thaw() : base::Status{};
+  return done ? thawed : done;
+}
+
+}  // namespace
+
 base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core::ExecutionRequest& request,
-                                                                     SessionRun& session) {
+                                                                     SessionRun& session,
+                                                                     const core::SandboxLimits& limits) {
   SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request, &session, options_.filesystem));
   auto live = std::make_unique<LiveSandbox>();
   SKERRY_ASSIGN_OR_RETURN(live->backend, Choose(request.sandbox_type));
   core::SandboxSpec spec = SpecFor(request, workspace, options_);
+  const std::uint64_t disk_mb = spec.limits.disk_mb;
+  spec.limits = limits;
+  spec.limits.disk_mb = std::min(disk_mb, limits.disk_mb);
   if (request.image) {
     SKERRY_ASSIGN_OR_RETURN(LeasedRoot image, options_.acquire_root(*request.image));
     spec.root = image.root;
@@ -330,6 +377,7 @@ base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core:
     return base::Err(base::Code::kUnavailable,
                      "the " + std::string(live->backend->Name()) +
                          " sandbox cannot keep changes apart, so no process can live on in it");
+  NoticeNewLayer(*live);
   return live;
 }
 
@@ -342,38 +390,25 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 
-namespace {
-
-// Reads a layer while nothing in its sandbox moves.
-template <class Act>
-base::Status Standing(LiveSandbox& live, const Act& act) {
-  const auto frozen = live.sandbox->Freeze();
-  if (!frozen && live.degraded.empty())
-    live.degraded.push_back("workspace: changes are read while programs go on (" + frozen.error().message + ")");
-  const auto done = act();
-  const auto thawed = frozen ? live.sandbox->Thaw() : base::Status{};
-  return done ? thawed : done;
-}
-
-}  // namespace
-
 base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const {
+  run.ends = core::Reach::kCommand;
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*live.sandbox, run, std::move(stop)));
   Stopwatch watch;
+  const std::scoped_lock lock(live.order);
   SKERRY_RETURN_IF_ERROR(Standing(live, [&] { return run.workspace.Finish(*live.sandbox, result); }));
   result.timings.finish = watch.Lap();
   result.degraded.insert(result.degraded.end(), live.degraded.begin(), live.degraded.end());
   if (live.sandbox->IsRunning()) return result;
-  // A timeout has ended all of it. The next command finds another one on the same files.
+  // It is lost with all that ran in it. The next command finds another one on the same files.
   SKERRY_RETURN_IF_ERROR(live.sandbox->Start());
-  live.memory = {};
-  ++live.generation;
+  NoticeNewLayer(live);
   return result;
 }
 
 base::Status SandboxManager::CommitLive(LiveSandbox& live, SessionRun& session) const {
   SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open({}, &session, options_.filesystem));
   core::ExecutionResult result;
+  const std::scoped_lock lock(live.order);
   return Standing(live, [&] { return workspace.Finish(*live.sandbox, result); });
 }
 

@@ -52,6 +52,8 @@ struct RunStreams {
   core::OutputSink* sink = nullptr;
   int input_fd = -1;
   std::optional<TerminalOptions> terminal;
+  int signal_fd = -1;              // see core::Command
+  Asker asker;                     // in place of whom the gate would ask
   std::function<void()> admitted;  // called when nothing stands in the way of the run any more
   SessionRun* session = nullptr;   // whose workspace the run works in; borrowed, and filled
 };
@@ -71,8 +73,10 @@ class SandboxManager {
 
   // A sandbox on a session's files that stays when a command has ended, with what it left running. What the request
   // says of code is not looked at. kUnavailable where the backend cannot keep changes apart.
-  base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session);
-  // As Execute, in that sandbox. What was changed by then is committed with all its processes standing still.
+  base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session,
+                                                       const core::SandboxLimits& limits);
+  // As Execute, in that sandbox, beside whatever runs there; a timeout ends this program with what it started and
+  // nothing else. What was changed by then is committed with all processes standing still.
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
                                                   const RunStreams& streams, std::stop_token stop);
   // Commits what was changed since the last time.
@@ -83,6 +87,7 @@ class SandboxManager {
 
   // The sandboxes that wait, or nullptr where none are kept.
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
+  [[nodiscard]] const ManagerOptions& options() const { return options_; }
 
  private:
   struct Run;

@@ -269,27 +269,50 @@ base::Result<Changes> Session::Record(const std::string& kind, const std::string
   return Recorded(kind, what, act);
 }
 
+workspace::AgentWorkspace& Session::files() const {
+  const std::scoped_lock lock(*view_mutex_);
+  return live_files_.empty() ? *files_ : *live_files_.back();
+}
+
 base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::ExecutionRequest request,
-                                                 RunStreams streams, std::stop_token stop) {
-  core::ExecutionRecord record{.session = id(),
-                               .kind = request.carry == core::Carry::kShow ? "dry-run" : "run",
+                                                 RunStreams streams, std::stop_token stop, std::string execution) {
+  const bool dry = request.carry == core::Carry::kShow;
+  core::ExecutionRecord record{.id = std::move(execution),
+                               .session = id(),
+                               .kind = dry ? "dry-run" : "run",
                                .what = request.code,
                                .language = std::string(core::NameOf(request.language)),
                                .timeout_seconds = static_cast<std::uint64_t>(request.timeout.count()),
                                .memory_mb = request.max_memory_mb,
                                .caused_by = request.caused_by.value_or("")};
-  SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
+  SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(std::move(record)));
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
   request.session_id = id();
   streams.session = &run;
-  auto result = live_ ? manager.ExecuteLive(*live_, request, streams, std::move(stop))
-                      : manager.Execute(request, streams, std::move(stop));
+  // A dry run must not touch what others see.
+  auto result = live_ && !dry ? manager.ExecuteLive(*live_, request, streams, std::move(stop))
+                              : manager.Execute(request, streams, std::move(stop));
   files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(recorder_->End(execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
   if (live_) SKERRY_RETURN_IF_ERROR(OpenLiveView());
   if (result) result->execution_id = execution;
   return result;
+}
+
+base::Status Session::RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act) {
+  if (!live_) return base::Err(base::Code::kNotStarted, "session " + id() + " has no sandbox");
+  record.session = id();
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
+  core::ExecutionEnd end = act();
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
+  const auto committed = manager_->CommitLive(*live_, run);
+  files_->Recount();
+  directory_->Touch();
+  end.changes = std::move(run.changes);
+  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  SKERRY_RETURN_IF_ERROR(committed);
+  return OpenLiveView();
 }
 
 base::Result<SessionRun> Session::NextRun(std::string execution) const {
@@ -301,24 +324,25 @@ base::Result<SessionRun> Session::NextRun(std::string execution) const {
                     .memory = live_ ? &live_->memory : nullptr};
 }
 
-base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& limits) {
+base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
+                                const core::SandboxLimits& limits) {
   if (live_) return base::Err(base::Code::kConflict, "session " + id() + " lives already");
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
-  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(limits, run));
+  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits));
   manager_ = &manager;
-  live_files_.reset();
   return OpenLiveView();
 }
 
 // The workspace as the programs see it. What is made there has to belong to their user: no other one exists for them.
 base::Status Session::OpenLiveView() {
-  if (live_files_ && generation_ == live_->generation) return {};
+  const std::scoped_lock order(live_->order, *view_mutex_);
+  if (!live_files_.empty() && generation_ == live_->generation) return {};
   const auto view = live_->sandbox->View();
   if (!view) return base::Err(base::Code::kInternal, "the sandbox has no view of its workspace");
   SKERRY_ASSIGN_OR_RETURN(identity_, os::IdentityOf(view->merged));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd merged, OpenAgain(view->merged));
-  live_files_ = std::make_unique<workspace::AgentWorkspace>(
-      std::move(merged), base::UniqueFd(), workspace::WorkspaceOptions{.max_bytes = limits_.max_bytes});
+  live_files_.push_back(std::make_unique<workspace::AgentWorkspace>(
+      std::move(merged), base::UniqueFd(), workspace::WorkspaceOptions{.max_bytes = limits_.max_bytes}));
   generation_ = live_->generation;
   return {};
 }
@@ -341,7 +365,7 @@ base::Status Session::EndLife() {
   if (!live_) return {};
   SKERRY_RETURN_IF_ERROR(live_->sandbox->Stop());
   const auto committed = CommitLive({});
-  live_files_.reset();
+  live_files_.clear();
   live_.reset();
   manager_ = nullptr;
   return committed;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,6 +28,9 @@ struct SessionLimits {
 
 // Held by one at a time, of all processes. What changes something is recorded, whether it succeeds or not. Reading goes
 // through files() and is not.
+//
+// Of one thread at a time. Between BeginLife and EndLife Run, RunApart and files() may be used by any number, beside
+// one that changes files.
 class Session {
  public:
   using Changes = workspace::AgentWorkspace::Changes;
@@ -37,7 +41,8 @@ class Session {
 
   [[nodiscard]] const std::string& id() const { return directory_->id(); }
   [[nodiscard]] const workspace::SessionDirectory& directory() const { return *directory_; }
-  [[nodiscard]] workspace::AgentWorkspace& files() const { return live_files_ ? *live_files_ : *files_; }
+  // What it gives stays until EndLife.
+  [[nodiscard]] workspace::AgentWorkspace& files() const;
 
   base::Result<core::FileChange> Write(std::string_view path, std::string_view bytes,
                                        const workspace::WriteOptions& options = {});
@@ -59,17 +64,24 @@ class Session {
   base::Result<Changes> Record(const std::string& kind, const std::string& what,
                                const std::function<base::Result<Changes>()>& act);
 
-  // In a sandbox of its own, on these files; what it changed is carried over when it is dead.
+  // In the sandbox that stays, or in one of its own, on these files; what it changed is carried over at its end.
+  // `execution` is its id in the record; "" for a new one.
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request, RunStreams streams,
-                                          std::stop_token stop);
+                                          std::stop_token stop, std::string execution = "");
+  // Something else that programs of the sandbox that stays do: what they changed by its end is recorded as its.
+  base::Status RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act);
 
   // From now on programs run in one sandbox that stays, with what they leave running, until EndLife. files() is then
   // what they see, at once and both ways. What was changed is committed at the end of each command and of each change
-  // through the file tools, and only what was committed outlives the sandbox. `manager` has to outlive the session.
-  base::Status BeginLife(SandboxManager& manager, const core::ExecutionRequest& limits);
+  // through the file tools, and only what was committed outlives the sandbox. `manager` has to outlive the session. The
+  // request says which image and sandbox.
+  base::Status BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
+                         const core::SandboxLimits& limits = {});
   // Ends every process, and commits what they did since the last time.
   base::Status EndLife();
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
+  // While it lives.
+  [[nodiscard]] core::Sandbox& sandbox() const { return *live_->sandbox; }
 
   // What the last run that changed something did, as a diff; "" for nothing.
   [[nodiscard]] base::Result<std::string> Diff() const;
@@ -102,7 +114,9 @@ class Session {
   SessionLimits limits_;
   SandboxManager* manager_ = nullptr;
   std::unique_ptr<LiveSandbox> live_;
-  std::unique_ptr<workspace::AgentWorkspace> live_files_;  // as its programs see it
+  // As its programs see it, the last one; those before it are those of sandboxes that were lost.
+  std::vector<std::unique_ptr<workspace::AgentWorkspace>> live_files_;
+  std::unique_ptr<std::mutex> view_mutex_ = std::make_unique<std::mutex>();  // of live_files_ and generation_
   std::uint64_t generation_ = 0;
   os::FileIdentity identity_;  // whose rights its files need
 };

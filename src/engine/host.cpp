@@ -1,0 +1,279 @@
+#include "engine/host.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "os/errno_error.hpp"
+#include "os/file_lock.hpp"
+#include "os/own_directory.hpp"
+
+namespace skerry::engine {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+constexpr std::string_view kLocalTenant = "local";  // of the daemon's owner
+
+base::Error NoSession(const std::string& id) {
+  return {base::Code::kNotFound, "there is no session " + id.substr(0, 64)};
+}
+
+std::string SharedWorkspace(const std::string& tenant) {
+  return "shared-" + tenant;
+}
+
+}  // namespace
+
+Host::Host(HostOptions options, SandboxManager& manager, base::WorkerPool& workers)
+    : options_(std::move(options)),
+      manager_(manager),
+      workers_(workers),
+      approvals_(options_.approvals),
+      remembered_(approvals_),
+      gate_(std::make_shared<const Gate>(manager.options().gate)) {}
+
+base::Result<std::unique_ptr<Host>> Host::Start(HostOptions options, SandboxManager& manager,
+                                                base::WorkerPool& workers) {
+  std::unique_ptr<Host> host(new Host(std::move(options), manager, workers));
+  SKERRY_RETURN_IF_ERROR(host->Open());
+  SKERRY_RETURN_IF_ERROR(host->Recover());
+  host->subscription_ =
+      host->approvals_.Subscribe([&host = *host](const confirm::Event& event) { host.RecordApproval(event); });
+  host->tender_ = std::jthread([&host = *host](const std::stop_token& stop) { host.Tend(stop); });
+  return host;
+}
+
+Host::~Host() {
+  tender_ = {};
+  if (runs_) (void)runs_->Stop(std::nullopt, base::Deadline::After(30s));
+  for (const auto& session : List({.everybody = true})) session->life().End();
+}
+
+base::Status Host::Open() {
+  SKERRY_ASSIGN_OR_RETURN(directory_, os::OpenOwnDirectory(options_.state_directory));
+  SKERRY_ASSIGN_OR_RETURN(outputs_, os::OpenOwnPart(directory_.get(), "outputs"));
+  auto lock = os::LockFile(directory_.get(), "daemon.lock", os::LockMode::kExclusive, base::Deadline::After(0s));
+  if (!lock)
+    return base::Err(base::Code::kConflict, "another daemon uses " + options_.state_directory +
+                                                "; stop it, or set sandbox.record.path to another place");
+  lock_ = std::move(*lock);
+  sessions_ = std::make_unique<Sessions>(options_.sessions, std::make_shared<const Recorder>(options_.recorder));
+  runs_ = std::make_unique<Runs>(*options_.store, outputs_.get());
+  SKERRY_ASSIGN_OR_RETURN(Tokens tokens, Tokens::Load(*options_.store));
+  tokens_ = std::make_unique<Tokens>(std::move(tokens));
+  return {};
+}
+
+base::Status Host::Recover() {
+  SKERRY_RETURN_IF_ERROR(runs_->MarkLost());
+  SKERRY_ASSIGN_OR_RETURN(const auto records, options_.store->Hosted());
+  SKERRY_ASSIGN_OR_RETURN(const auto there, sessions_->List());
+  std::set<std::string> directories;
+  for (const SessionSummary& session : there) directories.insert(session.id);
+  for (const core::HostedSessionRecord& record : records) {
+    auto settings = DecodeSettings(record.settings);
+    if (!settings) {
+      Log("session " + record.id + ": " + settings.error().message + "; it gets the settings of the configuration");
+      settings = options_.defaults;
+    }
+    if (settings->mode != LifeMode::kShared && !directories.contains(record.id)) {
+      // Its making or its removal was interrupted: nobody was told that it is there.
+      SKERRY_RETURN_IF_ERROR(options_.store->RemoveHosted(record.id));
+      continue;
+    }
+    Add(record, *settings, record.in_use ? Condition::kCrashed : Condition::kIdle);
+    if (!record.in_use) continue;
+    core::HostedSessionRecord now = record;
+    now.in_use = false;
+    SKERRY_RETURN_IF_ERROR(options_.store->UpdateHosted(now));
+    // What a commit left half done is brought in order before anybody reads.
+    const std::string workspace = hosted_.at(record.id)->life().workspace();
+    if (const auto opened = sessions_->Open(workspace, base::Deadline::After(5s)); !opened)
+      Log("session " + record.id + ": " + opened.error().message);
+  }
+  return Adopt();
+}
+
+// Sessions that were made without a daemon.
+base::Status Host::Adopt() {
+  SKERRY_ASSIGN_OR_RETURN(const auto there, sessions_->List());
+  for (const SessionSummary& session : there) {
+    if (hosted_.contains(session.id) || session.id.starts_with("shared-")) continue;
+    core::HostedSessionRecord record{.id = session.id,
+                                     .tenant = std::string(kLocalTenant),
+                                     .settings = EncodeSettings(options_.defaults),
+                                     .created_at = session.used_at};
+    SKERRY_RETURN_IF_ERROR(options_.store->AddHosted(record, std::nullopt));
+    Add(std::move(record), options_.defaults, Condition::kIdle);
+  }
+  return {};
+}
+
+std::shared_ptr<SessionLife> Host::LifeFor(const std::string& tenant, const std::string& id,
+                                           const SessionSettings& settings) {
+  const bool shared = settings.mode == LifeMode::kShared;
+  if (shared)
+    if (auto life = shared_[tenant].lock()) return life;
+  const std::string workspace = shared ? SharedWorkspace(tenant) : id;
+  auto life = std::make_shared<SessionLife>(
+      workspace, settings,
+      LifeParts{*sessions_, manager_, gate_, [this, workspace](bool has) { NoteSandbox(workspace, has); }});
+  if (shared) shared_[tenant] = life;
+  return life;
+}
+
+void Host::Add(core::HostedSessionRecord record, const SessionSettings& settings, Condition condition) {
+  const std::scoped_lock lock(mutex_);
+  auto life = LifeFor(record.tenant, record.id, settings);
+  const std::string id = record.id;
+  hosted_.insert_or_assign(id,
+                           std::make_shared<HostedSession>(std::move(record), settings, std::move(life), condition));
+}
+
+// Called by a life that holds its own lock.
+void Host::NoteSandbox(const std::string& workspace, bool has) {
+  std::vector<std::shared_ptr<HostedSession>> concerned;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [id, session] : hosted_)
+      if (session->life().workspace() == workspace) concerned.push_back(session);
+  }
+  for (const auto& session : concerned) (void)options_.store->UpdateHosted(session->record(has));
+}
+
+base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wanted) {
+  if (wanted.id) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*wanted.id));
+  if (wanted.id && wanted.id->starts_with("shared-"))
+    return base::Err(base::Code::kInvalidArgument, "ids that begin with shared- are not for sessions");
+  if (wanted.claim) {
+    const auto known = options_.store->FindClaim(wanted.claim->tenant, wanted.claim->key);
+    if (known && known->request_sha256 != wanted.claim->request_sha256)
+      return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
+    if (known) {
+      SKERRY_ASSIGN_OR_RETURN(auto session, Find(principal, known->made));
+      return Made{std::move(session), true};
+    }
+  }
+  const auto mine = List(principal);
+  const auto of_tenant =
+      std::ranges::count_if(mine, [&](const auto& one) { return one->tenant() == principal.tenant; });
+  if (principal.most_sessions != 0 && static_cast<std::uint64_t>(of_tenant) >= principal.most_sessions)
+    return base::Err(base::Code::kRateLimited, "there are " + std::to_string(of_tenant) +
+                                                   " sessions, the most that this token may have; delete one");
+  core::HostedSessionRecord record{.id = wanted.id ? *wanted.id : base::RandomId("s"),
+                                   .tenant = principal.tenant,
+                                   .settings = EncodeSettings(wanted.settings),
+                                   .created_at = std::chrono::system_clock::now()};
+  if (wanted.ttl) record.expires_at = record.created_at + *wanted.ttl;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (hosted_.size() >= options_.max_sessions)
+      return base::Err(base::Code::kUnavailable,
+                       "there are " + std::to_string(hosted_.size()) + " sessions, the most that this daemon may have");
+  }
+  SKERRY_RETURN_IF_ERROR(options_.store->AddHosted(record, wanted.claim));
+  const bool shared = wanted.settings.mode == LifeMode::kShared;
+  const std::string workspace = shared ? SharedWorkspace(principal.tenant) : record.id;
+  const auto made = sessions_->Create(workspace);
+  const bool there = shared && !made && made.error().code == base::Code::kConflict;
+  if (!made && !there) {
+    (void)options_.store->RemoveHosted(record.id);
+    return std::unexpected(made.error());
+  }
+  const std::string id = record.id;
+  Add(std::move(record), wanted.settings, Condition::kIdle);
+  const std::scoped_lock lock(mutex_);
+  return Made{hosted_.at(id), false};
+}
+
+base::Result<std::shared_ptr<HostedSession>> Host::Find(const Principal& principal, const std::string& id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = hosted_.find(id);
+  if (found == hosted_.end() || (!principal.everybody && found->second->tenant() != principal.tenant) ||
+      found->second->Expired(std::chrono::system_clock::now()))
+    return std::unexpected(NoSession(id));
+  return found->second;
+}
+
+std::vector<std::shared_ptr<HostedSession>> Host::List(const Principal& principal) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::shared_ptr<HostedSession>> sessions;
+  for (const auto& [id, session] : hosted_)
+    if (principal.everybody || session->tenant() == principal.tenant) sessions.push_back(session);
+  return sessions;
+}
+
+base::Status Host::Delete(const Principal& principal, const std::string& id) {
+  SKERRY_ASSIGN_OR_RETURN(const auto session, Find(principal, id));
+  return Remove(session);
+}
+
+base::Status Host::Remove(const std::shared_ptr<HostedSession>& session) {
+  const std::string& id = session->id();
+  if (!session->BeginRemoval()) return std::unexpected(NoSession(id));
+  bool last = true;
+  {
+    const std::scoped_lock lock(mutex_);
+    hosted_.erase(id);
+    for (const auto& [other, hosted] : hosted_) last = last && hosted->shared_life() != session->shared_life();
+  }
+  remembered_.Forget(id);
+  if (session->life().IsPaused()) (void)session->life().Resume();
+  (void)runs_->Stop(id, base::Deadline::After(10s));
+  if (last) {
+    session->life().End();
+    const auto removed = sessions_->Delete(session->life().workspace(), base::Deadline::After(10s));
+    if (!removed && removed.error().code != base::Code::kNotFound) return removed;
+  }
+  (void)runs_->ForgetOutputs(id);
+  return options_.store->RemoveHosted(id);
+}
+
+base::Status Host::Extend(HostedSession& session, std::chrono::seconds ttl) {
+  session.SetExpiry(std::chrono::system_clock::now() + ttl);
+  return options_.store->UpdateHosted(session.record(session.life().HasSandbox()));
+}
+
+void Host::Tend(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any waiting;
+  for (unsigned round = 0;; ++round) {
+    std::unique_lock lock(mutex);
+    if (waiting.wait_for(lock, stop, 1s, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
+    const auto now = std::chrono::system_clock::now();
+    for (const auto& session : List({.everybody = true})) {
+      if (session->Expired(now)) {
+        if (const auto removed = Remove(session); !removed)
+          Log("session " + session->id() + ": " + removed.error().message);
+        continue;
+      }
+      session->life().RestIfIdle();
+    }
+    if (round % 10 != 0) continue;
+    if (round % 600 == 0) RemoveUnused();
+    (void)runs_->Forget(options_.keep_results, options_.keep_results_count);
+  }
+}
+
+// S4.1: by when somebody last worked with the files, also before this process was there.
+void Host::RemoveUnused() {
+  const auto oldest = std::chrono::system_clock::now() - options_.sessions.cleanup_after;
+  const auto there = sessions_->List();
+  if (!there) return;
+  for (const SessionSummary& summary : *there) {
+    if (summary.busy || summary.used_at > oldest) continue;
+    for (const auto& session : List({.everybody = true}))
+      if (session->life().workspace() == summary.id && !session->life().HasSandbox()) (void)Remove(session);
+  }
+}
+
+void Host::Log(const std::string& text) const {
+  if (options_.log) options_.log(text);
+}
+
+}  // namespace skerry::engine

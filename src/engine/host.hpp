@@ -1,0 +1,166 @@
+// Host: what a daemon holds: sessions with their sandboxes, runs, tokens, questions to people. Every protocol that the
+// daemon speaks asks this one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "base/worker_pool.hpp"
+#include "confirm/approval_queue.hpp"
+#include "confirm/session_approvals.hpp"
+#include "core/service_store.hpp"
+#include "engine/hosted_session.hpp"
+#include "engine/runs.hpp"
+#include "engine/sandbox_manager.hpp"
+#include "engine/session_life.hpp"
+#include "engine/sessions.hpp"
+#include "engine/tokens.hpp"
+
+namespace skerry::engine {
+
+struct HostOptions {
+  std::string state_directory;  // absolute, the user's own: outputs, the lock
+  std::shared_ptr<core::ServiceStore> store;
+  std::shared_ptr<core::RecordStore> record;  // the history of sessions; none when it cannot be had
+  SessionsOptions sessions;
+  RecorderOptions recorder;
+  SessionSettings defaults;                 // of sessions that say nothing
+  std::optional<std::chrono::seconds> ttl;  // of those; none: for ever
+  std::size_t max_sessions = 1000;          // of everybody
+  std::chrono::seconds keep_results{3600};  // of runs without a session
+  std::size_t keep_results_count = 10'000;
+  confirm::ApprovalQueueOptions approvals;
+  std::function<void(const std::string&)> log;  // what people should know
+};
+
+// For whom something is done.
+struct Principal {
+  std::string id;               // who, for the record
+  std::string tenant;           // whose things they may touch
+  bool everybody = false;       // all tenants'
+  std::uint64_t most_runs = 0;  // at once; 0: any number
+  std::uint64_t most_sessions = 0;
+};
+
+struct NewSession {
+  std::optional<std::string> id;
+  SessionSettings settings;
+  std::optional<std::chrono::seconds> ttl;
+  std::optional<core::IdempotencyClaim> claim;
+};
+
+enum class Consent { kAsk, kGiven };
+enum class Place {
+  kHere,    // in the caller's thread; what comes back is over
+  kBeside,  // in another; what comes back goes on
+};
+
+// Something to be run.
+struct Work {
+  std::shared_ptr<HostedSession> session;  // none: in a sandbox of its own
+  std::string kind = "execute";            // or "command"
+  core::ExecutionRequest request;
+  Consent consent = Consent::kAsk;  // kGiven: whoever asks may say yes, and does
+  std::optional<std::string> input_text;
+  Input input = Input::kNone;
+  std::optional<core::TerminalSize> terminal;
+  std::string terminal_type = "xterm-256color";
+  std::stop_token cancel;  // ends it; whoever asked has gone, and said that this shall be
+  std::optional<core::IdempotencyClaim> claim;
+};
+
+struct CellWork {
+  std::shared_ptr<HostedSession> session;
+  std::string context;
+  core::Cell cell;
+  Consent consent = Consent::kAsk;
+};
+
+// Thread-safe. What is not the principal's is kNotFound.
+class Host {
+ public:
+  // Takes over what an earlier one left: its runs are lost, its sessions are there. kConflict when another process is
+  // at it. `manager` and `workers` are borrowed.
+  static base::Result<std::unique_ptr<Host>> Start(HostOptions options, SandboxManager& manager,
+                                                   base::WorkerPool& workers);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  // Ends every run and every sandbox. Files and settings stay.
+  ~Host();
+
+  struct Made {
+    std::shared_ptr<HostedSession> session;
+    bool replayed = false;
+  };
+  base::Result<Made> Create(const Principal& principal, NewSession wanted);
+  [[nodiscard]] base::Result<std::shared_ptr<HostedSession>> Find(const Principal& principal,
+                                                                  const std::string& id) const;
+  [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> List(const Principal& principal) const;  // by id
+  base::Status Delete(const Principal& principal, const std::string& id);
+  base::Status Extend(HostedSession& session, std::chrono::seconds ttl);
+
+  base::Result<Begun> Execute(const Principal& principal, Work work, Place place);
+  base::Result<Begun> ExecuteCell(const Principal& principal, CellWork work, Place place);
+  [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
+  [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
+                                                                         core::RunFilter filter) const;
+  [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
+
+  [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
+  [[nodiscard]] Tokens& tokens() { return *tokens_; }
+  [[nodiscard]] SandboxManager& manager() { return manager_; }
+  [[nodiscard]] const Gate& gate() const { return *gate_; }
+  [[nodiscard]] const HostOptions& options() const { return options_; }
+  [[nodiscard]] core::RecordStore* record() const { return options_.record.get(); }
+
+ private:
+  Host(HostOptions options, SandboxManager& manager, base::WorkerPool& workers);
+  base::Status Open();
+  base::Status Recover();
+  base::Status Adopt();
+  [[nodiscard]] std::shared_ptr<SessionLife> LifeFor(const std::string& tenant, const std::string& id,
+                                                     const SessionSettings& settings);
+  void Add(core::HostedSessionRecord record, const SessionSettings& settings, Condition condition);
+  void NoteSandbox(const std::string& workspace, bool has);
+  base::Status Remove(const std::shared_ptr<HostedSession>& session);
+  void Perform(Run& run, Work& work, const Principal& principal);
+  void PerformCell(Run& run, CellWork& work, const Principal& principal);
+  template <class Do>
+  base::Result<Begun> Launch(Begun begun, Place place, Do act);
+  [[nodiscard]] Asker AskerFor(Run& run, Consent consent, const Principal& principal);
+  void RecordApproval(const confirm::Event& event);
+  void Tend(const std::stop_token& stop);
+  void RemoveUnused();
+  void Log(const std::string& text) const;
+
+  HostOptions options_;
+  SandboxManager& manager_;
+  base::WorkerPool& workers_;
+  base::UniqueFd directory_;
+  base::UniqueFd outputs_;
+  base::UniqueFd lock_;
+  confirm::ApprovalQueue approvals_;
+  confirm::SessionApprovals remembered_;
+  std::shared_ptr<const Gate> gate_;
+  std::unique_ptr<Sessions> sessions_;
+  std::unique_ptr<Tokens> tokens_;
+  std::unique_ptr<Runs> runs_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
+  std::map<std::string, std::weak_ptr<SessionLife>> shared_;  // by tenant
+  confirm::Subscription subscription_;
+  std::jthread tender_;  // of expiry, idleness and what is old
+};
+
+}  // namespace skerry::engine

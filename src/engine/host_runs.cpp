@@ -1,0 +1,164 @@
+// How a Host runs what it is told to.
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "confirm/auto_approve.hpp"
+#include "engine/host.hpp"
+#include "json/context_json.hpp"
+#include "json/execution_json.hpp"
+#include "os/files.hpp"
+
+namespace skerry::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+RunEnd EndOf(core::ExecutionResult result, const std::string& execution) {
+  result.execution_id = execution;
+  return {.outcome = std::string(core::NameOf(result.outcome.kind)),
+          .exit_code = result.outcome.exit_code,
+          .result = json::ToJson(result)};
+}
+
+RunEnd EndOf(const base::Error& error, const std::string& execution) {
+  Json object = Json::parse(json::ToJson(error));
+  object["execution_id"] = execution;
+  object["outcome"] = "failed";
+  return {.outcome = "failed", .exit_code = base::RowOf(error.code).exit_code, .result = object.dump(), .error = error};
+}
+
+}  // namespace
+
+Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
+  if (consent == Consent::kGiven)
+    return {.confirmation = std::make_shared<confirm::AutoApprove>(principal.id), .execution = run.id()};
+  // Borrowed: the host outlives its runs.
+  return {.confirmation = {std::shared_ptr<void>(), &remembered_}, .execution = run.id()};
+}
+
+template <class Do>
+base::Result<Begun> Host::Launch(Begun begun, Place place, Do act) {
+  if (begun.replayed) {
+    if (place == Place::kHere) (void)begun.run->Await(base::Deadline::Never(), {});
+    return begun;
+  }
+  if (place == Place::kHere) {
+    act(*begun.run);
+    return begun;
+  }
+  const bool accepted = workers_.Submit([run = begun.run, act = std::move(act)]() mutable { act(*run); });
+  if (accepted) return begun;
+  const base::Error busy{base::Code::kUnavailable, "too much runs already; try again later"};
+  runs_->End(*begun.run, EndOf(busy, begun.run->id()));
+  return std::unexpected(busy);
+}
+
+base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place place) {
+  SKERRY_RETURN_IF_ERROR(core::Validate(work.request));
+  RunOrder order{.record = {.session = work.session ? work.session->id() : "",
+                            .tenant = principal.tenant,
+                            .kind = work.kind,
+                            .language = std::string(core::NameOf(work.request.language)),
+                            .what = work.request.code},
+                 .claim = work.claim,
+                 .most_of_tenant = principal.most_runs,
+                 .input = work.input,
+                 .terminal = work.terminal};
+  if (work.input_text) {
+    SKERRY_ASSIGN_OR_RETURN(order.given_input, os::SealedMemory(*work.input_text));
+  }
+  SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
+  auto shared = std::make_shared<Work>(std::move(work));
+  return Launch(std::move(begun), place, [this, shared, principal](Run& run) { Perform(run, *shared, principal); });
+}
+
+void Host::Perform(Run& run, Work& work, const Principal& principal) {
+  RunStreams streams{.sink = &run.sink(),
+                     .input_fd = run.input_fd(),
+                     .signal_fd = run.signal_fd(),
+                     .asker = AskerFor(run, work.consent, principal),
+                     .admitted = [&run] { run.MarkRunning(); }};
+  if (run.HasTerminal())
+    streams.terminal = TerminalOptions{
+        .size = [&run] { return run.terminal_size(); }, .resized_fd = run.resized_fd(), .type = work.terminal_type};
+  if (work.session) work.session->Used();
+  const std::stop_callback forward(work.cancel, [&run] { run.Cancel(); });
+  auto result = work.session ? work.session->life().Execute(std::move(work.request), std::move(streams),
+                                                            run.stop_token(), run.id())
+                             : manager_.Execute(work.request, streams, run.stop_token());
+  runs_->End(run, result ? EndOf(std::move(*result), run.id()) : EndOf(result.error(), run.id()));
+}
+
+base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work, Place place) {
+  SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, work.session->life().contexts().Find(work.context));
+  RunOrder order{.record = {.session = work.session->id(),
+                            .tenant = principal.tenant,
+                            .kind = "cell",
+                            .language = std::string(core::NameOf(context.language)),
+                            .what = work.cell.text},
+                 .most_of_tenant = principal.most_runs};
+  SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
+  auto shared = std::make_shared<CellWork>(std::move(work));
+  return Launch(std::move(begun), place, [this, shared, principal](Run& run) { PerformCell(run, *shared, principal); });
+}
+
+void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
+  run.MarkRunning();
+  work.session->Used();
+  const auto start = std::chrono::steady_clock::now();
+  auto result = work.session->life().RunCell(work.context, work.cell, run.sink(), run.stop_token(),
+                                             AskerFor(run, work.consent, principal));
+  if (!result) {
+    runs_->End(run, EndOf(result.error(), run.id()));
+    return;
+  }
+  json::CellReport report{.context = work.context, .result = std::move(*result)};
+  report.execution_time =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  if (const auto context = work.session->life().contexts().Find(work.context)) {
+    report.language = context->language;
+    report.cell = context->cells;
+    report.start = context->start;
+    report.degraded = context->degraded;
+  }
+  Json object = Json::parse(json::ToJson(report), nullptr, false);
+  object["execution_id"] = run.id();
+  runs_->End(run, {.outcome = std::string(core::NameOf(report.result.outcome.kind)),
+                   .exit_code = report.result.outcome.exit_code,
+                   .result = object.dump()});
+}
+
+base::Result<std::shared_ptr<Run>> Host::FindRun(const Principal& principal, const std::string& id) const {
+  auto run = runs_->Find(id);
+  if (run && (principal.everybody || (*run)->record().tenant == principal.tenant)) return run;
+  if (!run && run.error().code != base::Code::kNotFound) return run;
+  return base::Err(base::Code::kNotFound, "there is no execution " + id.substr(0, 64));
+}
+
+base::Result<std::vector<std::shared_ptr<Run>>> Host::ListRuns(const Principal& principal,
+                                                               core::RunFilter filter) const {
+  if (!principal.everybody) filter.tenant = principal.tenant;
+  return runs_->List(filter);
+}
+
+void Host::RecordApproval(const confirm::Event& event) {
+  const confirm::Question& question = event.approval->question;
+  core::ApprovalRecord record{.id = event.approval->id,
+                              .session = question.session,
+                              .execution = question.execution,
+                              .digest = question.digest,
+                              .asked_at = event.approval->created};
+  if (const auto run = runs_->Find(question.execution)) (*run)->Tell();
+  if (event.kind == confirm::EventKind::kAsked) {
+    if (const auto added = options_.store->AddApproval(record); !added) Log(added.error().message);
+    return;
+  }
+  record.decision = confirm::NameOf(event.answer.decision);
+  record.decided_by = event.answer.by;
+  record.reason = event.answer.reason;
+  record.decided_at = std::chrono::system_clock::now();
+  if (const auto decided = options_.store->DecideApproval(record); !decided) Log(decided.error().message);
+}
+
+}  // namespace skerry::engine

@@ -1,0 +1,55 @@
+// A session that a daemon keeps.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/service_store.hpp"
+#include "engine/session_life.hpp"
+
+namespace skerry::engine {
+
+enum class Condition {
+  kActive,  // it has a sandbox
+  kIdle,    // it will get one at its next use
+  kPaused,
+  kCrashed,  // it had one when the daemon was killed; until its next use
+};
+std::string_view NameOf(Condition condition);
+
+// Thread-safe.
+class HostedSession {
+ public:
+  HostedSession(core::HostedSessionRecord record, SessionSettings settings, std::shared_ptr<SessionLife> life,
+                Condition condition)
+      : record_(std::move(record)),
+        settings_(std::move(settings)),
+        life_(std::move(life)),
+        crashed_(condition == Condition::kCrashed) {}
+
+  [[nodiscard]] const std::string& id() const { return record_.id; }
+  [[nodiscard]] const std::string& tenant() const { return record_.tenant; }
+  [[nodiscard]] const SessionSettings& settings() const { return settings_; }
+  [[nodiscard]] SessionLife& life() const { return *life_; }
+  [[nodiscard]] const std::shared_ptr<SessionLife>& shared_life() const { return life_; }
+  [[nodiscard]] Condition condition() const;
+  [[nodiscard]] core::HostedSessionRecord record(bool in_use) const;
+  void SetExpiry(std::optional<core::TimePoint> at);
+  [[nodiscard]] bool Expired(core::TimePoint now) const;
+  // It was used since.
+  void Used();
+  // True for the first who asks: it is to be removed.
+  bool BeginRemoval();
+
+ private:
+  mutable std::mutex mutex_;
+  core::HostedSessionRecord record_;
+  const SessionSettings settings_;
+  const std::shared_ptr<SessionLife> life_;
+  bool crashed_;
+  bool removed_ = false;
+};
+
+}  // namespace skerry::engine

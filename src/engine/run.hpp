@@ -1,0 +1,132 @@
+// Run: something that executes, or has executed: code, a command, a cell. It belongs to nobody's connection.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "core/backend.hpp"
+#include "core/service_store.hpp"
+#include "engine/output_log.hpp"
+
+namespace skerry::engine {
+
+// How a run ended.
+struct RunEnd {
+  core::RunState state = core::RunState::kDone;
+  std::string outcome;
+  int exit_code = 0;
+  std::uint64_t output_bytes = 0;
+  std::string result;                // JSON, without what was written
+  std::optional<base::Error> error;  // why nothing is to be had of it
+};
+
+// Its input and what else can be done to it while it runs.
+struct RunChannels {
+  base::UniqueFd input;      // that the program reads from; none for no input
+  base::UniqueFd input_end;  // of us, non-blocking; none when nobody may write
+  base::UniqueFd signals;    // see core::Command::signal_fd
+  base::UniqueFd signals_end;
+  base::UniqueFd resized;
+  std::optional<core::TerminalSize> terminal;
+};
+
+// Thread-safe.
+class Run {
+ public:
+  // Under way.
+  Run(core::RunRecord record, int log_directory, RunChannels channels);
+  // One that is over, from the store.
+  Run(core::RunRecord record, int log_directory, RunEnd end);
+
+  [[nodiscard]] const core::RunRecord& record() const { return record_; }
+  [[nodiscard]] const std::string& id() const { return record_.id; }
+  [[nodiscard]] core::RunState state() const;
+  [[nodiscard]] std::optional<RunEnd> end() const;
+  [[nodiscard]] std::optional<core::TimePoint> ended_at() const;
+  [[nodiscard]] std::uint64_t output_bytes() const;
+  [[nodiscard]] base::Result<OutputReader> Output(std::uint64_t offset) const;
+
+  // False when it had not ended at the deadline or when `stop` was asked for.
+  bool Await(base::Deadline deadline, std::stop_token stop) const;
+
+  // Called after every change of its state and its output, by whatever thread caused it, until the watch ends.
+  class Watch {
+   public:
+    Watch() = default;
+    Watch(Watch&& other) noexcept : run_(std::move(other.run_)), number_(other.number_) {}
+    Watch& operator=(Watch&& other) noexcept;
+    ~Watch();
+
+   private:
+    friend class Run;
+    Watch(std::shared_ptr<const Run> run, std::uint64_t number) : run_(std::move(run)), number_(number) {}
+    std::shared_ptr<const Run> run_;
+    std::uint64_t number_ = 0;
+  };
+  static Watch WatchIt(const std::shared_ptr<const Run>& run, std::function<void()> changed);
+
+  // Ends it as soon as it can be.
+  void Cancel() { stop_.request_stop(); }
+
+  // How many bytes were taken: fewer when the program does not read. kConflict when it has no input or has ended.
+  base::Result<std::size_t> Feed(std::string_view bytes);
+  base::Status EndInput();
+  // Until there may be room again. False at the deadline.
+  [[nodiscard]] bool AwaitRoom(base::Deadline deadline) const;
+  base::Status Signal(int number);
+  // kConflict when it has no terminal.
+  base::Status Resize(const core::TerminalSize& size);
+
+  // For whoever executes it.
+  [[nodiscard]] core::OutputSink& sink() { return sink_; }
+  [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
+  [[nodiscard]] int input_fd() const { return channels_.input.get(); }
+  [[nodiscard]] int signal_fd() const { return channels_.signals.get(); }
+  [[nodiscard]] int resized_fd() const { return channels_.resized.get(); }
+  [[nodiscard]] bool HasTerminal() const { return channels_.terminal.has_value(); }
+  [[nodiscard]] core::TerminalSize terminal_size() const;
+  void MarkRunning();
+  // Waits for a person.
+  void Tell() const { Notify(); }
+  void Finish(RunEnd end, core::TimePoint at);
+
+ private:
+  // Passes on, and tells whoever watches.
+  class TellingSink : public core::OutputSink {
+   public:
+    explicit TellingSink(Run& run) : run_(run) {}
+    core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
+
+   private:
+    Run& run_;
+  };
+  void Notify() const;
+
+  const core::RunRecord record_;
+  const int log_directory_;
+  RunChannels channels_;
+  std::unique_ptr<OutputLog> log_;  // none when it is over
+  TellingSink sink_{*this};
+  std::stop_source stop_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any ended_;
+  core::RunState state_;
+  std::optional<RunEnd> end_;
+  std::optional<core::TimePoint> ended_at_;
+  mutable std::mutex watch_mutex_;
+  mutable std::map<std::uint64_t, std::function<void()>> watchers_;
+  mutable std::uint64_t next_watch_ = 1;
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,210 @@
+#include "engine/runs.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ids.hpp"
+#include "json/execution_json.hpp"
+#include "os/errno_error.hpp"
+#include "os/pipe.hpp"
+
+namespace skerry::engine {
+namespace {
+
+constexpr std::size_t kMostForList = 1000;  // characters of `what`
+
+base::Result<RunChannels> ChannelsFor(RunOrder& order) {
+  RunChannels channels{.terminal = order.terminal};
+  channels.input = std::move(order.given_input);
+  if (order.input == Input::kPipe) {
+    SKERRY_ASSIGN_OR_RETURN(os::Pipe pipe, os::Pipe::Create());
+    SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(pipe.write_end.get()));
+    channels.input = std::move(pipe.read_end);
+    channels.input_end = std::move(pipe.write_end);
+  }
+  if (order.record.kind != "command") return channels;
+  SKERRY_ASSIGN_OR_RETURN(os::Pipe signals, os::Pipe::Create());
+  for (const int fd : {signals.read_end.get(), signals.write_end.get()}) SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
+  channels.signals = std::move(signals.read_end);
+  channels.signals_end = std::move(signals.write_end);
+  if (!order.terminal) return channels;
+  channels.resized.Reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!channels.resized.valid()) return os::ErrnoErr("eventfd");
+  return channels;
+}
+
+// All that was written, as far as it is there.
+std::uint64_t BytesIn(int directory, const std::string& id) {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 20U;
+  auto reader = OutputLog::ReadFile(directory, id, 0);
+  while (reader) {
+    const auto pieces = reader->Next(kAtOnce);
+    if (!pieces || pieces->empty()) return reader->offset();
+  }
+  return 0;
+}
+
+RunEnd LostEnd(const core::RunRecord& record, std::uint64_t output_bytes) {
+  core::ExecutionResult result{
+      .execution_id = record.id,
+      .outcome = {.kind = core::OutcomeKind::kLost, .exit_code = base::RowOf(base::Code::kInternal).exit_code},
+      .output_bytes = output_bytes};
+  auto object = nlohmann::ordered_json::parse(json::ToJson(result));
+  object["error"] = "the daemon was ended while this ran";
+  return {.state = core::RunState::kLost,
+          .outcome = "lost",
+          .exit_code = result.outcome.exit_code,
+          .output_bytes = output_bytes,
+          .result = object.dump()};
+}
+
+RunEnd EndOf(const core::RunRecord& record) {
+  const auto object = nlohmann::json::parse(record.result, nullptr, false);
+  RunEnd end{.state = record.state, .result = record.result};
+  if (!object.is_object()) return end;
+  end.outcome = object.value("outcome", "");
+  end.exit_code = object.value("exit_code", 0);
+  end.output_bytes = object.value("output_bytes", std::uint64_t{0});
+  const std::string code = object.value("error_code", "");
+  for (const base::CodeRow& row : base::CodeTable())
+    if (row.name == code) end.error = base::Error{row.code, object.value("error", "")};
+  return end;
+}
+
+}  // namespace
+
+base::Result<Begun> Runs::Begin(RunOrder order) {
+  const std::size_t most = order.most_of_tenant;
+  if (most != 0) {
+    const std::scoped_lock lock(mutex_);
+    const auto of_tenant = std::ranges::count_if(
+        under_way_, [&](const auto& entry) { return entry.second->record().tenant == order.record.tenant; });
+    if (static_cast<std::size_t>(of_tenant) >= most)
+      return base::Err(base::Code::kRateLimited,
+                       "there are " + std::to_string(of_tenant) +
+                           " runs at once, the most that this token may have; wait for one to "
+                           "end");
+  }
+  core::RunRecord& record = order.record;
+  record.id = base::RandomId("x");
+  record.created_at = std::chrono::system_clock::now();
+  record.state = core::RunState::kRunning;  // in the store: what waits is lost in the same way
+  record.what.resize(std::min(record.what.size(), kMostForList));
+  SKERRY_ASSIGN_OR_RETURN(RunChannels channels, ChannelsFor(order));
+  const auto sequence = store_.BeginRun(record, order.claim);
+  if (!sequence && sequence.error().code == base::Code::kConflict && order.claim) {
+    SKERRY_ASSIGN_OR_RETURN(const auto claim, store_.FindClaim(order.claim->tenant, order.claim->key));
+    if (claim.request_sha256 != order.claim->request_sha256)
+      return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
+    SKERRY_ASSIGN_OR_RETURN(auto run, Find(claim.made));
+    return Begun{std::move(run), true};
+  }
+  if (!sequence) return std::unexpected(sequence.error());
+  record.sequence = *sequence;
+  record.state = core::RunState::kWaiting;
+  auto run = std::make_shared<Run>(std::move(record), directory_, std::move(channels));
+  const std::scoped_lock lock(mutex_);
+  under_way_.emplace(run->id(), run);
+  return Begun{std::move(run), false};
+}
+
+void Runs::End(Run& run, RunEnd end) {
+  const auto now = std::chrono::system_clock::now();
+  // What cannot be written is lost after a restart, and known until then.
+  (void)store_.EndRun(run.id(), end.state, end.result, now);
+  run.Finish(std::move(end), now);
+  const std::scoped_lock lock(mutex_);
+  under_way_.erase(run.id());
+  left_.notify_all();
+}
+
+std::shared_ptr<Run> Runs::FromRecord(core::RunRecord record) const {
+  RunEnd end = EndOf(record);
+  return std::make_shared<Run>(std::move(record), directory_, std::move(end));
+}
+
+base::Result<std::shared_ptr<Run>> Runs::Find(const std::string& id) const {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = under_way_.find(id); found != under_way_.end()) return found->second;
+  }
+  SKERRY_ASSIGN_OR_RETURN(core::RunRecord record, store_.FindRun(id));
+  return FromRecord(std::move(record));
+}
+
+base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filter) const {
+  const auto wanted = filter.state;
+  if (wanted == core::RunState::kWaiting) filter.state = core::RunState::kRunning;
+  SKERRY_ASSIGN_OR_RETURN(auto records, store_.Runs(filter));
+  std::vector<std::shared_ptr<Run>> runs;
+  for (core::RunRecord& record : records) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = under_way_.find(record.id);
+    auto run = found != under_way_.end() ? found->second : FromRecord(std::move(record));
+    if (!wanted || run->state() == *wanted) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+std::size_t Runs::CountOf(const std::string& session) const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(under_way_, [&](const auto& entry) { return entry.second->record().session == session; }));
+}
+
+std::size_t Runs::Count() const {
+  const std::scoped_lock lock(mutex_);
+  return under_way_.size();
+}
+
+bool Runs::Stop(const std::optional<std::string>& session, base::Deadline deadline) {
+  const auto concerned = [&](const Run& run) { return !session || run.record().session == *session; };
+  std::unique_lock lock(mutex_);
+  const auto none = [&] {
+    return std::ranges::none_of(under_way_, [&](const auto& entry) { return concerned(*entry.second); });
+  };
+  std::vector<std::shared_ptr<Run>> all;
+  for (const auto& [id, run] : under_way_)
+    if (concerned(*run)) all.push_back(run);
+  lock.unlock();
+  for (const auto& run : all) run->Cancel();
+  lock.lock();
+  return left_.wait_for(lock, deadline.Remaining(), none);
+}
+
+base::Status Runs::MarkLost() {
+  SKERRY_ASSIGN_OR_RETURN(const auto unfinished, store_.UnfinishedRuns());
+  for (const core::RunRecord& record : unfinished) {
+    const RunEnd end = LostEnd(record, BytesIn(directory_, record.id));
+    SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, end.state, end.result, std::chrono::system_clock::now()));
+  }
+  return {};
+}
+
+base::Status Runs::Forget(std::chrono::seconds keep_for, std::size_t keep) {
+  constexpr std::size_t kAtOnce = 1000;
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(const auto ids,
+                            store_.ForgetRuns(std::chrono::system_clock::now() - keep_for, keep, kAtOnce));
+    for (const std::string& id : ids) (void)::unlinkat(directory_, id.c_str(), 0);
+    if (ids.size() < kAtOnce) return {};
+  }
+}
+
+base::Status Runs::ForgetOutputs(const std::string& session) {
+  core::RunFilter filter{.session = session, .limit = 1000};
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(const auto records, store_.Runs(filter));
+    if (records.empty()) return {};
+    for (const core::RunRecord& record : records) (void)::unlinkat(directory_, record.id.c_str(), 0);
+    filter.before = records.back().sequence;
+  }
+}
+
+}  // namespace skerry::engine

@@ -1,0 +1,262 @@
+#include "engine/session_life.hpp"
+
+#include <utility>
+
+namespace skerry::engine {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+constexpr auto kPatience = 30s;  // with whoever has the session, here or in another process
+
+// A sandbox that somebody else owns, for its contexts.
+class BorrowedSandbox : public core::Sandbox {
+ public:
+  explicit BorrowedSandbox(core::Sandbox& sandbox) : sandbox_(sandbox) {}
+
+  base::Status Start() override { return {}; }
+  base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
+                                            std::stop_token stop) override {
+    return sandbox_.Execute(command, sink, std::move(stop));
+  }
+  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override {
+    return sandbox_.OpenContext(language, ends);
+  }
+  base::Status Stop() override { return {}; }
+  [[nodiscard]] bool IsRunning() const override { return sandbox_.IsRunning(); }
+  [[nodiscard]] std::string Workspace() const override { return sandbox_.Workspace(); }
+  [[nodiscard]] std::optional<core::WorkspaceView> View() const override { return sandbox_.View(); }
+  [[nodiscard]] std::vector<std::string> Degraded() const override { return sandbox_.Degraded(); }
+
+ private:
+  core::Sandbox& sandbox_;
+};
+
+core::ExecutionEnd EndOf(const base::Result<core::CellResult>& result) {
+  if (!result)
+    return {
+        .outcome = "failed", .exit_code = base::RowOf(result.error().code).exit_code, .reason = result.error().message};
+  return {.outcome = std::string(core::NameOf(result->outcome.kind)),
+          .exit_code = result->outcome.exit_code,
+          .reason = result->outcome.Explanation()};
+}
+
+}  // namespace
+
+class SessionLife::Use {
+ public:
+  explicit Use(SessionLife& life) : life_(&life) {}
+  Use(Use&& other) noexcept : life_(std::exchange(other.life_, nullptr)) {}
+  Use& operator=(Use&&) = delete;
+  ~Use() {
+    if (life_ != nullptr) life_->Leave();
+  }
+
+ private:
+  SessionLife* life_;
+};
+
+SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifeParts parts)
+    : workspace_(std::move(workspace)),
+      settings_(std::move(settings)),
+      parts_(std::move(parts)),
+      contexts_({.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
+                 .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
+                 .session = workspace_,
+                 .ends = core::Reach::kCommand}) {}
+
+SessionLife::~SessionLife() {
+  End();
+}
+
+base::Status SessionLife::OpenSession() {
+  if (session_) return {};
+  SKERRY_ASSIGN_OR_RETURN(Session session, parts_.sessions.Open(workspace_, base::Deadline::After(kPatience)));
+  session_ = std::make_unique<Session>(std::move(session));
+  return {};
+}
+
+base::Status SessionLife::BeginLife() {
+  if (settings_.mode == LifeMode::kDisabled || session_->IsLive()) return {};
+  const std::scoped_lock order(order_);
+  SKERRY_RETURN_IF_ERROR(session_->BeginLife(
+      parts_.manager,
+      {.sandbox_type = settings_.backend, .max_memory_mb = settings_.limits.memory_mb, .image = settings_.image},
+      settings_.limits));
+  parts_.changed(true);
+  return {};
+}
+
+base::Status SessionLife::EndLife() {
+  if (!session_ || !session_->IsLive()) return {};
+  contexts_.RemoveAll();
+  const auto ended = session_->EndLife();
+  parts_.changed(false);
+  return ended;
+}
+
+base::Result<SessionLife::Use> SessionLife::Enter(Need need) {
+  std::unique_lock lock(mutex_);
+  if (!left_.wait_for(lock, kPatience, [&] { return !alone_; }))
+    return base::Err(base::Code::kConflict, "session " + workspace_ + " is busy with a run in a sandbox of its own");
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
+  if (paused_ && need != Need::kReading)
+    return base::Err(base::Code::kConflict, "session " + workspace_ + " is paused; resume it first");
+  SKERRY_RETURN_IF_ERROR(OpenSession());
+  if (need == Need::kSandbox) SKERRY_RETURN_IF_ERROR(BeginLife());
+  ++users_;
+  return Use(*this);
+}
+
+base::Result<SessionLife::Use> SessionLife::EnterAlone() {
+  const std::scoped_lock lock(mutex_);
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
+  if (users_ != 0 || paused_)
+    return base::Err(base::Code::kConflict, "programs run in session " + workspace_ +
+                                                "; this needs it for itself: wait for them, or end them");
+  SKERRY_RETURN_IF_ERROR(OpenSession());
+  SKERRY_RETURN_IF_ERROR(EndLife());
+  ++users_;
+  alone_ = true;
+  return Use(*this);
+}
+
+void SessionLife::Leave() {
+  const std::scoped_lock lock(mutex_);
+  --users_;
+  alone_ = false;
+  last_use_ = std::chrono::steady_clock::now();
+  left_.notify_all();
+}
+
+bool SessionLife::Fits(const core::ExecutionRequest& request) const {
+  return request.max_memory_mb == settings_.limits.memory_mb && request.image == settings_.image &&
+         (request.sandbox_type == core::kAutoSandbox || request.sandbox_type == settings_.backend);
+}
+
+base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest request, RunStreams streams,
+                                                         std::stop_token stop, const std::string& execution) {
+  for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
+  const bool dry = request.carry == core::Carry::kShow;
+  const bool apart = !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
+  SKERRY_ASSIGN_OR_RETURN(const Use use, apart ? EnterAlone() : Enter(dry ? Need::kFiles : Need::kSandbox));
+  std::unique_lock order(order_, std::defer_lock);
+  if (apart || dry || settings_.mode == LifeMode::kDisabled) order.lock();
+  return session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution);
+}
+
+base::Result<std::unique_ptr<core::Sandbox>> SessionLife::BorrowSandbox() {
+  if (!session_ || !session_->IsLive())
+    return base::Err(base::Code::kNotStarted, "session " + workspace_ + " has no sandbox");
+  return std::make_unique<BorrowedSandbox>(session_->sandbox());
+}
+
+base::Result<ContextSummary> SessionLife::CreateContext(const std::string& name, core::Language language) {
+  if (settings_.mode == LifeMode::kDisabled)
+    return base::Err(base::Code::kDisabled, "contexts need a sandbox, and this session has none");
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  return contexts_.Create(name, language);
+}
+
+base::Status SessionLife::RestartContext(const std::string& name) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  return contexts_.Restart(name);
+}
+
+base::Result<core::CellResult> SessionLife::RunCell(const std::string& name, const core::Cell& cell,
+                                                    core::OutputSink& sink, std::stop_token stop, const Asker& asker) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, contexts_.Find(name));
+  base::Result<core::CellResult> result = base::Err(base::Code::kInternal, "the cell was not run");
+  core::ExecutionRecord record{
+      .id = asker.execution,
+      .kind = "cell",
+      .what = cell.text,
+      .language = std::string(core::NameOf(context.language)),
+      .timeout_seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(cell.timeout).count())};
+  SKERRY_RETURN_IF_ERROR(session_->RunApart(std::move(record), [&] {
+    result = contexts_.Run(name, context.language, cell, sink, std::move(stop), asker);
+    return EndOf(result);
+  }));
+  return result;
+}
+
+base::Status SessionLife::Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kReading));
+  return look(session_->files());
+}
+
+base::Status SessionLife::Change(const std::function<base::Status(Session&)>& act) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kFiles));
+  const std::scoped_lock order(order_);
+  return act(*session_);
+}
+
+base::Status SessionLife::ChangeAtRest(const std::function<base::Status(Session&)>& act) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, EnterAlone());
+  const std::scoped_lock order(order_);
+  return act(*session_);
+}
+
+base::Status SessionLife::Pause() {
+  const std::scoped_lock lock(mutex_);
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
+  if (paused_) return base::Err(base::Code::kConflict, "session " + workspace_ + " is paused already");
+  if (session_ && session_->IsLive()) SKERRY_RETURN_IF_ERROR(session_->sandbox().Freeze());
+  paused_ = true;
+  return {};
+}
+
+base::Status SessionLife::Resume() {
+  const std::scoped_lock lock(mutex_);
+  if (!paused_) return base::Err(base::Code::kConflict, "session " + workspace_ + " is not paused");
+  if (session_ && session_->IsLive()) SKERRY_RETURN_IF_ERROR(session_->sandbox().Thaw());
+  paused_ = false;
+  last_use_ = std::chrono::steady_clock::now();
+  return {};
+}
+
+base::Status SessionLife::Rest() {
+  const std::scoped_lock lock(mutex_);
+  if (users_ != 0) return base::Err(base::Code::kConflict, "programs run in session " + workspace_);
+  const auto ended = EndLife();
+  session_.reset();
+  paused_ = false;
+  return ended;
+}
+
+void SessionLife::RestIfIdle() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || users_ != 0 || paused_ || !session_) return;
+  contexts_.Sweep();
+  if (!contexts_.List().empty() || std::chrono::steady_clock::now() - last_use_ < settings_.idle) return;
+  (void)EndLife();
+  session_.reset();
+}
+
+void SessionLife::End() {
+  std::unique_lock lock(mutex_);
+  ended_ = true;
+  if (paused_ && session_ && session_->IsLive()) (void)session_->sandbox().Thaw();
+  paused_ = false;
+  left_.wait(lock, [&] { return users_ == 0; });
+  (void)EndLife();
+  session_.reset();
+}
+
+bool SessionLife::HasSandbox() const {
+  const std::scoped_lock lock(mutex_);
+  return session_ && session_->IsLive();
+}
+
+bool SessionLife::IsPaused() const {
+  const std::scoped_lock lock(mutex_);
+  return paused_;
+}
+
+std::chrono::steady_clock::time_point SessionLife::LastUse() const {
+  const std::scoped_lock lock(mutex_);
+  return users_ != 0 ? std::chrono::steady_clock::now() : last_use_;
+}
+
+}  // namespace skerry::engine

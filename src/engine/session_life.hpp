@@ -1,0 +1,102 @@
+// SessionLife: a session's workspace, and the sandbox that it has while it is in use. Of a daemon; several of its
+// sessions may share one.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "engine/context_manager.hpp"
+#include "engine/sandbox_manager.hpp"
+#include "engine/session_settings.hpp"
+#include "engine/sessions.hpp"
+
+namespace skerry::engine {
+
+// All of them outlive it.
+struct LifeParts {
+  const Sessions& sessions;
+  SandboxManager& manager;
+  std::shared_ptr<const Gate> gate;                     // before cells
+  std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back
+};
+
+// Thread-safe.
+class SessionLife {
+ public:
+  SessionLife(std::string workspace, SessionSettings settings, LifeParts parts);
+  SessionLife(const SessionLife&) = delete;
+  SessionLife& operator=(const SessionLife&) = delete;
+  ~SessionLife();
+
+  [[nodiscard]] const std::string& workspace() const { return workspace_; }
+  [[nodiscard]] const SessionSettings& settings() const { return settings_; }
+
+  // Makes the sandbox when there is none. What a request wants other than the session has (memory, image, sandbox) it
+  // gets in a sandbox of its own, when nothing else runs: kConflict otherwise. kConflict when it is paused.
+  base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, RunStreams streams, std::stop_token stop,
+                                              const std::string& execution);
+
+  base::Result<ContextSummary> CreateContext(const std::string& name, core::Language language);
+  base::Result<core::CellResult> RunCell(const std::string& name, const core::Cell& cell, core::OutputSink& sink,
+                                         std::stop_token stop, const Asker& asker);
+  // What needs no sandbox to be made: names, interrupts, removal.
+  [[nodiscard]] ContextManager& contexts() { return contexts_; }
+  base::Status RestartContext(const std::string& name);
+
+  // Files as programs see them now.
+  base::Status Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
+  base::Status Change(const std::function<base::Status(Session&)>& act);
+  // When nothing runs, and without a sandbox: kConflict otherwise.
+  base::Status ChangeAtRest(const std::function<base::Status(Session&)>& act);
+
+  base::Status Pause();
+  base::Status Resume();
+  // Ends the sandbox; kConflict while somebody uses it, unless they are only contexts that wait.
+  base::Status Rest();
+  void RestIfIdle();
+  // For good; waits for those who use it. Nothing may follow.
+  void End();
+
+  [[nodiscard]] bool HasSandbox() const;
+  [[nodiscard]] bool IsPaused() const;
+  [[nodiscard]] std::chrono::steady_clock::time_point LastUse() const;
+
+ private:
+  enum class Need { kReading, kFiles, kSandbox };
+  class Use;
+  base::Result<Use> Enter(Need need);
+  // Alone, and without a sandbox.
+  base::Result<Use> EnterAlone();
+  void Leave();
+  // These need the lock.
+  base::Status OpenSession();
+  base::Status BeginLife();
+  base::Status EndLife();
+  [[nodiscard]] bool Fits(const core::ExecutionRequest& request) const;
+  base::Result<std::unique_ptr<core::Sandbox>> BorrowSandbox();
+
+  const std::string workspace_;
+  const SessionSettings settings_;
+  LifeParts parts_;
+  mutable std::mutex mutex_;
+  std::condition_variable left_;
+  std::mutex order_;                  // of those who change files, and of everything that is done without a sandbox
+  std::unique_ptr<Session> session_;  // open while in use
+  ContextManager contexts_;
+  std::size_t users_ = 0;
+  bool alone_ = false;
+  bool paused_ = false;
+  bool ended_ = false;
+  std::chrono::steady_clock::time_point last_use_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,77 @@
+#include "engine/session_settings.hpp"
+
+#include <array>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace skerry::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kModes = {std::pair{LifeMode::kPerSession, std::string_view("per-session")},
+                               std::pair{LifeMode::kShared, std::string_view("shared")},
+                               std::pair{LifeMode::kDisabled, std::string_view("disabled")}};
+
+// The one list of which limit has which name.
+template <class Visit>
+void ForEachLimit(const Visit& visit) {
+  visit("memory_mb", &core::SandboxLimits::memory_mb);
+  visit("pids", &core::SandboxLimits::pids);
+  visit("cpu_percent", &core::SandboxLimits::cpu_percent);
+  visit("open_files", &core::SandboxLimits::open_files);
+  visit("file_mb", &core::SandboxLimits::file_mb);
+  visit("tmp_mb", &core::SandboxLimits::tmp_mb);
+  visit("disk_mb", &core::SandboxLimits::disk_mb);
+  visit("disk_files", &core::SandboxLimits::disk_files);
+}
+
+}  // namespace
+
+std::string_view NameOf(LifeMode mode) {
+  for (const auto& [row, name] : kModes)
+    if (row == mode) return name;
+  return "";
+}
+
+std::optional<LifeMode> ParseLifeMode(std::string_view name) {
+  for (const auto& [mode, row] : kModes)
+    if (row == name) return mode;
+  return std::nullopt;
+}
+
+std::string EncodeSettings(const SessionSettings& settings) {
+  Json limits = Json::object();
+  ForEachLimit([&](const char* name, auto member) { limits[name] = settings.limits.*member; });
+  Json object = {{"mode", NameOf(settings.mode)},        {"backend", settings.backend},
+                 {"limits", std::move(limits)},          {"timeout_seconds", settings.timeout.count()},
+                 {"environment", settings.environment},  {"metadata", settings.metadata},
+                 {"idle_seconds", settings.idle.count()}};
+  if (settings.image) object["image"] = *settings.image;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+base::Result<SessionSettings> DecodeSettings(std::string_view text) {
+  const Json object = Json::parse(text, nullptr, false);
+  try {
+    SessionSettings settings;
+    const auto mode = ParseLifeMode(object.at("mode").get<std::string>());
+    if (!mode) return base::Err(base::Code::kInternal, "the settings of a session have an unknown mode");
+    settings.mode = *mode;
+    settings.backend = object.at("backend").get<std::string>();
+    ForEachLimit([&](const char* name, auto member) {
+      settings.limits.*member = object.at("limits").at(name).get<std::uint64_t>();
+    });
+    settings.timeout = std::chrono::seconds(object.at("timeout_seconds").get<std::int64_t>());
+    settings.environment = object.at("environment").get<std::map<std::string, std::string>>();
+    settings.metadata = object.at("metadata").get<std::map<std::string, std::string>>();
+    settings.idle = std::chrono::seconds(object.at("idle_seconds").get<std::int64_t>());
+    if (object.contains("image")) settings.image = object.at("image").get<std::string>();
+    return settings;
+  } catch (const Json::exception& error) {
+    return base::Err(base::Code::kInternal, std::string("the settings of a session cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace skerry::engine

@@ -1,0 +1,38 @@
+// What a session of a daemon was made with.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "core/backend.hpp"
+#include "core/execution.hpp"
+
+namespace skerry::engine {
+
+// S1.6, without one-shot, which needs no session.
+enum class LifeMode { kPerSession, kShared, kDisabled };
+std::string_view NameOf(LifeMode mode);
+std::optional<LifeMode> ParseLifeMode(std::string_view name);
+
+struct SessionSettings {
+  LifeMode mode = LifeMode::kPerSession;
+  std::string backend{core::kAutoSandbox};
+  std::optional<std::string> image;
+  core::SandboxLimits limits;
+  std::chrono::seconds timeout{30};  // of a run that names none
+  std::map<std::string, std::string> environment;
+  std::map<std::string, std::string> metadata;
+  std::chrono::seconds idle{300};  // after which the sandbox is ended
+
+  bool operator==(const SessionSettings&) const = default;
+};
+
+// One line of text, and back.
+std::string EncodeSettings(const SessionSettings& settings);
+base::Result<SessionSettings> DecodeSettings(std::string_view text);
+
+}  // namespace skerry::engine

@@ -131,7 +131,7 @@ class Checker:
             if not (path.parent / target).exists():
                 self.report(path, line, f'"{target}" names no folder (write the path from src/)')
             return
-        is_test = path.stem.endswith("_test")
+        is_test = path.stem.endswith("_test") or path.stem.startswith("test_")
         folder = target.rpartition("/")[0]
         other, _ = self.rules.layer_of(folder)
         if other is None:

@@ -1,0 +1,40 @@
+// An answer that refuses, as an error.
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
+#include "transport/client/client.hpp"
+
+namespace skerry::transport::client {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string TextOf(const Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+base::Code CodeOf(int status, const std::string& name) {
+  const auto rows = base::CodeTable();
+  const auto by_name = std::ranges::find(rows, name, &base::CodeRow::name);
+  if (by_name != rows.end()) return by_name->code;
+  const auto by_status = std::ranges::find(rows, status, &base::CodeRow::http_status);
+  if (by_status != rows.end()) return by_status->code;
+  constexpr int kGone = 410;
+  constexpr int kServerErrors = 500;
+  if (status == kGone) return base::Code::kNotFound;
+  return status >= kServerErrors ? base::Code::kInternal : base::Code::kInvalidArgument;
+}
+
+}  // namespace
+
+base::Error ErrorOf(int status, std::string_view body) {
+  const Json object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  std::string message = base::Printable(TextOf(object, "message"));
+  if (message.empty()) message = "the daemon refused with status " + std::to_string(status);
+  return {.code = CodeOf(status, TextOf(object, "code")), .message = std::move(message)};
+}
+
+}  // namespace skerry::transport::client

@@ -1,0 +1,85 @@
+#include "transport/client/request_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace skerry::transport::client {
+namespace {
+
+constexpr std::string_view kLineEnd = "\r\n";
+
+// Of names and methods: RFC 9110's tokens.
+bool IsToken(std::string_view text) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kMarks.contains(c);
+  });
+}
+
+bool IsTarget(std::string_view text) {
+  return text.starts_with('/') && std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7F'; });
+}
+
+bool IsValue(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= ' ' && byte != 0x7FU) || c == '\t';
+  });
+}
+
+void AddHeader(std::string& head, std::string_view name, std::string_view value) {
+  head.append(name).append(": ").append(value).append(kLineEnd);
+}
+
+}  // namespace
+
+Framing FramingOf(const OutgoingRequest& request) {
+  if (request.feed) return request.feed_size ? Framing::kLength : Framing::kChunks;
+  const bool has_one = !request.body.empty() || (request.method != "GET" && request.method != "HEAD");
+  return has_one ? Framing::kLength : Framing::kNone;
+}
+
+base::Status CheckRequest(const Endpoint& endpoint, const OutgoingRequest& request) {
+  const auto wrong = [](const char* what) { return base::Err(base::Code::kInvalidArgument, what); };
+  if (!IsToken(request.method)) return wrong("this is no method of HTTP");
+  if (!IsTarget(request.target)) return wrong("the target of a request is a path with its escapes");
+  if (!IsValue(endpoint.token)) return wrong("a token has no control characters");
+  for (const auto& [name, value] : request.headers)
+    if (!IsToken(name) || !IsValue(value)) return wrong("a header has a name, and no control characters in its value");
+  return {};
+}
+
+std::string HostOf(const Endpoint& endpoint) {
+  if (endpoint.kind == Endpoint::Kind::kUnix) return "localhost";
+  return (endpoint.host.contains(':') ? "[" + endpoint.host + "]" : endpoint.host) + ":" +
+         std::to_string(endpoint.port);
+}
+
+std::vector<std::pair<std::string, std::string>> CommonHeaders(const Endpoint& endpoint) {
+  std::vector<std::pair<std::string, std::string>> headers = {{"User-Agent", "skerry/" SKERRY_VERSION}};
+  if (!endpoint.token.empty()) headers.emplace_back("Authorization", "Bearer " + endpoint.token);
+  return headers;
+}
+
+std::string HeadOf(const Endpoint& endpoint, const OutgoingRequest& request) {
+  std::string head = request.method + " " + request.target + " HTTP/1.1\r\n";
+  AddHeader(head, "Host", HostOf(endpoint));
+  for (const auto& [name, value] : CommonHeaders(endpoint)) AddHeader(head, name, value);
+  for (const auto& [name, value] : request.headers) AddHeader(head, name, value);
+  const Framing framing = FramingOf(request);
+  if (framing == Framing::kChunks) AddHeader(head, "Transfer-Encoding", "chunked");
+  if (framing == Framing::kLength)
+    AddHeader(head, "Content-Length", std::to_string(request.feed ? *request.feed_size : request.body.size()));
+  return head.append(kLineEnd);
+}
+
+std::string ChunkOf(std::string_view piece) {
+  constexpr int kHexadecimal = 16;
+  std::array<char, 16> size{};
+  const auto end = std::to_chars(size.data(), size.data() + size.size(), piece.size(), kHexadecimal).ptr;
+  std::string chunk(size.data(), end);
+  return chunk.append(kLineEnd).append(piece).append(kLineEnd);
+}
+
+}  // namespace skerry::transport::client

@@ -1,0 +1,22 @@
+// Who has connected to a socket.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/http/message.hpp"
+
+namespace skerry::transport::http {
+
+struct Client {
+  Peer peer;
+  std::string key;                 // whom connections are counted for
+  std::vector<std::string> local;  // names of the socket that they reached
+};
+
+// Nothing: not to be served. A unix socket serves its owner and root. `host`: the name that was listened on.
+std::optional<Client> ClientOf(int fd, Transport transport, const std::string& host);
+
+}  // namespace skerry::transport::http

@@ -1,0 +1,280 @@
+#include "transport/http/connection.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "transport/http/answer_text.hpp"
+#include "transport/http/body_collector.hpp"
+#include "transport/http/chunks.hpp"
+
+namespace skerry::transport::http {
+namespace {
+
+constexpr std::size_t kReadSize = std::size_t{4} << 10U;
+constexpr std::size_t kBodyReadSize = std::size_t{128} << 10U;
+constexpr std::chrono::milliseconds kLookAtHandler{200};
+constexpr std::chrono::milliseconds kLookAtStream{500};
+constexpr std::chrono::milliseconds kLinger{1000};
+
+Refusal Busy() {
+  return {.status = 503,
+          .code = "unavailable",
+          .message = "too much is going on; try again soon",
+          .headers = {{"Retry-After", "1"}}};
+}
+
+Refusal NeedsUpgrade() {
+  return {.status = 426,
+          .code = "upgrade_required",
+          .message = "this is a WebSocket (version 13); nothing may be sent before its handshake is over",
+          .headers = {{"Upgrade", "websocket"}, {"Sec-WebSocket-Version", "13"}}};
+}
+
+// Takes content from what was read.
+class BodyDecoder {
+ public:
+  explicit BodyDecoder(const Framing& framing) : chunked_(framing.chunked), left_(framing.content_length.value_or(0)) {}
+
+  [[nodiscard]] bool done() const { return chunked_ ? chunks_.done() : left_ == 0; }
+  [[nodiscard]] std::size_t WorthReading() const {
+    return chunked_ ? kBodyReadSize : static_cast<std::size_t>(std::min<std::uint64_t>(left_, kBodyReadSize));
+  }
+  base::Result<ChunkDecoder::Step> Decode(std::string_view bytes) {
+    if (chunked_) return chunks_.Decode(bytes);
+    const auto take = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
+    left_ -= take;
+    return ChunkDecoder::Step{.consumed = take, .content = bytes.substr(0, take)};
+  }
+
+ private:
+  bool chunked_;
+  std::uint64_t left_;
+  ChunkDecoder chunks_;
+};
+
+// A handler throws nothing; if a library below it does, that is one failed request and not the end of the daemon.
+Response CallHandler(const Exchange& exchange) {
+  try {
+    return exchange.route->handler(exchange.request);
+  } catch (const std::exception&) {
+    const Refusal refusal = RefusalOf({base::Code::kInternal, "the handler failed"});
+    return exchange.dialect->refuse(refusal, exchange.request.id);
+  }
+}
+
+BodyLimits LimitsOf(const Exchange& exchange, const ServerOptions& options) {
+  const bool small = exchange.route->body != BodyRule::kLarge;
+  return {.most = exchange.max_body,
+          .in_memory = small ? exchange.max_body : options.limits.memory_body,
+          .spool = options.spool};
+}
+
+}  // namespace
+
+Connection::Connection(Service& service, Channel channel, Client client)
+    : service_(service), channel_(std::move(channel)), client_(std::move(client)) {}
+
+asio::awaitable<void> Connection::Serve() {
+  limit_.Within(service_.options.limits.header_time);
+  if (!co_await channel_.Handshake()) co_return;
+  while (!aborted_ && !service_.draining && co_await ServeOne()) first_ = false;
+  co_await Leave();
+}
+
+asio::awaitable<bool> Connection::ServeOne() {
+  Exchange exchange;
+  std::optional<Refusal> refusal;
+  const auto length = co_await ReadHead(refusal);
+  if (!length && !refusal) co_return false;
+  exchange.begun = std::chrono::steady_clock::now();
+  exchange.request.head.peer = client_.peer;
+  exchange.dialect = &service_.options.dialects.front();
+  if (length) {
+    refusal = service_.gate.Read(in_.view().substr(0, *length), exchange);
+    in_.Consume(*length);
+  }
+  if (exchange.request.id.empty()) exchange.request.id = base::RandomId("req");
+  if (!refusal) refusal = service_.gate.Admit(exchange, client_.local);
+  // Whoever was refused before their body was read cannot go on behind it.
+  if (refusal && exchange.framing.HasBody()) exchange.framing.keep_alive = false;
+  const bool whole = refusal || co_await ReadBody(exchange, refusal);
+  Response response;
+  if (whole && !refusal) refusal = co_await Handle(exchange, response);
+  if (refusal) response = Refuse(exchange, *refusal);
+  if (!whole || aborted_) {
+    Log(exchange, 0, 0);
+    co_return false;
+  }
+  const int status = response.status;
+  const Sent sent = co_await Send(exchange, std::move(response));
+  Log(exchange, status, sent.bytes);
+  co_return sent.keep_alive;
+}
+
+// The time for a head runs from its first byte to its last: sending it letter by letter gains nothing.
+asio::awaitable<std::optional<std::size_t>> Connection::ReadHead(std::optional<Refusal>& refusal) {
+  const Limits& limits = service_.options.limits;
+  HeadScanner scanner(limits.header_bytes);
+  phase_ = in_.empty() ? Phase::kIdle : Phase::kHead;
+  in_.ShrinkTo(kReadSize);
+  if (!first_) limit_.Within(phase_ == Phase::kIdle ? limits.idle_time : limits.header_time);
+  for (;;) {
+    auto found = scanner.Scan(in_.view());
+    if (!found) refusal = std::move(found).error();
+    if (refusal || *found) phase_ = Phase::kBusy;
+    if (phase_ == Phase::kBusy) limit_.Off();
+    if (refusal) co_return std::nullopt;
+    if (*found) co_return **found;
+    const std::size_t got = co_await channel_.Read(in_.Prepare(kReadSize));
+    if (got == 0) co_return std::nullopt;
+    in_.Commit(got);
+    if (phase_ == Phase::kIdle && !first_) limit_.Within(limits.header_time);
+    phase_ = Phase::kHead;
+  }
+}
+
+// False: the client is gone.
+asio::awaitable<bool> Connection::ReadBody(Exchange& exchange, std::optional<Refusal>& refusal) {
+  if (!exchange.framing.HasBody()) co_return true;
+  if (exchange.framing.expects_continue && in_.empty()) {
+    if (!co_await WriteAll("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+  }
+  const bool there = co_await CollectBody(exchange, refusal);
+  limit_.Off();
+  in_.ShrinkTo(kReadSize);
+  if (refusal) exchange.framing.keep_alive = false;
+  if (refusal && refusal->status == 413 && exchange.route->body == BodyRule::kNone)
+    refusal = Refusal{.status = 400, .code = "invalid_argument", .message = "this request has no body"};
+  co_return there;
+}
+
+asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<Refusal>& refusal) {
+  BodyCollector collector(LimitsOf(exchange, service_.options));
+  BodyDecoder decoder(exchange.framing);
+  while (!decoder.done()) {
+    if (in_.empty()) {
+      limit_.Within(service_.options.limits.body_time);
+      const std::size_t got = co_await channel_.Read(in_.Prepare(decoder.WorthReading()));
+      if (got == 0) co_return false;
+      in_.Commit(got);
+    }
+    const auto step = decoder.Decode(in_.view());
+    if (!step) refusal = RefusalOf(step.error());
+    if (step && !step->content.empty()) refusal = collector.Append(step->content);
+    if (refusal) co_return true;
+    in_.Consume(step->consumed);
+  }
+  auto body = collector.Finish();
+  if (body) exchange.request.body = std::move(*body);
+  if (!body) refusal = std::move(body).error();
+  co_return true;
+}
+
+asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, Response& response) {
+  const Route& route = *exchange.route;
+  if (route.where == Where::kWorker && service_.requests >= service_.options.limits.requests_at_once) co_return Busy();
+  gone_ = std::stop_source();
+  exchange.request.gone = gone_.get_token();
+  ++service_.requests;
+  bool taken = true;
+  if (route.where == Where::kSocketThread) {
+    response = CallHandler(exchange);
+  } else {
+    if (route.watch == Watch::kDisconnect) LookAt(Watched::kHandler);
+    taken = co_await RunOnWorker(exchange, response);
+    LookAt(Watched::kNothing);
+  }
+  --service_.requests;
+  if (!taken) co_return Busy();
+  if (gone_.stop_requested()) Abort();
+  if (std::holds_alternative<std::unique_ptr<Conversation>>(response.body) && !CanUpgrade(exchange)) {
+    exchange.framing.keep_alive = exchange.framing.keep_alive && in_.empty();
+    co_return NeedsUpgrade();
+  }
+  ++service_.served;
+  co_return std::nullopt;
+}
+
+// The exchange outlives the work: this waits for it, whatever becomes of the client.
+asio::awaitable<bool> Connection::RunOnWorker(Exchange& exchange, Response& response) {
+  Event done(*service_.loop);
+  std::function<void()> work = [&exchange, &response, &done, loop = service_.loop] {
+    response = CallHandler(exchange);
+    // Here and not on the socket thread: closing a large file that has no name takes time.
+    exchange.request.body = {};
+    asio::post(*loop, [&done] { done.Notify(); });
+  };
+  if (!service_.workers.Submit(std::move(work))) co_return false;
+  co_await done.Wait();
+  co_return true;
+}
+
+Response Connection::Refuse(const Exchange& exchange, const Refusal& refusal) {
+  ++service_.refused;
+  Response response = exchange.dialect->refuse(refusal, exchange.request.id);
+  for (const auto& [name, value] : refusal.headers.fields()) response.headers.Set(name, value);
+  return response;
+}
+
+bool Connection::StaysOpen(const Exchange& exchange) const {
+  return exchange.framing.keep_alive && !aborted_ && !service_.draining;
+}
+
+bool Connection::CanUpgrade(const Exchange& exchange) const {
+  return exchange.framing.upgrade && in_.empty();
+}
+
+void Connection::Log(const Exchange& exchange, int status, std::uint64_t bytes) const {
+  if (!service_.options.log) return;
+  const auto took = std::chrono::steady_clock::now() - exchange.begun;
+  AccessRecord record{.request_id = exchange.request.id,
+                      .caller = exchange.request.caller.id,
+                      .peer = client_.peer.address,
+                      .method = exchange.request.head.method,
+                      .path = exchange.path,
+                      .status = status,
+                      .bytes = bytes,
+                      .took = std::chrono::duration_cast<std::chrono::microseconds>(took)};
+  service_.options.log(record);
+}
+
+// A client that still sends would get a reset instead of the answer if the socket were just closed.
+asio::awaitable<void> Connection::Leave() {
+  if (aborted_) co_return;
+  limit_.Within(kLinger);
+  co_await channel_.Finish();
+  while (!aborted_ && co_await channel_.Read(in_.Prepare(kReadSize)) > 0) {
+  }
+  channel_.Close();
+}
+
+void Connection::Abort() {
+  aborted_ = true;
+  channel_.Close();
+  gone_.request_stop();
+  if (on_abort_) on_abort_();
+}
+
+void Connection::AbortIfIdle() {
+  if (phase_ == Phase::kIdle) Abort();
+}
+
+void Connection::LookAt(Watched what) {
+  watched_ = what;
+  next_look_ = TimePoint::min();
+}
+
+void Connection::Tick(TimePoint now) {
+  if (aborted_) return;
+  if (limit_.Passed(now)) return Abort();
+  if (watched_ == Watched::kNothing || now < next_look_) return;
+  next_look_ = now + (watched_ == Watched::kHandler ? kLookAtHandler : kLookAtStream);
+  if (!channel_.PeerIsGone()) return;
+  if (watched_ == Watched::kStream) return Abort();
+  gone_.request_stop();
+}
+
+}  // namespace skerry::transport::http

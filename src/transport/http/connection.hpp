@@ -1,0 +1,82 @@
+// Connection: the requests of one client, one after the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "transport/http/answer_text.hpp"
+#include "transport/http/channel.hpp"
+#include "transport/http/client_of.hpp"
+#include "transport/http/gate.hpp"
+#include "transport/http/loop.hpp"
+#include "transport/http/read_buffer.hpp"
+#include "transport/http/service.hpp"
+
+namespace skerry::transport::http {
+
+// Lives on the socket thread, and until Serve has returned.
+class Connection {
+ public:
+  Connection(Service& service, Channel channel, Client client);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() = default;
+
+  asio::awaitable<void> Serve();
+  // Serve returns as soon as the handler has.
+  void Abort();
+  void AbortIfIdle();
+  // Every now and then: deadlines, and whether the client is still there.
+  void Tick(TimePoint now);
+  [[nodiscard]] const Client& client() const { return client_; }
+
+ private:
+  enum class Phase { kIdle, kHead, kBusy };
+  enum class Watched { kNothing, kHandler, kStream };
+  struct Sent {
+    std::uint64_t bytes = 0;
+    bool keep_alive = false;
+  };
+
+  asio::awaitable<bool> ServeOne();
+  asio::awaitable<std::optional<std::size_t>> ReadHead(std::optional<Refusal>& refusal);
+  asio::awaitable<bool> ReadBody(Exchange& exchange, std::optional<Refusal>& refusal);
+  asio::awaitable<bool> CollectBody(Exchange& exchange, std::optional<Refusal>& refusal);
+  asio::awaitable<std::optional<Refusal>> Handle(Exchange& exchange, Response& response);
+  asio::awaitable<bool> RunOnWorker(Exchange& exchange, Response& response);
+
+  asio::awaitable<Sent> Send(Exchange& exchange, Response response);
+  asio::awaitable<Sent> SendText(Exchange& exchange, Response response);
+  asio::awaitable<Sent> SendFile(Exchange& exchange, Response response);
+  asio::awaitable<Sent> SendStream(Exchange& exchange, Response response);
+  asio::awaitable<bool> Pump(Stream& stream, Coding coding, Event& wake, Sent& sent);
+  asio::awaitable<Sent> SendConversation(Exchange& exchange, Response response);
+  asio::awaitable<bool> WriteAll(std::string_view bytes);
+  asio::awaitable<void> Leave();
+
+  Response Refuse(const Exchange& exchange, const Refusal& refusal);
+  [[nodiscard]] bool StaysOpen(const Exchange& exchange) const;
+  [[nodiscard]] bool CanUpgrade(const Exchange& exchange) const;
+  void Log(const Exchange& exchange, int status, std::uint64_t bytes) const;
+  void LookAt(Watched what);
+
+  Service& service_;
+  Channel channel_;
+  Client client_;
+  ReadBuffer in_;
+  TimeLimit limit_;
+  std::stop_source gone_;
+  std::function<void()> on_abort_;  // for whoever waits for something else than the channel
+  Phase phase_ = Phase::kIdle;
+  Watched watched_ = Watched::kNothing;
+  TimePoint next_look_;
+  bool first_ = true;
+  bool aborted_ = false;
+};
+
+}  // namespace skerry::transport::http

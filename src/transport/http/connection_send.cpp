@@ -1,0 +1,163 @@
+// The answers of a connection.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "transport/http/answer_text.hpp"
+#include "transport/http/connection.hpp"
+#include "transport/http/websocket.hpp"
+
+namespace skerry::transport::http {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{256} << 10U;
+constexpr std::size_t kCopyUpTo = std::size_t{64} << 10U;  // a body that is sent together with its head
+
+bool IsHead(const Exchange& exchange) {
+  return exchange.request.head.method == "HEAD";
+}
+
+bool HasNoBody(int status) {
+  return status < 200 || status == 204 || status == 304;
+}
+
+std::string ChunkOf(std::string_view content) {
+  std::array<char, 20> size{};
+  const char* end = std::to_chars(size.data(), size.data() + size.size(), content.size(), 16).ptr;
+  std::string chunk(static_cast<const char*>(size.data()), end);
+  return chunk.append("\r\n").append(content).append("\r\n");
+}
+
+AnswerHead HeadOf(const Exchange& exchange, const Response& response, bool keep_alive) {
+  return {.status = response.status,
+          .headers = &response.headers,
+          .request_id = exchange.request.id,
+          .version = exchange.version,
+          .keep_alive = keep_alive};
+}
+
+}  // namespace
+
+asio::awaitable<Connection::Sent> Connection::Send(Exchange& exchange, Response response) {
+  if (std::holds_alternative<std::unique_ptr<Conversation>>(response.body))
+    co_return co_await SendConversation(exchange, std::move(response));
+  if (std::holds_alternative<std::unique_ptr<Stream>>(response.body))
+    co_return co_await SendStream(exchange, std::move(response));
+  if (std::holds_alternative<FileBody>(response.body)) co_return co_await SendFile(exchange, std::move(response));
+  co_return co_await SendText(exchange, std::move(response));
+}
+
+asio::awaitable<bool> Connection::WriteAll(std::string_view bytes) {
+  while (!bytes.empty()) {
+    limit_.Within(service_.options.limits.write_time);
+    const std::size_t written = co_await channel_.Write(bytes);
+    limit_.Off();
+    if (written == 0) co_return false;
+    bytes.remove_prefix(written);
+  }
+  co_return !aborted_;
+}
+
+asio::awaitable<Connection::Sent> Connection::SendText(Exchange& exchange, Response response) {
+  const bool keep_alive = StaysOpen(exchange);
+  const std::string& body = std::get<std::string>(response.body);
+  AnswerHead head = HeadOf(exchange, response, keep_alive);
+  head.coding = HasNoBody(response.status) ? Coding::kNoBody : Coding::kLength;
+  head.length = body.size();
+  std::string text = Compose(head);
+  const std::string_view content = IsHead(exchange) || HasNoBody(response.status) ? std::string_view() : body;
+  const bool together = content.size() <= kCopyUpTo;
+  if (together) text += content;
+  bool sent = co_await WriteAll(text);
+  if (sent && !together) sent = co_await WriteAll(content);
+  co_return Sent{.bytes = content.size(), .keep_alive = sent && keep_alive};
+}
+
+asio::awaitable<Connection::Sent> Connection::SendFile(Exchange& exchange, Response response) {
+  const bool keep_alive = StaysOpen(exchange);
+  const FileBody& file = std::get<FileBody>(response.body);
+  AnswerHead head = HeadOf(exchange, response, keep_alive);
+  head.length = file.length;
+  const std::string text = Compose(head);
+  if (!co_await WriteAll(text)) co_return Sent{};
+  const std::uint64_t length = IsHead(exchange) ? 0 : file.length;
+  std::string piece;
+  for (std::uint64_t done = 0; done < length;) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, length - done)));
+    const ssize_t got = ::pread(file.fd.get(), piece.data(), piece.size(), static_cast<off_t>(file.offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    // Shorter than it was: the client has been told its length, and must not take the half for the whole.
+    if (got <= 0) Abort();
+    if (got <= 0 || !co_await WriteAll(std::string_view(piece).substr(0, static_cast<std::size_t>(got))))
+      co_return Sent{.bytes = done};
+    done += static_cast<std::uint64_t>(got);
+  }
+  co_return Sent{.bytes = length, .keep_alive = keep_alive};
+}
+
+asio::awaitable<Connection::Sent> Connection::SendStream(Exchange& exchange, Response response) {
+  const bool chunks = exchange.version == Version::kHttp11;
+  const bool keep_alive = chunks && StaysOpen(exchange);
+  AnswerHead head = HeadOf(exchange, response, keep_alive);
+  head.coding = IsHead(exchange) ? Coding::kNoBody : chunks ? Coding::kChunked : Coding::kUntilClose;
+  const std::string text = Compose(head);
+  Sent sent;
+  bool whole = co_await WriteAll(text);
+  if (whole && !IsHead(exchange)) {
+    const auto stream = std::move(std::get<std::unique_ptr<Stream>>(response.body));
+    Event wake(*service_.loop);
+    const auto waker = std::make_shared<Waker>(service_.loop, [&wake] { wake.Notify(); });
+    on_abort_ = [&wake] { wake.Notify(); };
+    stream->Begin(waker->Function());
+    whole = co_await Pump(*stream, chunks ? Coding::kChunked : Coding::kUntilClose, wake, sent);
+    on_abort_ = nullptr;
+    waker->Disarm();
+  }
+  sent.keep_alive = whole && keep_alive && !service_.draining;
+  co_return sent;
+}
+
+asio::awaitable<bool> Connection::Pump(Stream& stream, Coding coding, Event& wake, Sent& sent) {
+  std::string piece;
+  std::string frame;
+  for (;;) {
+    piece.clear();
+    const Pull pull = stream.Next(piece);
+    sent.bytes += piece.size();
+    if (coding == Coding::kChunked && !piece.empty()) frame = ChunkOf(piece);
+    if (coding == Coding::kChunked && pull == Pull::kEnd) frame += "0\r\n\r\n";
+    if (!co_await WriteAll(coding == Coding::kChunked ? frame : piece)) co_return false;
+    frame.clear();
+    if (pull == Pull::kEnd) co_return true;
+    // A stream that says nothing and does not wait must not keep the others from their turn.
+    if (pull == Pull::kMore && piece.empty()) co_await asio::post(asio::use_awaitable);
+    if (pull == Pull::kMore) continue;
+    // Most streams wait most of the time, and need no buffers then.
+    std::string().swap(piece);
+    std::string().swap(frame);
+    LookAt(Watched::kStream);
+    co_await wake.Wait();
+    LookAt(Watched::kNothing);
+    if (aborted_) co_return false;
+  }
+}
+
+asio::awaitable<Connection::Sent> Connection::SendConversation(Exchange& exchange, Response response) {
+  WebSocketCall call{.service = service_,
+                     .channel = channel_,
+                     .limit = limit_,
+                     .on_abort = on_abort_,
+                     .head = exchange.request.head,
+                     .request_id = exchange.request.id,
+                     .conversation = *std::get<std::unique_ptr<Conversation>>(response.body)};
+  const std::uint64_t bytes = co_await Converse(call);
+  on_abort_ = nullptr;
+  Abort();
+  co_return Sent{.bytes = bytes};
+}
+
+}  // namespace skerry::transport::http

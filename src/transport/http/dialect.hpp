@@ -1,0 +1,97 @@
+// A dialect: one protocol that the server speaks. Its routes, how it knows who asks, how it words an error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/result.hpp"
+#include "transport/http/message.hpp"
+
+namespace skerry::transport::http {
+
+// Who asks, and what they may do. Made by an Authenticator, read by handlers.
+struct Caller {
+  std::string id;                         // "local" or the id of a token
+  std::string tenant;                     // whose things these are
+  std::uint32_t scopes = 0;               // bits of 1 << core::TokenScope
+  std::uint64_t requests_per_second = 0;  // 0: no limit
+  std::uint64_t concurrent_runs = 0;
+  std::uint64_t sessions = 0;
+};
+
+struct Request {
+  std::string id;  // "req…"; goes back as X-Request-Id
+  RequestHead head;
+  Body body;
+  Caller caller;
+  std::map<std::string, std::string> parameters;  // of the route's pattern
+  std::stop_token gone;                           // the client closed the connection (Route::watch)
+};
+
+// Errors that only HTTP has: a status of their own with the code of the table.
+struct Refusal {
+  int status = 400;
+  std::string code;  // name in the answer
+  std::string message;
+  std::string detail;
+  Headers headers;
+};
+Refusal RefusalOf(const base::Error& error);
+
+using Handler = std::function<Response(const Request&)>;
+
+enum class BodyRule {
+  kNone,   // anything but an empty one is refused
+  kSmall,  // in memory
+  kLarge,  // in a file when it does not fit into memory
+};
+enum class Where {
+  kWorker,        // the handler may block
+  kSocketThread,  // it is over in a moment
+};
+enum class Watch { kNo, kDisconnect };
+
+struct Route {
+  std::string method;
+  std::string pattern;       // "/v1/sessions/{session}/files": a name in braces is one segment
+  std::uint32_t scopes = 0;  // any of these bits is needed; 0: none
+  Handler handler;
+  BodyRule body = BodyRule::kNone;
+  std::uint64_t max_body = 0;  // 0: the server's limit for its kind
+  std::string media;           // that a body must be of, as "application/json"; "" for any
+  Where where = Where::kWorker;
+  Watch watch = Watch::kNo;
+};
+
+struct Dialect {
+  std::string name;
+  // Whether a request is for this one; the first that says yes gets it.
+  std::function<bool(const RequestHead&)> accepts;
+  // The credential in a request; nothing when it has none. An error: what is there is no credential.
+  std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
+  std::function<Response(const Refusal&, const std::string& request_id)> refuse;
+  std::vector<Route> routes;
+};
+
+// `Authorization: Bearer …`; two of them, another kind, or a token in the query are errors.
+base::Result<std::optional<std::string>> BearerCredential(const RequestHead& head);
+
+// Who has this credential. Thread-safe, called on the socket thread: must not block for long.
+class Authenticator {
+ public:
+  Authenticator() = default;
+  Authenticator(const Authenticator&) = delete;
+  Authenticator& operator=(const Authenticator&) = delete;
+  virtual ~Authenticator() = default;
+  // kUnauthenticated.
+  virtual base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) = 0;
+};
+
+}  // namespace skerry::transport::http

@@ -1,0 +1,156 @@
+#include "transport/http/gate.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "core/service_store.hpp"
+#include "transport/http/answer_text.hpp"
+#include "transport/http/text.hpp"
+
+namespace skerry::transport::http {
+namespace {
+
+constexpr int kScopes = 4;
+
+std::string NamesOf(std::uint32_t scopes) {
+  std::string names;
+  for (int scope = 0; scope < kScopes; ++scope) {
+    if ((scopes >> static_cast<unsigned>(scope) & 1U) == 0) continue;
+    names += names.empty() ? "" : " or ";
+    names += core::NameOf(static_cast<core::TokenScope>(scope));
+  }
+  return names;
+}
+
+std::optional<Refusal> CheckScopes(const Exchange& exchange) {
+  const std::uint32_t needed = exchange.route->scopes;
+  if (needed == 0 || (needed & exchange.request.caller.scopes) != 0) return std::nullopt;
+  return Refusal{
+      .status = 403, .code = "permission_denied", .message = "this needs a token with the scope " + NamesOf(needed)};
+}
+
+Refusal TooOften(std::chrono::seconds wait) {
+  return {.status = 429,
+          .code = "rate_limited",
+          .message = "too many requests; wait and try again",
+          .headers = {{"Retry-After", std::to_string(wait.count())}}};
+}
+
+Refusal NotAllowed(const std::vector<std::string>& methods) {
+  std::string allowed;
+  for (const std::string& method : methods) allowed += (allowed.empty() ? "" : ", ") + method;
+  return {.status = 405,
+          .code = "method_not_allowed",
+          .message = "this path has the methods " + allowed,
+          .headers = {{"Allow", allowed}}};
+}
+
+Refusal Unauthenticated(const base::Error& error) {
+  Refusal refusal = RefusalOf(error);
+  if (refusal.status == 401) refusal.headers.Add("WWW-Authenticate", "Bearer");
+  return refusal;
+}
+
+}  // namespace
+
+Gate::Gate(const ServerOptions& options) : options_(options) {
+  for (const std::string& host : options.hosts) rules_.hosts.push_back(Lower(host));
+  for (const std::string& origin : options.origins) rules_.origins.push_back(Lower(origin));
+  for (const Dialect& dialect : options.dialects) routers_.emplace_back(dialect.routes);
+}
+
+const Dialect& Gate::DialectOf(const RequestHead& head) const {
+  const auto found =
+      std::ranges::find_if(options_.dialects, [&](const Dialect& d) { return d.accepts && d.accepts(head); });
+  return found == options_.dialects.end() ? options_.dialects.front() : *found;
+}
+
+std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) const {
+  exchange.dialect = &options_.dialects.front();
+  auto wire = ParseHead(text);
+  if (!wire) return std::move(wire).error();
+  Request& request = exchange.request;
+  if (const auto id = wire->headers.Find("X-Request-Id"); id && IsRequestId(*id)) request.id = *id;
+  exchange.version = wire->version;
+  auto framing = FramingOf(*wire);
+  request.head.method = std::move(wire->method);
+  request.head.target = std::move(wire->target);
+  request.head.headers = std::move(wire->headers);
+  auto target = ParseTarget(request.head.target);
+  if (target) exchange.path = target->path;
+  if (!framing) return std::move(framing).error();
+  if (!target) return std::move(target).error();
+  exchange.framing = *framing;
+  request.head.upgrade = framing->upgrade;
+  if (auto path = SplitPath(target->path)) request.head.path = std::move(*path);
+  exchange.dialect = &DialectOf(request.head);
+  auto query = Query::Parse(target->query);
+  if (!query) return RefusalOf(query.error());
+  request.head.query = std::move(*query);
+  return std::nullopt;
+}
+
+std::optional<Refusal> Gate::Admit(Exchange& exchange, std::span<const std::string> local) {
+  if (auto refusal = CheckHead(exchange.request.head, exchange.version, rules_, local)) return refusal;
+  if (auto refusal = Authenticate(exchange)) return refusal;
+  if (auto refusal = FindRoute(exchange)) return refusal;
+  if (auto refusal = CheckScopes(exchange)) return refusal;
+  const Caller& caller = exchange.request.caller;
+  if (const auto wait = limiter_.Take(caller.id, caller.requests_per_second, std::chrono::steady_clock::now()))
+    return TooOften(*wait);
+  if (auto refusal = CheckMedia(exchange)) return refusal;
+  return CheckLength(exchange);
+}
+
+std::optional<Refusal> Gate::Authenticate(Exchange& exchange) const {
+  std::optional<std::string> credential;
+  if (exchange.dialect->credential) {
+    auto found = exchange.dialect->credential(exchange.request.head);
+    if (!found) return Unauthenticated(found.error());
+    credential = std::move(*found);
+  }
+  auto caller = options_.authenticator->Authenticate(exchange.request.head.peer, credential);
+  if (!caller) return Unauthenticated(caller.error());
+  exchange.request.caller = std::move(*caller);
+  return std::nullopt;
+}
+
+std::optional<Refusal> Gate::FindRoute(Exchange& exchange) const {
+  const RequestHead& head = exchange.request.head;
+  const auto dialect = static_cast<std::size_t>(exchange.dialect - options_.dialects.data());
+  Router::Match match;
+  // A path that could not be split has no segments, as "/" has, but is not it.
+  if (!head.path.empty() || exchange.path == "/") match = routers_[dialect].Find(head.method, head.path);
+  if (match.route == nullptr && !match.allowed.empty()) return NotAllowed(match.allowed);
+  if (match.route == nullptr) return Refusal{.status = 404, .code = "not_found", .message = "there is no such path"};
+  exchange.route = match.route;
+  exchange.request.parameters = std::move(match.parameters);
+  return std::nullopt;
+}
+
+// A web page can send anything but JSON to anybody without asking first.
+std::optional<Refusal> Gate::CheckMedia(const Exchange& exchange) {
+  const std::string& media = exchange.route->media;
+  const bool has_body = exchange.framing.chunked || exchange.framing.content_length.value_or(0) > 0;
+  if (media.empty() || !has_body) return std::nullopt;
+  const auto type = exchange.request.head.headers.Find("Content-Type").value_or("");
+  if (EqualsIgnoringCase(Trim(type.substr(0, type.find(';'))), media)) return std::nullopt;
+  return Refusal{
+      .status = 415, .code = "unsupported_media_type", .message = "the request needs Content-Type: " + media};
+}
+
+std::optional<Refusal> Gate::CheckLength(Exchange& exchange) const {
+  const Route& route = *exchange.route;
+  if (route.body == BodyRule::kNone && exchange.framing.content_length.value_or(0) > 0)
+    return Refusal{.status = 400, .code = "invalid_argument", .message = "this request has no body"};
+  if (route.body != BodyRule::kNone)
+    exchange.max_body = route.max_body != 0              ? route.max_body
+                        : route.body == BodyRule::kSmall ? options_.limits.small_body
+                                                         : options_.limits.large_body;
+  if (exchange.framing.content_length.value_or(0) > exchange.max_body)
+    return Refusal{.status = 413, .code = "too_large", .message = "the body is too large"};
+  return std::nullopt;
+}
+
+}  // namespace skerry::transport::http

@@ -1,0 +1,39 @@
+// What a request's head has to be like before anybody asks who sent it: for this host, from no foreign page. Pure.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/http/dialect.hpp"
+#include "transport/http/message.hpp"
+#include "transport/http/wire.hpp"
+
+namespace skerry::transport::http {
+
+// A request's target, split. 400 for anything but "/path?query" and "http://host/path?query".
+struct Target {
+  std::optional<std::string> authority;
+  std::string path;
+  std::string query;
+};
+std::expected<Target, Refusal> ParseTarget(std::string_view target);
+
+// The name in "Name:80", "[::1]:80", in lower case; IPv6 addresses keep their brackets. Nothing when it is no host: bad
+// letters, a bad port, a dot at its end.
+std::optional<std::string> HostNameOf(std::string_view authority);
+
+struct HeadRules {
+  std::vector<std::string> hosts;    // in lower case
+  std::vector<std::string> origins;  // in lower case
+};
+// The first is about names that other machines can choose: a page of the web that lets its own name point to this
+// machine sends that name (DNS rebinding). The second about pages that ask under the right name.
+// `local` are the names of the socket. 400 and 403.
+std::optional<Refusal> CheckHead(const RequestHead& head, Version version, const HeadRules& rules,
+                                 std::span<const std::string> local);
+
+}  // namespace skerry::transport::http

@@ -1,0 +1,134 @@
+// Requests and responses as handlers see them. No Beast here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+
+namespace skerry::transport::http {
+
+// In the order they came; names are compared without regard to case.
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<std::pair<std::string, std::string>> fields) : fields_(fields) {}
+  void Add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
+  void Set(const std::string& name, std::string value);
+  // The first one; nothing when there is none.
+  [[nodiscard]] std::optional<std::string_view> Find(std::string_view name) const;
+  [[nodiscard]] std::size_t Count(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
+
+// `path` is what stands before the "?", split at its slashes and with its escapes resolved: an escaped slash is part of
+// a segment. kInvalidArgument for what is no path: bad escapes, NUL, no UTF-8, empty segments, "." and "..".
+base::Result<std::vector<std::string>> SplitPath(std::string_view path);
+
+// Names and values with their escapes resolved ("+" is a space). kInvalidArgument: bad escapes, NUL, no UTF-8, a name
+// that comes twice.
+class Query {
+ public:
+  static base::Result<Query> Parse(std::string_view text);
+  [[nodiscard]] std::optional<std::string> Find(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
+
+enum class Transport { kUnix, kPlain, kTls };
+
+// Who is at the other end of the connection.
+struct Peer {
+  Transport transport = Transport::kUnix;
+  std::string address;               // for logs: "uid 1000", "127.0.0.1:5123"
+  std::optional<std::uint32_t> uid;  // of a unix socket
+};
+
+// The whole body: small ones in memory, large ones in a file without a name, at its beginning.
+struct Body {
+  std::string bytes;
+  base::UniqueFd file;
+  std::uint64_t size = 0;
+};
+
+struct RequestHead {
+  std::string method;  // "GET"
+  std::string target;  // as it came
+  std::vector<std::string> path;
+  Query query;
+  Headers headers;
+  Peer peer;
+  bool upgrade = false;  // asks for a WebSocket
+};
+
+// A message of a WebSocket.
+struct WebSocketMessage {
+  enum class Kind { kText, kBinary };
+  Kind kind = Kind::kText;
+  std::string bytes;
+};
+
+// What a stream has to say now.
+enum class Pull {
+  kMore,  // something; ask again
+  kWait,  // nothing; `wake` will be called when it is worth asking again
+  kEnd,
+};
+
+// Called by the socket thread only, and never blocks. `wake` may be called by any thread, any number of times, also
+// after the stream has been destroyed; it is cheap.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  virtual ~Stream() = default;
+  virtual void Begin(std::function<void()> wake) = 0;  // once, before everything else
+  // Appends to `bytes` what is there, up to about 64 KB at a time.
+  virtual Pull Next(std::string& bytes) = 0;
+};
+
+// The same for both directions of a WebSocket.
+class Conversation {
+ public:
+  Conversation() = default;
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+  virtual ~Conversation() = default;
+  virtual void Begin(std::function<void()> wake) = 0;
+  virtual Pull Next(WebSocketMessage& message) = 0;  // kMore: one message
+  // False: no room now. The message is kept and given again after the next wake; meanwhile nothing more is read.
+  virtual bool Receive(const WebSocketMessage& message) = 0;
+  // The other end has closed, or is gone.
+  virtual void Closed() = 0;
+};
+
+// A piece of an open file, sent as it is then.
+struct FileBody {
+  base::UniqueFd fd;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+struct Response {
+  int status = 200;
+  Headers headers;  // without Content-Length, Transfer-Encoding, Connection and Date
+  // A Conversation answers an upgrade; its status is 101.
+  std::variant<std::string, FileBody, std::unique_ptr<Stream>, std::unique_ptr<Conversation>> body;
+};
+
+}  // namespace skerry::transport::http

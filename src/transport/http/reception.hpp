@@ -1,0 +1,72 @@
+// Reception: takes connections from listening sockets, keeps count of them, and looks after their deadlines.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/deadline.hpp"
+#include "transport/http/connection.hpp"
+#include "transport/http/server.hpp"
+
+namespace skerry::transport::http {
+
+// Everything on the socket thread, except WaitUntilEmpty; Open and Begin before there is one.
+class Reception {
+ public:
+  explicit Reception(Service& service);
+  Reception(const Reception&) = delete;
+  Reception& operator=(const Reception&) = delete;
+  ~Reception() = default;
+
+  base::Status Open(ListeningSocket socket);
+  void Begin();
+  // Nobody new; who is idle goes, the others after their answer.
+  void Drain();
+  // Everybody goes; the loop has nothing left to do when the last handler has returned.
+  void End();
+  // False at the deadline.
+  bool WaitUntilEmpty(base::Deadline deadline);
+
+ private:
+  struct Listener {
+    asio::posix::stream_descriptor fd;
+    Transport transport;
+    std::shared_ptr<asio::ssl::context> tls;
+    std::string host;
+  };
+  using Connections = std::list<std::unique_ptr<Connection>>;
+
+  asio::awaitable<void> Accept(Listener& listener);
+  // False: no more for now, and `error` says whether that is all right.
+  bool AcceptOne(Listener& listener, int& error);
+  void Welcome(base::UniqueFd fd, const Listener& listener);
+  [[nodiscard]] bool IsFull(const Client& client) const;
+  void TurnAway(int fd, Transport transport);
+  void Serve(std::unique_ptr<Connection> connection);
+  void Remove(Connections::iterator connection);
+  asio::awaitable<void> Tick();
+  void CloseListeners();
+
+  Service& service_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  asio::steady_timer tick_;
+  std::list<Listener> listeners_;
+  Connections connections_;
+  std::map<std::string, std::size_t> per_peer_;
+  bool ticking_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool drained_ = false;  // by mutex_
+};
+
+}  // namespace skerry::transport::http

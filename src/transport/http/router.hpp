@@ -1,0 +1,36 @@
+// Router: from a method and a path to a route.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/http/dialect.hpp"
+
+namespace skerry::transport::http {
+
+class Router {
+ public:
+  // Borrows the routes.
+  explicit Router(const std::vector<Route>& routes);
+
+  struct Match {
+    const Route* route = nullptr;  // null: `allowed` are the methods that there are; none: there is no such path
+    std::map<std::string, std::string> parameters;
+    std::vector<std::string> allowed;
+  };
+  // A pattern with a word goes before one with a name in that place. HEAD is answered by GET.
+  [[nodiscard]] Match Find(std::string_view method, const std::vector<std::string>& path) const;
+
+ private:
+  struct Pattern {
+    std::vector<std::string> segments;  // "{name}" is a name
+    const Route* route;
+  };
+  static bool Matches(const Pattern& pattern, const std::vector<std::string>& path);
+
+  std::vector<Pattern> patterns_;
+};
+
+}  // namespace skerry::transport::http

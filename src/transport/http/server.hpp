@@ -1,0 +1,103 @@
+// Server: HTTP/1.1 and WebSocket on unix and TCP sockets, for any number of dialects.
+//
+//  - Every read and write has a deadline, every buffer and every count a limit. Nothing a client does or omits costs
+//    more than its own connection: headers, small bodies and answers are bounded, large bodies go to disk.
+//  - A handler sees a request only when it is whole, its host and origin are allowed, its caller is known, the route is
+//    theirs by scope, and they are within their rate.
+//  - Handlers run on threads of a pool; sockets are served by one thread of the server's own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "base/worker_pool.hpp"
+#include "transport/http/dialect.hpp"
+
+namespace skerry::transport::http {
+
+struct TlsFiles {
+  std::string certificate;  // PEM, with its chain
+  std::string key;          // PEM; must not be readable by others
+};
+
+struct Limits {
+  std::size_t connections = 1024;
+  std::size_t connections_per_peer = 512;  // of one uid or address
+  std::size_t header_bytes = std::size_t{32} << 10U;
+  std::size_t small_body = std::size_t{8} << 20U;
+  std::size_t memory_body = std::size_t{256} << 10U;  // of a large body; more goes to a file
+  std::uint64_t large_body = std::uint64_t{4} << 30U;
+  std::chrono::milliseconds header_time{10'000};  // for a whole request line with its headers
+  std::chrono::milliseconds body_time{30'000};    // without any progress
+  std::chrono::milliseconds write_time{30'000};   // without any progress
+  std::chrono::milliseconds idle_time{75'000};    // between requests
+  std::size_t requests_at_once = 512;             // handlers that run or wait
+  std::size_t websocket_message = std::size_t{1} << 20U;
+};
+
+// What is told of each request when it is over.
+struct AccessRecord {
+  std::string request_id;
+  std::string caller;
+  std::string peer;
+  std::string method;
+  std::string path;  // without the query
+  int status = 0;    // 0: the client was gone before there was an answer
+  std::uint64_t bytes = 0;
+  std::chrono::microseconds took{0};
+};
+
+struct ServerOptions {
+  Limits limits;
+  std::vector<std::string> hosts;    // allowed besides localhost, 127.0.0.1, [::1] and what was listened on
+  std::vector<std::string> origins;  // allowed besides none: "https://console.example"
+  std::string spool;                 // a directory for large bodies, the daemon's own
+  std::shared_ptr<Authenticator> authenticator;
+  std::vector<Dialect> dialects;
+  std::function<void(const AccessRecord&)> log;  // may be empty; called on the socket thread
+};
+
+// Made by listening.hpp.
+struct ListeningSocket {
+  base::UniqueFd fd;
+  Transport transport = Transport::kUnix;
+  std::shared_ptr<const TlsFiles> tls;
+  std::string host;  // the name that was listened on; requests may use it
+};
+
+// Thread-safe.
+class Server {
+ public:
+  // `workers` is borrowed. Serves at once.
+  static base::Result<std::unique_ptr<Server>> Start(std::vector<ListeningSocket> sockets, ServerOptions options,
+                                                     base::WorkerPool& workers);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  // Closes every connection and waits for handlers that run.
+  ~Server();
+
+  // Accepts nothing more, answers what is under way, ends idle connections. True when nothing was left at the deadline.
+  bool Drain(base::Deadline deadline);
+
+  struct Statistics {
+    std::size_t connections = 0;
+    std::size_t requests = 0;  // under way
+    std::uint64_t served = 0;
+    std::uint64_t refused = 0;
+  };
+  [[nodiscard]] Statistics Now() const;
+
+ private:
+  struct State;
+  explicit Server(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace skerry::transport::http

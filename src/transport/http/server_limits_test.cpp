@@ -1,0 +1,216 @@
+// What clients cannot do to a server, and how it ends.
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "transport/http/socket_address.hpp"
+#include "transport/http/test_server.hpp"
+
+namespace skerry::transport::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const std::string kToken = "Authorization: Bearer reader\r\n";
+
+TEST_F(ServerTest, HeadsSentLetterByLetterEndAtTheirDeadlineWhileOthersAreServed) {
+  options.limits.header_time = milliseconds(600);
+  Start();
+  std::vector<TestClient> slow;
+  for (int at = 0; at < 200; ++at) {
+    slow.push_back(Tcp());
+    slow.back().Send("GET / HTTP/1.1\r\nHost: loc");
+  }
+  ASSERT_TRUE(Eventually([&] { return server->Now().connections == 200; }));
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begun < milliseconds(1000)) {
+    for (auto& client : slow) client.Send("x");
+    EXPECT_EQ(Tcp().Ask(Get("/hello", kToken)).status, 200);
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  EXPECT_TRUE(Eventually([&] { return server->Now().connections == 0; }));
+}
+
+TEST_F(ServerTest, AConnectionWithoutAnyRequestEnds) {
+  options.limits.header_time = milliseconds(150);
+  options.limits.idle_time = milliseconds(150);
+  Start();
+  EXPECT_TRUE(Unix().Ends(seconds(1)));
+  auto client = Unix();
+  EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
+  EXPECT_TRUE(client.Ends(seconds(1)));
+}
+
+TEST_F(ServerTest, ABodyThatDoesNotComeEndsTheConnection) {
+  options.limits.body_time = milliseconds(200);
+  Start();
+  auto client = Unix();
+  client.Send("POST /small HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhel");
+  EXPECT_TRUE(client.Ends(seconds(1)));
+}
+
+TEST_F(ServerTest, TooManyConnectionsAreTurnedAway) {
+  options.limits.connections = 3;
+  options.limits.connections_per_peer = 2;
+  Start();
+  auto one = Tcp();
+  auto two = Tcp();
+  ASSERT_TRUE(Eventually([&] { return server->Now().connections == 2; }));
+  const Answer answer = Tcp().Receive();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.Find("Retry-After"), "1");
+  auto local = Unix();
+  EXPECT_EQ(local.Ask(Get("/hello")).status, 200);
+  EXPECT_EQ(Unix().Receive().status, 503);
+  one.Close();
+  ASSERT_TRUE(Eventually([&] { return server->Now().connections == 2; }));
+  EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
+}
+
+TEST_F(ServerTest, CallersHaveTheirRate) {
+  Start();
+  auto client = Tcp();
+  const std::string request = Get("/hello", "Authorization: Bearer often\r\n");
+  for (int at = 0; at < 10; ++at) EXPECT_EQ(client.Ask(request).status, 200);
+  const Answer answer = client.Ask(request);
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_TRUE(answer.Find("Retry-After"));
+  EXPECT_TRUE(answer.body.starts_with("rate_limited|"));
+  EXPECT_EQ(Tcp().Ask(Get("/hello", kToken)).status, 200);
+}
+
+TEST_F(ServerTest, TooManyHandlersAtOnceAreRefusedAndHealthIsNot) {
+  options.limits.requests_at_once = 1;
+  Start();
+  auto busy = Unix();
+  busy.Send(Get("/wait"));
+  ASSERT_TRUE(Eventually([&] { return tap->inside == 1; }));
+  EXPECT_EQ(server->Now().requests, 1U);
+  const Answer answer = Unix().Ask(Get("/work"));
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_TRUE(answer.Find("Retry-After"));
+  EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
+  tap->may_return = true;
+  EXPECT_EQ(busy.Receive().body, "waited");
+}
+
+TEST_F(ServerTest, AHandlerHearsThatItsClientHasLeft) {
+  Start();
+  auto client = Unix();
+  client.Send(Get("/wait"));
+  ASSERT_TRUE(Eventually([&] { return tap->inside == 1; }));
+  client.Close();
+  EXPECT_TRUE(Eventually([&] { return tap->told_gone.load(); }));
+}
+
+// What the modes of the directory and the socket would have prevented; the server asks the kernel who it is as well.
+TEST_F(ServerTest, TheUnixSocketServesItsOwnerAndRootOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs to become another user";
+  Start();
+  ::chmod(directory.path().c_str(), 0755);
+  ::chmod((directory.path() / "run").c_str(), 0755);
+  ::chmod(socket_path.c_str(), 0666);
+  const auto address = SocketAddress::Unix(socket_path);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    char byte = 0;
+    const bool other = ::setresuid(54321, 54321, 54321) == 0;
+    if (!other || ::connect(fd, address->get(), address->size()) < 0) ::_exit(2);
+    (void)::send(fd, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n", 40, MSG_NOSIGNAL);
+    ::_exit(::recv(fd, &byte, 1, 0) <= 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
+}
+
+TEST_F(ServerTest, AClientThatLeavesInTheMiddleIsInTheLog) {
+  Start();
+  Unix().Send("POST /small HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhel");
+  ASSERT_TRUE(Eventually([&] { return Records().size() == 1; }));
+  EXPECT_EQ(Records()[0].status, 0);
+}
+
+TEST_F(ServerTest, WithoutDescriptorsItWaitsAndGoesOn) {
+  Start();
+  base::UniqueFd ready(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto address = SocketAddress::Unix(socket_path);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const int connected = ::connect(ready.get(), address->get(), address->size());
+  std::this_thread::sleep_for(milliseconds(50));
+  const auto without = server->Now().connections;
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_EQ(connected, 0);
+  EXPECT_EQ(without, 0U);
+  EXPECT_EQ(TestClient(std::move(ready)).Ask(Get("/hello")).status, 200);
+}
+
+TEST_F(ServerTest, DrainingFinishesWhatIsUnderWayAndEndsTheIdle) {
+  Start();
+  auto idle = Unix();
+  EXPECT_EQ(idle.Ask(Get("/hello")).status, 200);
+  auto busy = Unix();
+  busy.Send(Get("/wait"));
+  ASSERT_TRUE(Eventually([&] { return tap->inside == 1; }));
+  bool drained = false;
+  std::thread draining([&] { drained = server->Drain(base::Deadline::After(seconds(5))); });
+  EXPECT_TRUE(idle.Ends(seconds(2)));
+  EXPECT_TRUE(Eventually([&] { return Unix().fd() < 0; }));
+  tap->may_return = true;
+  const Answer answer = busy.Receive();
+  EXPECT_EQ(answer.body, "waited");
+  EXPECT_EQ(answer.Find("Connection"), "close");
+  busy.Close();
+  draining.join();
+  EXPECT_TRUE(drained);
+}
+
+TEST_F(ServerTest, DrainingGivesUpAtItsDeadline) {
+  Start();
+  auto client = Unix();
+  client.Send(Get("/stream"));
+  ASSERT_TRUE(Eventually([&] { return tap->begun.load(); }));
+  EXPECT_FALSE(server->Drain(base::Deadline::After(milliseconds(200))));
+  EXPECT_TRUE(client.Ends(seconds(2)));
+  EXPECT_TRUE(Eventually([&] { return tap->destroyed.load(); }));
+}
+
+TEST_F(ServerTest, TheEndStopsHandlersThatWatchAndWaitsForThem) {
+  Start();
+  auto client = Unix();
+  client.Send(Get("/wait"));
+  ASSERT_TRUE(Eventually([&] { return tap->inside == 1; }));
+  server.reset();
+  EXPECT_EQ(tap->inside, 0);
+  EXPECT_TRUE(tap->told_gone);
+}
+
+TEST_F(ServerTest, CountsWhatItDoes) {
+  Start();
+  auto client = Tcp();
+  client.Ask(Get("/hello", kToken));
+  client.Ask(Get("/hello"));
+  EXPECT_EQ(server->Now().served, 1U);
+  EXPECT_EQ(server->Now().refused, 1U);
+  EXPECT_EQ(server->Now().connections, 1U);
+}
+
+TEST_F(ServerTest, NeedsADialectAndAnAuthenticator) {
+  EXPECT_FALSE(Server::Start({}, ServerOptions{}, workers));
+}
+
+}  // namespace
+}  // namespace skerry::transport::http

@@ -1,0 +1,31 @@
+// What all connections of a server share.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/worker_pool.hpp"
+#include "transport/http/gate.hpp"
+#include "transport/http/loop.hpp"
+#include "transport/http/server.hpp"
+
+namespace skerry::transport::http {
+
+// Used by the socket thread; the counters are read by others too.
+struct Service {
+  Service(ServerOptions the_options, base::WorkerPool& pool)
+      : loop(std::make_shared<asio::io_context>(1)), options(std::move(the_options)), workers(pool), gate(options) {}
+
+  Loop loop;
+  ServerOptions options;
+  base::WorkerPool& workers;
+  Gate gate;
+  bool draining = false;
+  std::atomic<std::size_t> connections = 0;
+  std::atomic<std::size_t> requests = 0;  // whose handler runs or waits
+  std::atomic<std::uint64_t> served = 0;
+  std::atomic<std::uint64_t> refused = 0;
+};
+
+}  // namespace skerry::transport::http

@@ -1,0 +1,108 @@
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+
+#include <openssl/ssl.h>
+
+#include "transport/http/test_server.hpp"
+
+namespace skerry::transport::http {
+namespace {
+
+const std::string kToken = "Authorization: Bearer reader\r\n";
+
+struct FreeTls {
+  void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
+  void operator()(SSL* tls) const { ::SSL_free(tls); }
+};
+
+class TlsTest : public ServerTest {
+ protected:
+  void SetUp() override {
+    if (std::system("openssl version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no openssl program";
+    files_ = {.certificate = directory.path() / "cert.pem", .key = directory.path() / "key.pem"};
+    ASSERT_TRUE(MakeCertificate(files_));
+  }
+  static bool MakeCertificate(const TlsFiles& files) {
+    const std::string command =
+        "umask 077; openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
+        "/CN=localhost -keyout " +
+        files.key + " -out " + files.certificate + " > /dev/null 2>&1";
+    return std::system(command.c_str()) == 0;
+  }
+  void StartTls() {
+    tls = std::make_shared<const TlsFiles>(files_);
+    Start();
+  }
+  // False: no handshake.
+  bool Connect(int highest_version) {
+    context_.reset(::SSL_CTX_new(::TLS_client_method()));
+    SSL_CTX_set_max_proto_version(context_.get(), highest_version);
+    client_ = std::make_unique<TestClient>(Tcp());
+    tls_.reset(::SSL_new(context_.get()));
+    ::SSL_set_fd(tls_.get(), client_->fd());
+    return ::SSL_connect(tls_.get()) == 1;
+  }
+  std::string Ask(const std::string& request) {
+    ::SSL_write(tls_.get(), request.data(), static_cast<int>(request.size()));
+    return Read();
+  }
+  std::string Read() {
+    std::string answer(65536, '\0');
+    answer.resize(static_cast<std::size_t>(std::max(0, ::SSL_read(tls_.get(), answer.data(), 65536))));
+    return answer;
+  }
+
+  TlsFiles files_;
+  std::unique_ptr<SSL_CTX, FreeTls> context_;
+  std::unique_ptr<TestClient> client_;
+  std::unique_ptr<SSL, FreeTls> tls_;
+};
+
+TEST_F(TlsTest, ServesSeveralRequestsOnAConnection) {
+  StartTls();
+  ASSERT_TRUE(Connect(TLS1_3_VERSION));
+  EXPECT_TRUE(Ask(Get("/hello", kToken)).ends_with("hello"));
+  EXPECT_TRUE(Ask(Get("/work", kToken)).ends_with("work for tokreader"));
+  EXPECT_TRUE(Ask(Get("/hello")).starts_with("HTTP/1.1 401"));
+}
+
+TEST_F(TlsTest, CarriesWebSockets) {
+  StartTls();
+  ASSERT_TRUE(Connect(TLS1_3_VERSION));
+  const std::string answer =
+      Ask(Get("/echo", kToken + "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: "
+                                "13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"));
+  ASSERT_TRUE(answer.starts_with("HTTP/1.1 101")) << answer;
+  EXPECT_EQ(Ask(std::string("\x81\x82\0\0\0\0hi", 8)), "\x81\x02hi");
+}
+
+TEST_F(TlsTest, TwelveIsSpokenAndElevenIsNot) {
+  StartTls();
+  EXPECT_TRUE(Connect(TLS1_2_VERSION));
+  EXPECT_FALSE(Connect(TLS1_1_VERSION));
+}
+
+TEST_F(TlsTest, WhoDoesNotSpeakItIsClosed) {
+  options.limits.header_time = std::chrono::milliseconds(200);
+  StartTls();
+  auto plain = Tcp();
+  plain.Send(Get("/hello"));
+  EXPECT_TRUE(plain.Ends(std::chrono::seconds(1)));
+  EXPECT_TRUE(Tcp().Ends(std::chrono::seconds(1))) << "the deadline of the handshake";
+}
+
+TEST_F(TlsTest, FilesAreCheckedBeforehand) {
+  EXPECT_TRUE(CheckTls(files_));
+  TlsFiles other{.certificate = directory.path() / "other.pem", .key = directory.path() / "other-key.pem"};
+  ASSERT_TRUE(MakeCertificate(other));
+  EXPECT_FALSE(CheckTls({.certificate = files_.certificate, .key = other.key}));
+  EXPECT_FALSE(CheckTls({.certificate = "/nowhere", .key = files_.key}));
+  ::chmod(files_.key.c_str(), 0640);
+  EXPECT_EQ(CheckTls(files_).error().code, base::Code::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace skerry::transport::http

@@ -1,0 +1,179 @@
+#include "transport/http/websocket.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/ssl.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+namespace skerry::transport::http {
+namespace {
+
+namespace beast = boost::beast;
+namespace websocket = beast::websocket;
+
+constexpr std::chrono::seconds kPingAfter{30};
+constexpr std::chrono::seconds kDeadAfter{60};
+constexpr std::chrono::milliseconds kFarewell{2000};
+
+beast::http::request<beast::http::empty_body> HandshakeOf(const RequestHead& head) {
+  beast::http::request<beast::http::empty_body> request{beast::http::verb::get, head.target, 11};
+  for (const auto& [name, value] : head.headers.fields()) request.insert(name, value);
+  return request;
+}
+
+// Both directions of one WebSocket. The reader is a coroutine of its own; Run returns after it has ended.
+template <class Next>
+class Talk {
+ public:
+  Talk(Next& next, WebSocketCall& call)
+      : socket_(next), call_(call), wake_(*call.service.loop), room_(*call.service.loop), over_(*call.service.loop) {}
+
+  asio::awaitable<std::uint64_t> Run() {
+    if (!co_await Accept()) co_return 0;
+    const auto waker = std::make_shared<Waker>(call_.service.loop, [this] {
+      wake_.Notify();
+      room_.Notify();
+    });
+    call_.on_abort = [this] { Stop(); };
+    call_.conversation.Begin(waker->Function());
+    auto reader = Read();
+    asio::co_spawn(*call_.service.loop, std::move(reader), asio::detached);
+    co_await Write();
+    waker->Disarm();
+    Stop();
+    if (!said_goodbye_) call_.channel.Close();
+    if (!reader_is_over_) co_await over_.Wait();
+    if (!said_goodbye_) call_.conversation.Closed();
+    co_return bytes_;
+  }
+
+ private:
+  void Stop() {
+    ended_ = true;
+    wake_.Notify();
+    room_.Notify();
+  }
+
+  asio::awaitable<bool> Accept() {
+    socket_.read_message_max(call_.service.options.limits.websocket_message);
+    socket_.set_option(websocket::stream_base::decorator([this](websocket::response_type& response) {
+      response.set(beast::http::field::server, "skerry");  // else Beast tells its version
+      response.set("X-Request-Id", call_.request_id);
+    }));
+    socket_.control_callback([this](websocket::frame_type, beast::string_view) { heard_ = Now(); });
+    const auto request = HandshakeOf(call_.head);
+    ErrorCode error;
+    call_.limit.Within(call_.service.options.limits.write_time);
+    co_await socket_.async_accept(request, asio::redirect_error(asio::use_awaitable, error));
+    call_.limit.Off();
+    heard_ = Now();
+    co_return !error;
+  }
+
+  asio::awaitable<void> Read() {
+    beast::flat_buffer buffer;
+    ErrorCode error;
+    while (!ended_) {
+      co_await socket_.async_read(buffer, asio::redirect_error(asio::use_awaitable, error));
+      if (error) break;
+      heard_ = Now();
+      co_await Deliver(buffer);
+      buffer.clear();
+      if (buffer.capacity() > kKeptBuffer) buffer.shrink_to_fit();
+    }
+    reader_is_over_ = true;
+    wake_.Notify();
+    over_.Notify();
+  }
+
+  asio::awaitable<void> Deliver(const beast::flat_buffer& buffer) {
+    const auto data = buffer.cdata();
+    WebSocketMessage message;
+    message.kind = socket_.got_text() ? WebSocketMessage::Kind::kText : WebSocketMessage::Kind::kBinary;
+    message.bytes.assign(static_cast<const char*>(data.data()), data.size());
+    while (!ended_ && !call_.conversation.Receive(message)) {
+      reads_ = false;
+      co_await room_.Wait();
+    }
+    reads_ = true;
+    heard_ = Now();
+  }
+
+  asio::awaitable<void> Write() {
+    while (!reader_is_over_ && !ended_) {
+      WebSocketMessage message;
+      const Pull pull = call_.conversation.Next(message);
+      if (pull == Pull::kEnd) {
+        co_await SayGoodbye();
+        co_return;
+      }
+      if (pull == Pull::kMore && !co_await WriteOne(message)) co_return;
+      if (pull == Pull::kWait && !co_await WaitAndPing()) co_return;
+    }
+  }
+
+  asio::awaitable<bool> WriteOne(const WebSocketMessage& message) {
+    ErrorCode error;
+    socket_.text(message.kind == WebSocketMessage::Kind::kText);
+    call_.limit.Within(call_.service.options.limits.write_time);
+    co_await socket_.async_write(asio::buffer(message.bytes), asio::redirect_error(asio::use_awaitable, error));
+    call_.limit.Off();
+    bytes_ += message.bytes.size();
+    co_return !error;
+  }
+
+  // A client whose messages there is no room for is not read from, so its answers to pings are not seen either.
+  asio::awaitable<bool> WaitAndPing() {
+    co_await wake_.WaitFor(kPingAfter);
+    const auto silence = Now() - heard_;
+    if (reader_is_over_ || silence < kPingAfter) co_return !reader_is_over_;
+    if (reads_ && silence > kDeadAfter) co_return false;
+    ErrorCode error;
+    call_.limit.Within(call_.service.options.limits.write_time);
+    const websocket::ping_data nothing;
+    co_await socket_.async_ping(nothing, asio::redirect_error(asio::use_awaitable, error));
+    call_.limit.Off();
+    co_return !error;
+  }
+
+  asio::awaitable<void> SayGoodbye() {
+    ErrorCode error;
+    said_goodbye_ = true;
+    Stop();
+    call_.limit.Within(kFarewell);
+    const websocket::close_reason normal(websocket::close_code::normal);
+    co_await socket_.async_close(normal, asio::redirect_error(asio::use_awaitable, error));
+    call_.channel.Close();
+    call_.limit.Off();
+  }
+
+  static TimePoint Now() { return std::chrono::steady_clock::now(); }
+  static constexpr std::size_t kKeptBuffer = std::size_t{16} << 10U;
+
+  websocket::stream<Next&> socket_;
+  WebSocketCall& call_;
+  Event wake_;  // the writer waits
+  Event room_;  // the reader waits
+  Event over_;  // the reader has ended
+  TimePoint heard_;
+  std::uint64_t bytes_ = 0;
+  bool reads_ = true;
+  bool ended_ = false;
+  bool said_goodbye_ = false;
+  bool reader_is_over_ = false;
+};
+
+}  // namespace
+
+asio::awaitable<std::uint64_t> Converse(WebSocketCall& call) {
+  if (TlsStream* tls = call.channel.tls()) {
+    Talk<TlsStream> talk(*tls, call);
+    co_return co_await talk.Run();
+  }
+  Talk<Socket> talk(call.channel.socket(), call);
+  co_return co_await talk.Run();
+}
+
+}  // namespace skerry::transport::http

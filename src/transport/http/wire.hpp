@@ -1,0 +1,56 @@
+// The head of an HTTP/1 request as it comes over the wire: bytes in, a request line and fields out. Strict: what two
+// implementations could read in two ways is refused (RFC 9112, without its allowances for old senders).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "transport/http/dialect.hpp"
+#include "transport/http/message.hpp"
+
+namespace skerry::transport::http {
+
+inline constexpr std::size_t kMaxTarget = std::size_t{8} << 10U;
+
+// Finds the end of a head in bytes that come piece by piece.
+class HeadScanner {
+ public:
+  explicit HeadScanner(std::size_t limit) : limit_(limit) {}
+  // `bytes` is everything so far. The length of the head with its empty line; nothing: more is needed. Refused as soon
+  // as it is certain: 400 for bytes that no head has, 414 and 431 for too many.
+  std::expected<std::optional<std::size_t>, Refusal> Scan(std::string_view bytes);
+
+ private:
+  std::size_t limit_;
+  std::size_t seen_ = 0;
+  std::size_t line_ = 0;  // where the line begins
+  bool first_line_ = true;
+};
+
+enum class Version { kHttp10, kHttp11 };
+
+struct WireHead {
+  std::string method;
+  std::string target;
+  Version version = Version::kHttp11;
+  Headers headers;
+};
+// `text` ends with the empty line. 400 for what is malformed, 505 for other versions.
+std::expected<WireHead, Refusal> ParseHead(std::string_view text);
+
+// What follows the head, and what becomes of the connection.
+struct Framing {
+  std::optional<std::uint64_t> content_length;
+  bool chunked = false;
+  bool keep_alive = true;
+  bool expects_continue = false;
+  bool upgrade = false;  // to a WebSocket, with everything that this needs
+  [[nodiscard]] bool HasBody() const { return chunked || content_length.value_or(0) > 0; }
+};
+std::expected<Framing, Refusal> FramingOf(const WireHead& head);
+
+}  // namespace skerry::transport::http

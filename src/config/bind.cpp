@@ -133,6 +133,24 @@ void BindWorkspace(const Section& section, Workspace& workspace) {
   section.Read("bootstrapFiles", workspace.bootstrap_files);
 }
 
+void BindDaemon(const Section& section, Daemon& daemon) {
+  section.Read("socket", daemon.socket);
+  section.Read("listen", daemon.listen);
+  section.Read("tlsCertificate", daemon.tls_certificate);
+  section.Read("tlsKey", daemon.tls_key);
+  section.Read("allowedHosts", daemon.allowed_hosts);
+  section.Read("allowedOrigins", daemon.allowed_origins);
+  section.Read("sessionTtl", daemon.session_ttl);
+  section.Read("idleTimeout", daemon.idle_timeout);
+  section.Read("maxSessions", daemon.max_sessions);
+  section.Read("maxConnections", daemon.max_connections);
+  section.Read("requestsPerSecond", daemon.requests_per_second);
+  section.Read("concurrentRuns", daemon.concurrent_runs);
+  section.Read("sessionsPerToken", daemon.sessions_per_token);
+  section.Read("keepResults", daemon.keep_results);
+  section.Read("drainTimeout", daemon.drain_timeout);
+}
+
 void BindPool(const Section& section, Pool& pool) {
   section.Read("maxInstances", pool.max_instances);
   section.Read("minInstances", pool.min_instances);
@@ -193,6 +211,7 @@ void BindSandbox(const Section& section, Sandbox& sandbox) {
   section.Read("record.path", sandbox.record.path);
   section.Read("record.required", sandbox.record.required);
   BindPool(section.Child("pool"), sandbox.pool);
+  BindDaemon(section.Child("daemon"), sandbox.daemon);
   BindBackends(section.Child("backends"), sandbox.backends);
 }
 

@@ -68,6 +68,24 @@ struct Pool {
   std::chrono::seconds cleanup_interval{};
 };
 
+struct Daemon {
+  std::string socket;
+  std::string listen;
+  std::string tls_certificate;
+  std::string tls_key;
+  std::vector<std::string> allowed_hosts;
+  std::vector<std::string> allowed_origins;
+  std::chrono::seconds session_ttl{};
+  std::chrono::seconds idle_timeout{};
+  int max_sessions = 0;
+  int max_connections = 0;
+  int requests_per_second = 0;
+  int concurrent_runs = 0;
+  int sessions_per_token = 0;
+  std::chrono::seconds keep_results{};
+  std::chrono::seconds drain_timeout{};
+};
+
 struct Srt {
   std::string settings_path;
 };
@@ -147,6 +165,7 @@ struct Sandbox {
   Workspace workspace;
   Record record;
   Pool pool;
+  Daemon daemon;
   Backends backends;
 };
 

@@ -120,8 +120,8 @@ TEST(FileTest, UnknownKeyNamesWhatIsAllowed) {
        {R"({"agents": {}})", "agents: unknown key, allowed are: $schema, sandbox"},
        {InSandbox(R"("limitz": {})"),
         "sandbox.limitz: unknown key (did you mean limits?), allowed are: backend, backends, confirm, confirmTimeout, "
-        "enabled, filesystem, limits, mode, network, policy, pool, record, rejectAsConfirmation, runtime, security, "
-        "workspace"},
+        "daemon, enabled, filesystem, limits, mode, network, policy, pool, record, rejectAsConfirmation, runtime, "
+        "security, workspace"},
        {InSandbox(R"("runtime": {"": 1})"), "sandbox.runtime.\"\": unknown key, allowed are: cleanupOnExit, timeout"}});
 }
 

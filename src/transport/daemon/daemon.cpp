@@ -1,0 +1,123 @@
+#include "transport/daemon/daemon.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "transport/daemon/contract.hpp"
+#include "transport/http/listening.hpp"
+#include "transport/v1/api.hpp"
+
+namespace skerry::transport::daemon {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+struct Listening {
+  std::vector<http::ListeningSocket> sockets;
+  std::vector<std::string> hosts;
+  std::string path;  // of a socket that we made
+};
+
+base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions& options, engine::Tokens& tokens) {
+  if (address.loopback) return {};
+  SKERRY_ASSIGN_OR_RETURN(const auto known, tokens.List());
+  if (std::ranges::none_of(known, [](const core::TokenRecord& token) { return !token.revoked_at; }))
+    return base::Err(base::Code::kRejected,
+                     "listening on " + address.host +
+                         " lets others in, and there is no token yet: start without --listen, make one with skerry "
+                         "token create, and start again");
+  if (!options.tls)
+    options.say("warning: " + address.host +
+                " is served without TLS: tokens and code pass in the clear; see "
+                "sandbox.daemon.tlsCertificate");
+  return {};
+}
+
+base::Result<Listening> Listen(const DaemonOptions& options, engine::Tokens& tokens) {
+  std::shared_ptr<const http::TlsFiles> tls;
+  if (options.tls) {
+    SKERRY_RETURN_IF_ERROR(http::CheckTls(*options.tls));
+    tls = std::make_shared<const http::TlsFiles>(*options.tls);
+  }
+  Listening listening;
+  SKERRY_ASSIGN_OR_RETURN(listening.sockets, http::TakeActivated(tls));
+  if (!listening.sockets.empty()) {
+    options.say("serves " + std::to_string(listening.sockets.size()) + " sockets that systemd opened");
+    return listening;
+  }
+  SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket unix_socket, http::ListenUnix(options.socket));
+  listening.sockets.push_back(std::move(unix_socket));
+  listening.path = options.socket;
+  options.say("listens on unix:" + options.socket);
+  if (options.listen.empty()) return listening;
+  SKERRY_ASSIGN_OR_RETURN(const http::TcpAddress address, http::ParseListen(options.listen));
+  SKERRY_RETURN_IF_ERROR(CheckExposure(address, options, tokens));
+  SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket tcp, http::ListenTcp(address, tls));
+  SKERRY_ASSIGN_OR_RETURN(const std::uint16_t port, http::PortOf(tcp));
+  listening.hosts.push_back(address.host);
+  listening.sockets.push_back(std::move(tcp));
+  const bool six = address.host.contains(':') && !address.host.starts_with('[');
+  options.say(std::string("listens on ") + (tls ? "https://" : "http://") +
+              (six ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port));
+  return listening;
+}
+
+// So that the first caller finds them.
+std::jthread WarmUp(engine::SandboxManager& manager) {
+  return std::jthread([&manager](const std::stop_token& stop) {
+    for (const core::Preload kind : {core::Preload::kShell, core::Preload::kPython})
+      if (!stop.stop_requested() && manager.warm() != nullptr)
+        manager.warm()->AwaitWarm(kind, base::Deadline::After(10s));
+  });
+}
+
+void AwaitStop(int stop_fd) {
+  pollfd entry{stop_fd, POLLIN, 0};
+  while (::poll(&entry, 1, -1) <= 0) {
+  }
+}
+
+}  // namespace
+
+base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd) {
+  base::WorkerPool workers({.max_threads = 1024, .max_waiting = 4096});
+  engine::SandboxManager manager(backends, std::move(options.manager));
+  SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
+  v1::Ticker ticker(5s);
+  std::atomic<bool> draining = false;
+  v1::Api api{.host = *host,
+              .workers = workers,
+              .ticker = ticker,
+              .version = options.version,
+              .contract = std::string(kContract)};
+  api.draining = [&draining] { return draining.load(); };
+  SKERRY_ASSIGN_OR_RETURN(Listening listening, Listen(options, host->tokens()));
+  http::ServerOptions server_options{
+      .limits = options.limits,
+      .hosts = options.hosts,
+      .origins = options.origins,
+      .spool = host->options().state_directory,
+      .authenticator = std::make_shared<v1::TokenAuthenticator>(host->tokens(), options.tokens)};
+  std::ranges::copy(listening.hosts, std::back_inserter(server_options.hosts));
+  server_options.dialects.push_back(v1::MakeDialect(api));
+  SKERRY_ASSIGN_OR_RETURN(auto server,
+                          http::Server::Start(std::move(listening.sockets), std::move(server_options), workers));
+  std::jthread warming = WarmUp(manager);
+  http::NotifySystemd("READY=1");
+  AwaitStop(stop_fd);
+  http::NotifySystemd("STOPPING=1");
+  draining = true;
+  options.say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
+  if (!server->Drain(base::Deadline::After(options.drain))) options.say("requests were cut off");
+  server.reset();
+  if (!listening.path.empty()) (void)::unlink(listening.path.c_str());
+  return {};
+}
+
+}  // namespace skerry::transport::daemon

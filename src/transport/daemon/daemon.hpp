@@ -1,0 +1,37 @@
+// The daemon: a host, the server before it, their beginning and their end.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/backend_registry.hpp"
+#include "engine/host.hpp"
+#include "transport/http/server.hpp"
+#include "transport/v1/token_authenticator.hpp"
+
+namespace skerry::transport::daemon {
+
+struct DaemonOptions {
+  std::string socket;  // absolute
+  std::string listen;  // "" for no TCP
+  std::optional<http::TlsFiles> tls;
+  std::vector<std::string> hosts;
+  std::vector<std::string> origins;
+  http::Limits limits;
+  v1::TokenDefaults tokens;
+  std::chrono::seconds drain{10};
+  std::string version;
+  engine::HostOptions host;
+  engine::ManagerOptions manager;
+  std::function<void(const std::string&)> say;  // one line for people
+};
+
+// Serves until `stop_fd` is readable, then ends what is under way. Sockets that systemd passed take the place of those
+// of the options.
+base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd);
+
+}  // namespace skerry::transport::daemon

@@ -1,0 +1,102 @@
+// The /v1 dialect: what its handlers share.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+#include "engine/host.hpp"
+#include "json/strict.hpp"
+#include "transport/http/dialect.hpp"
+#include "transport/v1/ticker.hpp"
+
+namespace skerry::transport::v1 {
+
+using Json = nlohmann::ordered_json;
+
+// What the handlers work with. Outlives the server.
+struct Api {
+  engine::Host& host;
+  base::WorkerPool& workers;
+  Ticker& ticker;
+  std::string version;
+  std::string contract;  // the text of api/openapi.yaml
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  std::function<bool()> draining = [] { return false; };
+};
+
+// Bits of Route::scopes: whoever has any of them may.
+inline constexpr std::uint32_t kReadScope = 0b1011;     // read, run, admin
+inline constexpr std::uint32_t kRunScope = 0b1010;      // run, admin
+inline constexpr std::uint32_t kApproveScope = 0b1100;  // approve, admin
+inline constexpr std::uint32_t kAdminScope = 0b1000;
+
+// Each folder of routes. `api` is borrowed.
+std::vector<http::Route> SystemRoutes(Api& api);
+std::vector<http::Route> SessionRoutes(Api& api);
+std::vector<http::Route> ExecuteRoutes(Api& api);
+std::vector<http::Route> ExecutionRoutes(Api& api);
+std::vector<http::Route> CommandRoutes(Api& api);
+std::vector<http::Route> ContextRoutes(Api& api);
+std::vector<http::Route> FileRoutes(Api& api);
+std::vector<http::Route> ArchiveRoutes(Api& api);
+std::vector<http::Route> HistoryRoutes(Api& api);
+std::vector<http::Route> ApprovalRoutes(Api& api);
+std::vector<http::Route> TokenRoutes(Api& api);
+
+// All of them.
+http::Dialect MakeDialect(Api& api);
+
+// A handler that may fail: its error becomes the answer.
+http::Handler Answering(std::function<base::Result<http::Response>(const http::Request&)> handler);
+
+// A route below /v1. A small body is JSON.
+using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
+http::Route MakeRoute(Api& api, std::string method, std::string pattern, std::uint32_t scopes, ApiHandler handler,
+                      http::BodyRule body = http::BodyRule::kNone);
+
+http::Response JsonAnswer(int status, const Json& body);
+http::Response TextAnswer(int status, std::string text, const std::string& type);
+http::Response Empty();  // 204
+http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
+
+engine::Principal PrincipalOf(const http::Request& request);
+[[nodiscard]] bool HasScope(const http::Request& request, core::TokenScope scope);
+
+// The session of the route's pattern, if it is the caller's. kNotFound.
+base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request);
+
+// The body as an object; an empty one is {}.
+base::Result<nlohmann::json> BodyOf(const http::Request& request);
+
+// Of the query. kInvalidArgument.
+base::Result<std::uint64_t> NumberOf(const http::Request& request, std::string_view name, std::uint64_t low,
+                                     std::uint64_t high, std::uint64_t otherwise);
+base::Result<std::string> WordOf(const http::Request& request, std::string_view name,
+                                 std::span<const std::string_view> words, std::string_view otherwise);
+// Must be there.
+base::Result<std::string> TextOf(const http::Request& request, std::string_view name);
+// Refuses what is not in the list: a name that was mistyped must not be as if it had not been given.
+base::Status OnlyQuery(const http::Request& request, std::initializer_list<std::string_view> names);
+
+struct PageOptions {
+  std::string cursor;
+  std::size_t limit = 100;
+};
+base::Result<PageOptions> PageOf(const http::Request& request);
+Json Page(Json items, const std::optional<std::string>& next_cursor);
+
+// The claim of an Idempotency-Key, if there is one.
+base::Result<std::optional<core::IdempotencyClaim>> ClaimOf(const http::Request& request);
+
+// Bytes that are no UTF-8 become U+FFFD, and then the exact ones are in `<name>_base64`.
+void AddBytes(Json& object, const std::string& name, const std::string& bytes);
+
+}  // namespace skerry::transport::v1

@@ -1,0 +1,50 @@
+#include "transport/v1/archive_spool.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "os/errno_error.hpp"
+
+namespace skerry::transport::v1 {
+
+base::Result<ArchiveSpool> ArchiveSpool::Make(const std::string& directory, std::stop_token gone) {
+  base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  // Not every file system knows O_TMPFILE.
+  if (!file.valid() && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    std::string name = directory + "/archive-XXXXXX";
+    file.Reset(::mkostemp(name.data(), O_CLOEXEC));
+    if (file.valid()) ::unlink(name.c_str());
+  }
+  if (!file.valid()) return os::ErrnoErr("make a temporary file for the archive");
+  return ArchiveSpool(std::move(file), std::move(gone));
+}
+
+base::Status ArchiveSpool::Write(std::string_view bytes) {
+  if (gone_.stop_requested()) return base::Err(base::Code::kUnavailable, "nobody waits for the archive any more");
+  const bool nothing = bytes.find_first_not_of('\0') == std::string_view::npos;
+  if (nothing) {
+    size_ += bytes.size();
+    return {};
+  }
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == ENOSPC || errno == EDQUOT))
+      return base::Err(base::Code::kUnavailable, "no room on the disk of the daemon for the archive");
+    if (count < 0) return os::ErrnoErr("write the archive");
+    size_ += static_cast<std::uint64_t>(count);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+base::Result<ArchiveSpool::Whole> ArchiveSpool::Finish() && {
+  if (::ftruncate(file_.get(), static_cast<off_t>(size_)) < 0) return os::ErrnoErr("write the archive");
+  return Whole{.file = std::move(file_), .size = size_};
+}
+
+}  // namespace skerry::transport::v1

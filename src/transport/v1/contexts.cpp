@@ -1,0 +1,114 @@
+// Contexts: interpreters of a session that keep their variables.
+#include <utility>
+
+#include "json/history_json.hpp"
+#include "transport/v1/api.hpp"
+#include "transport/v1/run_json.hpp"
+#include "transport/v1/work.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+Json ContextToJson(const engine::ContextSummary& context) {
+  return {{"name", context.name},
+          {"language", core::NameOf(context.language)},
+          {"state", engine::NameOf(context.condition)},
+          {"cells", context.cells},
+          {"created_at", json::Rfc3339(context.created)},
+          {"used_at", json::Rfc3339(context.last_used)},
+          {"start", core::NameOf(context.start)},
+          {"degraded", context.degraded}};
+}
+
+base::Result<http::Response> Show(engine::ContextManager& contexts, const http::Request& request) {
+  SKERRY_ASSIGN_OR_RETURN(const auto context, contexts.Find(request.parameters.at("context")));
+  return JsonAnswer(200, ContextToJson(context));
+}
+
+base::Result<http::Response> Create(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  const auto name = fields.Text("name", 64);
+  if (!name) fields.Fail("name", "is missing");
+  const auto language = core::ParseLanguage(fields.Text("language", 64).value_or("python"));
+  if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  SKERRY_ASSIGN_OR_RETURN(const auto context, session->life().CreateContext(*name, *language));
+  session->Used();
+  return JsonAnswer(201, ContextToJson(context));
+}
+
+base::Result<http::Response> List(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  Json items = Json::array();
+  for (const auto& context : session->life().contexts().List()) items.push_back(ContextToJson(context));
+  return JsonAnswer(200, Page(std::move(items), std::nullopt));
+}
+
+base::Result<http::Response> Get(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  return Show(session->life().contexts(), request);
+}
+
+base::Result<http::Response> Delete(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_RETURN_IF_ERROR(session->life().contexts().Remove(request.parameters.at("context")));
+  return Empty();
+}
+
+base::Result<http::Response> Restart(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_RETURN_IF_ERROR(session->life().RestartContext(request.parameters.at("context")));
+  return Show(session->life().contexts(), request);
+}
+
+base::Result<http::Response> Interrupt(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_RETURN_IF_ERROR(session->life().contexts().Interrupt(request.parameters.at("context")));
+  return Show(session->life().contexts(), request);
+}
+
+base::Result<http::Response> Execute(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  engine::CellWork work{.session = std::move(session), .context = request.parameters.at("context")};
+  auto code = fields.Text("code", std::size_t{4} << 20U);
+  if (!code) fields.Fail("code", "is missing");
+  const auto timeout = fields.Number("timeout", 1, 300);
+  work.cell.timeout = timeout ? std::chrono::seconds(*timeout) : work.session->settings().timeout;
+  SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  work.cell.text = *std::move(code);
+  SKERRY_RETURN_IF_ERROR(core::Validate({.code = work.cell.text}));
+  const auto place = WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
+  SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
+                          api.host.ExecuteCell(PrincipalOf(request), std::move(work), place));
+  return AnswerBegun(api, request, begun, OnDisconnect::kContinue);
+}
+
+}  // namespace
+
+std::vector<http::Route> ContextRoutes(Api& api) {
+  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
+                            http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, scopes, std::move(handler), body);
+  };
+  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
+          route("GET", "", kReadScope, List),
+          route("GET", "/{context}", kReadScope, Get),
+          route("DELETE", "/{context}", kRunScope, Delete),
+          route("POST", "/{context}/restart", kRunScope, Restart),
+          route("POST", "/{context}/interrupt", kRunScope, Interrupt),
+          route("POST", "/{context}/execute", kRunScope, Execute, http::BodyRule::kSmall)};
+}
+
+}  // namespace skerry::transport::v1

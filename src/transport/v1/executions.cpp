@@ -1,0 +1,68 @@
+// What runs and what ran.
+#include <array>
+#include <utility>
+
+#include "transport/v1/api.hpp"
+#include "transport/v1/output.hpp"
+#include "transport/v1/run_json.hpp"
+#include "transport/v1/run_stream.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+using engine::Run;
+
+base::Result<std::shared_ptr<Run>> RunOf(const Api& api, const http::Request& request) {
+  return api.host.FindRun(PrincipalOf(request), request.parameters.at("execution"));
+}
+
+base::Result<http::Response> List(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session_id", "state", "kind", "cursor", "limit"}));
+  core::RunFilter filter{.session = request.head.query.Find("session_id"), .kind = request.head.query.Find("kind")};
+  if (const auto state = request.head.query.Find("state")) {
+    filter.state = core::ParseRunState(*state);
+    if (!filter.state)
+      return base::Err(base::Code::kInvalidArgument, "state must be one of waiting, running, done, lost");
+  }
+  return PageOfRuns(api, request, std::move(filter));
+}
+
+base::Result<http::Response> Get(Api& api, const http::Request& request) {
+  constexpr std::uint64_t kLongestWait = 300;
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"wait_seconds"}));
+  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const std::uint64_t wait, NumberOf(request, "wait_seconds", 0, kLongestWait, 0));
+  (void)run->Await(base::Deadline::After(std::chrono::seconds(wait)), request.gone);
+  return JsonAnswer(200, ExecutionToJson(*run));
+}
+
+base::Result<http::Response> Events(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"offset"}));
+  SKERRY_ASSIGN_OR_RETURN(auto run, RunOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
+  return EventsOf(api, std::move(run), offset);
+}
+
+base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
+  run->Cancel();
+  (void)run->Await(base::Deadline::After(std::chrono::seconds(10)), request.gone);
+  return JsonAnswer(200, ExecutionToJson(*run));
+}
+
+}  // namespace
+
+std::vector<http::Route> ExecutionRoutes(Api& api) {
+  return {MakeRoute(api, "GET", "/executions", kReadScope, List),
+          MakeRoute(api, "GET", "/executions/{execution}", kReadScope, Get),
+          MakeRoute(api, "GET", "/executions/{execution}/output", kReadScope,
+                    [](Api& all, const http::Request& request) -> base::Result<http::Response> {
+                      SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(all, request));
+                      return OutputAnswer(request, *run);
+                    }),
+          MakeRoute(api, "GET", "/executions/{execution}/events", kReadScope, Events),
+          MakeRoute(api, "POST", "/executions/{execution}/cancel", kRunScope, Cancel)};
+}
+
+}  // namespace skerry::transport::v1

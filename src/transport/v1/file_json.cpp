@@ -1,0 +1,108 @@
+#include "transport/v1/file_json.hpp"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "json/history_json.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+// Each as an object, so that there is a place for the exact bytes.
+Json BytesToJson(const std::string& name, const std::vector<std::string>& texts) {
+  Json array = Json::array();
+  for (const std::string& text : texts) {
+    Json object;
+    AddBytes(object, name, text);
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+Json MatchToJson(const workspace::SearchMatch& match) {
+  Json object;
+  AddBytes(object, "path", match.path);
+  if (match.line == 0) return object;
+  object["line"] = match.line;
+  object["column"] = match.column;
+  AddBytes(object, "text", match.text);
+  object["text_column"] = match.text_column;
+  object["before"] = BytesToJson("text", match.before);
+  object["behind"] = BytesToJson("text", match.behind);
+  return object;
+}
+
+}  // namespace
+
+std::string Octal(std::uint32_t mode) {
+  std::array<char, 16> text{};
+  return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%04o", mode))};
+}
+
+Json EntryToJson(const workspace::Entry& entry) {
+  Json object;
+  AddBytes(object, "path", entry.path);
+  object["kind"] = workspace::NameOf(entry.kind);
+  object["size"] = entry.kind == workspace::EntryKind::kFile ? Json(entry.size) : Json(nullptr);
+  object["mode"] = Octal(entry.mode);
+  object["changed_at"] = json::Rfc3339(entry.changed_at);
+  object["target"] = nullptr;
+  if (entry.kind == workspace::EntryKind::kLink) AddBytes(object, "target", entry.target);
+  return object;
+}
+
+Json ChangeToJson(const core::FileChange& change) {
+  const bool removed = change.action == core::FileAction::kRemoved;
+  Json object;
+  AddBytes(object, "path", change.path);
+  object["action"] = core::NameOf(change.action);
+  object["kind"] = core::NameOf(change.kind);
+  object["size"] = removed ? Json(nullptr) : Json(change.size);
+  object["mode"] = removed ? Json(nullptr) : Json(Octal(change.mode));
+  object["sha256"] = change.sha256.empty() ? Json(nullptr) : Json(change.sha256);
+  return object;
+}
+
+Json ChangesToJson(const std::vector<core::FileChange>& changes) {
+  Json array = Json::array();
+  for (const core::FileChange& change : changes) array.push_back(ChangeToJson(change));
+  return array;
+}
+
+Json LinesToJson(const workspace::Lines& lines) {
+  Json object;
+  AddBytes(object, "text", lines.text);
+  object["first"] = lines.first;
+  object["count"] = lines.count;
+  object["more"] = lines.more;
+  return object;
+}
+
+Json EditedToJson(const workspace::AgentWorkspace::Edited& edited) {
+  return {{"replacements", edited.report.replacements},
+          {"insertions", edited.report.insertions},
+          {"change", edited.change ? ChangeToJson(*edited.change) : Json(nullptr)}};
+}
+
+Json SearchToJson(const workspace::SearchResult& result, const std::optional<std::string>& next_cursor) {
+  Json matches = Json::array();
+  for (const workspace::SearchMatch& match : result.matches) matches.push_back(MatchToJson(match));
+  return {{"matches", std::move(matches)},
+          {"files_searched", result.files_searched},
+          {"binary_files", result.binary_files},
+          {"large_files", result.large_files},
+          {"closed", result.closed},
+          {"complete", result.complete()},
+          {"end", workspace::TextOf(result.end)},
+          {"next_cursor", next_cursor ? Json(*next_cursor) : Json(nullptr)}};
+}
+
+Json ImportToJson(const workspace::ImportReport& report) {
+  return {{"entries", report.entries},
+          {"bytes", report.bytes},
+          {"changes", ChangesToJson(report.changes)},
+          {"skipped", BytesToJson("path", report.skipped)}};
+}
+
+}  // namespace skerry::transport::v1

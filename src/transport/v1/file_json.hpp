@@ -1,0 +1,28 @@
+// The JSON forms of what the file routes tell, with the names of json/history_json where they are the same things.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/record.hpp"
+#include "transport/v1/api.hpp"
+#include "workspace/agent_workspace.hpp"
+#include "workspace/archive_import.hpp"
+#include "workspace/search.hpp"
+
+namespace skerry::transport::v1 {
+
+// "0644"
+std::string Octal(std::uint32_t mode);
+
+Json EntryToJson(const workspace::Entry& entry);
+Json ChangeToJson(const core::FileChange& change);
+Json ChangesToJson(const std::vector<core::FileChange>& changes);
+Json LinesToJson(const workspace::Lines& lines);
+Json EditedToJson(const workspace::AgentWorkspace::Edited& edited);
+Json SearchToJson(const workspace::SearchResult& result, const std::optional<std::string>& next_cursor);
+Json ImportToJson(const workspace::ImportReport& report);
+
+}  // namespace skerry::transport::v1

@@ -1,0 +1,59 @@
+// Finding files by name, and text in them.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "transport/v1/api.hpp"
+#include "transport/v1/cursor.hpp"
+#include "transport/v1/file_json.hpp"
+#include "transport/v1/file_routes.hpp"
+#include "workspace/search.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+using workspace::SearchOptions;
+
+constexpr std::size_t kLongestPattern = 65536;
+constexpr std::size_t kMostContext = 20;
+constexpr std::size_t kMostMatches = 10'000;
+
+// Its deadline is ten seconds from now; whoever wants more goes on with the cursor.
+base::Result<SearchOptions> SearchOptionsOf(const http::Request& request) {
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  SearchOptions options{.path = fields.Text("path", kLongestPath).value_or("/"),
+                        .glob = fields.Text("glob", kLongestPath).value_or(""),
+                        .pattern = fields.Text("pattern", kLongestPattern)};
+  if (fields.Flag("literal").value_or(false)) options.kind = workspace::PatternKind::kLiteral;
+  if (fields.Flag("ignore_case").value_or(false)) options.letter_case = workspace::LetterCase::kIgnored;
+  options.context = fields.Number("context", 0, kMostContext).value_or(options.context);
+  options.max_matches = fields.Number("limit", 1, kMostMatches).value_or(options.max_matches);
+  const auto cursor = fields.Text("cursor", kLongestCursor);
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  if (!options.pattern && options.glob.empty())
+    return base::Err(base::Code::kInvalidArgument, "there is nothing to search for; give pattern, glob, or both");
+  if (cursor) {
+    SKERRY_ASSIGN_OR_RETURN(options.after, ParseSearchCursor(*cursor));
+  }
+  return options;
+}
+
+// Nothing where the search came no further: whoever followed would ask for ever.
+std::optional<std::string> NextOf(const workspace::SearchResult& result, const SearchOptions& options) {
+  if (result.complete() || !result.next || result.next == options.after) return std::nullopt;
+  return SearchCursor(*result.next);
+}
+
+}  // namespace
+
+base::Result<http::Response> SearchFiles(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const SearchOptions options, SearchOptionsOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  const auto look = [&](const workspace::AgentWorkspace& files) { return workspace::Search(files, options); };
+  SKERRY_ASSIGN_OR_RETURN(const workspace::SearchResult result, ReadFiles(*session, look));
+  return JsonAnswer(200, SearchToJson(result, NextOf(result, options)));
+}
+
+}  // namespace skerry::transport::v1

@@ -1,0 +1,93 @@
+// The record of a session: what was done in it, and where its files come from.
+#include "core/history.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/history_graph.hpp"
+#include "json/history_json.hpp"
+#include "transport/v1/api.hpp"
+#include "transport/v1/file_routes.hpp"
+#include "transport/v1/history_pages.hpp"
+#include "workspace/path_errors.hpp"
+#include "workspace/resolver.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+constexpr std::uint64_t kMostEntries = 1000;  // in a page
+
+// The record of the session's workspace: sessions that share one share its record too.
+struct SessionHistory {
+  core::RecordStore& store;
+  std::string name;
+};
+
+base::Result<SessionHistory> HistoryOf(const Api& api, const http::Request& request) {
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  core::RecordStore* store = api.host.record();
+  if (store == nullptr)
+    return base::Err(base::Code::kUnavailable, "there is no record of what happened in sessions; see skerry doctor");
+  return SessionHistory{*store, session->life().workspace()};
+}
+
+// What is recorded under a name belongs to the last one who had it, until the new one is known.
+base::Status CheckIsKnown(const SessionHistory& history) {
+  SKERRY_ASSIGN_OR_RETURN(const core::SessionRecord record, history.store.FindSession(history.name));
+  if (!record.deleted_at) return {};
+  return base::Err(base::Code::kNotFound, "nothing was recorded of session " + history.name);
+}
+
+base::Result<std::uint64_t> AfterOf(const http::Request& request) {
+  const std::string text = request.head.query.Find("after").value_or("0");
+  std::uint64_t after = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), after);
+  // The store counts with a sign.
+  if (error == std::errc() && end == text.data() + text.size() && after <= INT64_MAX) return after;
+  return base::Err(base::Code::kInvalidArgument, "after must be the next_cursor of an earlier answer, as it was");
+}
+
+base::Result<http::Response> TellHistory(Api& api, const http::Request& request) {
+  static constexpr std::string_view kFormats[] = {"mermaid", "dot"};
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"after", "limit", "format"}));
+  SKERRY_ASSIGN_OR_RETURN(const std::string format, WordOf(request, "format", kFormats, ""));
+  core::HistoryRange range;
+  SKERRY_ASSIGN_OR_RETURN(range.after, AfterOf(request));
+  SKERRY_ASSIGN_OR_RETURN(range.limit, NumberOf(request, "limit", 1, kMostEntries, range.limit));
+  SKERRY_ASSIGN_OR_RETURN(const SessionHistory history, HistoryOf(api, request));
+  SKERRY_RETURN_IF_ERROR(CheckIsKnown(history));
+  if (format.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(const HistoryPage page, LoadHistoryPage(history.store, history.name, range));
+    std::optional<std::string> next;
+    if (page.next) next = std::to_string(*page.next);
+    return JsonAnswer(200, Page(json::HistoryToJson(page.entries), next));
+  }
+  // A graph cannot be put together from pages, so it is all of it unless less was asked for.
+  if (!request.head.query.Find("limit")) range.limit = SIZE_MAX;
+  SKERRY_ASSIGN_OR_RETURN(const auto entries, LoadHistoryOutline(history.store, history.name, range));
+  return TextAnswer(200, format == "dot" ? core::ToDot(entries) : core::ToMermaid(entries),
+                    "text/plain; charset=utf-8");
+}
+
+base::Result<http::Response> TellFileHistory(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"path"}));
+  SKERRY_ASSIGN_OR_RETURN(const std::string given, PathOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const std::string path, workspace::Named(given, workspace::MapPath(given)));
+  SKERRY_ASSIGN_OR_RETURN(const SessionHistory history, HistoryOf(api, request));
+  SKERRY_RETURN_IF_ERROR(CheckIsKnown(history));
+  SKERRY_ASSIGN_OR_RETURN(const core::FileHistory file, LoadFileHistoryPart(history.store, history.name, path));
+  return JsonAnswer(200, json::FileHistoryToJson(file));
+}
+
+}  // namespace
+
+std::vector<http::Route> HistoryRoutes(Api& api) {
+  return {MakeRoute(api, "GET", "/sessions/{session}/history", kReadScope, TellHistory),
+          MakeRoute(api, "GET", "/sessions/{session}/history/file", kReadScope, TellFileHistory)};
+}
+
+}  // namespace skerry::transport::v1

@@ -1,0 +1,18 @@
+// What a run wrote, piece by piece; runs page by page.
+#pragma once
+
+#include "engine/run.hpp"
+#include "transport/v1/api.hpp"
+
+namespace skerry::transport::v1 {
+
+// `offset` of the query, or the header Last-Event-ID of a client that comes back.
+base::Result<std::uint64_t> OffsetOf(const http::Request& request);
+
+// The pieces as JSON, or the bytes of both streams in their order where the client wants those.
+base::Result<http::Response> OutputAnswer(const http::Request& request, const engine::Run& run);
+
+// The newest first.
+base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& request, core::RunFilter filter);
+
+}  // namespace skerry::transport::v1

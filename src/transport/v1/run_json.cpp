@@ -1,0 +1,112 @@
+#include "transport/v1/run_json.hpp"
+
+#include "base/utf8.hpp"
+#include "json/context_json.hpp"
+#include "json/execution_json.hpp"
+#include "json/history_json.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+constexpr std::size_t kMostOutput = std::size_t{256} << 20U;  // of one answer
+
+Json TimeOrNull(const std::optional<core::TimePoint>& time) {
+  return time ? Json(json::Rfc3339(*time)) : Json(nullptr);
+}
+
+Json ResultOrNull(const engine::Run& run) {
+  const auto end = run.end();
+  if (!end) return nullptr;
+  Json result = Json::parse(end->result, nullptr, false);
+  if (!result.is_object()) return nullptr;
+  result.erase("stdout");
+  result.erase("stderr");
+  return result;
+}
+
+}  // namespace
+
+Json ExecutionToJson(const engine::Run& run) {
+  const core::RunRecord& record = run.record();
+  return {{"id", record.id},
+          {"session_id", record.session.empty() ? Json(nullptr) : Json(record.session)},
+          {"kind", record.kind},
+          {"state", core::NameOf(run.state())},
+          {"language", record.language.empty() ? Json(nullptr) : Json(record.language)},
+          {"what", base::ToValidUtf8(record.what)},
+          {"created_at", json::Rfc3339(record.created_at)},
+          {"ended_at", TimeOrNull(run.ended_at())},
+          {"output_bytes", run.output_bytes()},
+          {"result", ResultOrNull(run)}};
+}
+
+base::Result<std::string> WholeResult(const engine::Run& run) {
+  const auto end = run.end();
+  if (!end) return base::Err(base::Code::kInternal, "the run has not ended");
+  if (end->error) return std::unexpected(*end->error);
+  std::string standard_output;
+  std::string standard_error;
+  SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run.Output(0));
+  for (std::size_t total = 0; total < kMostOutput;) {
+    SKERRY_ASSIGN_OR_RETURN(const auto pieces, reader.Next(std::size_t{1} << 20U));
+    if (pieces.empty()) break;
+    for (const engine::OutputPiece& piece : pieces) {
+      (piece.stream == core::Stream::kStdout ? standard_output : standard_error) += piece.bytes;
+      total += piece.bytes.size();
+    }
+  }
+  if (standard_output.empty() && standard_error.empty()) return end->result;
+  return json::WithStreams(end->result, standard_output, standard_error);
+}
+
+Json ExitToJson(const engine::RunEnd& end) {
+  return {{"exit_code", end.exit_code}, {"outcome", end.outcome}, {"state", core::NameOf(end.state)}};
+}
+
+Json PieceToJson(const engine::OutputPiece& piece) {
+  Json object = {{"stream", piece.stream == core::Stream::kStdout ? "stdout" : "stderr"},
+                 {"offset", piece.offset},
+                 {"text", base::ToValidUtf8(piece.bytes)}};
+  if (!base::IsValidUtf8(piece.bytes)) object["base64"] = json::Base64(piece.bytes);
+  return object;
+}
+
+Json SessionToJson(const Api& api, const engine::HostedSession& session) {
+  const engine::SessionSettings& settings = session.settings();
+  const core::HostedSessionRecord record = session.record(false);
+  const auto unused = std::chrono::steady_clock::now() - session.life().LastUse();
+  const auto used_at =
+      std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(unused);
+  return {{"id", record.id},
+          {"state", engine::NameOf(session.condition())},
+          {"mode", engine::NameOf(settings.mode)},
+          {"backend", settings.backend},
+          {"image", settings.image ? Json(*settings.image) : Json(nullptr)},
+          {"limits",
+           {{"memory_mb", settings.limits.memory_mb},
+            {"pids", settings.limits.pids},
+            {"cpu_percent", settings.limits.cpu_percent},
+            {"disk_mb", settings.limits.disk_mb},
+            {"timeout_seconds", settings.timeout.count()}}},
+          {"network", {{"allowed_domains", Json::array()}}},
+          {"environment", settings.environment},
+          {"metadata", settings.metadata},
+          {"idle_seconds", settings.idle.count()},
+          {"created_at", json::Rfc3339(record.created_at)},
+          {"used_at", json::Rfc3339(used_at)},
+          {"expires_at", TimeOrNull(record.expires_at)},
+          {"running", api.host.CountRuns(record.id)},
+          {"tenant", record.tenant}};
+}
+
+std::optional<Json> WaitingFor(const Api& api, const engine::Run& run) {
+  if (run.state() != core::RunState::kWaiting) return std::nullopt;
+  for (const auto& approval : api.host.approvals().List())
+    if (approval->question.execution == run.id())
+      return Json{{"approval_id", approval->id},
+                  {"digest", approval->question.digest},
+                  {"expires_at", json::Rfc3339(approval->expires)}};
+  return std::nullopt;
+}
+
+}  // namespace skerry::transport::v1

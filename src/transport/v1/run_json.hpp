@@ -1,0 +1,26 @@
+// The JSON forms of runs and sessions.
+#pragma once
+
+#include <string>
+
+#include "engine/hosted_session.hpp"
+#include "engine/run.hpp"
+#include "transport/v1/api.hpp"
+
+namespace skerry::transport::v1 {
+
+// Without what was written.
+Json ExecutionToJson(const engine::Run& run);
+// The result as one text, with what was written. An error when nothing is to be had of the run.
+base::Result<std::string> WholeResult(const engine::Run& run);
+// How it ended, in a few words: the last event of a stream.
+Json ExitToJson(const engine::RunEnd& end);
+
+Json PieceToJson(const engine::OutputPiece& piece);
+
+Json SessionToJson(const Api& api, const engine::HostedSession& session);
+
+// What waits for a person on behalf of a run.
+std::optional<Json> WaitingFor(const Api& api, const engine::Run& run);
+
+}  // namespace skerry::transport::v1

@@ -1,0 +1,221 @@
+// Sessions: making, finding, ending them.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/utf8.hpp"
+#include "transport/v1/api.hpp"
+#include "transport/v1/run_json.hpp"
+#include "workspace/agent_workspace.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+using engine::HostedSession;
+
+constexpr std::size_t kLongestName = 256;
+constexpr std::uint64_t kLongestLife = 31'536'000;  // a year
+
+void ReadLimits(json::Fields& fields, engine::SessionSettings& settings) {
+  const nlohmann::json* object = fields.Object("limits");
+  if (object == nullptr) return;
+  json::Fields inner(*object, "limits.");
+  core::SandboxLimits& limits = settings.limits;
+  limits.memory_mb = inner.Number("memory_mb", 16, 1U << 20U).value_or(limits.memory_mb);
+  limits.pids = inner.Number("pids", 1, 32'768).value_or(limits.pids);
+  limits.cpu_percent = inner.Number("cpu_percent", 0, 10'000).value_or(limits.cpu_percent);
+  limits.disk_mb = inner.Number("disk_mb", 1, 1U << 20U).value_or(limits.disk_mb);
+  if (const auto seconds = inner.Number("timeout_seconds", 1, 300)) settings.timeout = std::chrono::seconds(*seconds);
+  fields.Adopt(inner);
+}
+
+void ReadNetwork(json::Fields& fields) {
+  const nlohmann::json* object = fields.Object("network");
+  if (object == nullptr) return;
+  json::Fields inner(*object, "network.");
+  const auto allowed = inner.Texts("allowed_domains", 1000, 253);
+  (void)inner.Texts("denied_domains", 1000, 253);
+  if (allowed && !allowed->empty())
+    inner.Fail("allowed_domains", "must be empty: this version has no egress proxy, a sandbox has no network at all");
+  fields.Adopt(inner);
+}
+
+base::Status ReadMode(const Api& api, json::Fields& fields, engine::SessionSettings& settings) {
+  constexpr std::array<std::string_view, 3> kModes = {"per-session", "shared", "disabled"};
+  const auto word = fields.Word("mode", kModes);
+  if (!word) return {};
+  const auto mode = engine::ParseLifeMode(*word);
+  if (mode == engine::LifeMode::kDisabled && api.host.options().defaults.mode != engine::LifeMode::kDisabled)
+    return base::Err(base::Code::kRejected, "sessions without a sandbox are not allowed by the configuration");
+  settings.mode = *mode;
+  return {};
+}
+
+base::Result<engine::NewSession> ReadSession(const Api& api, const nlohmann::json& body) {
+  json::Fields fields(body);
+  engine::NewSession wanted{.settings = api.host.options().defaults, .ttl = api.host.options().ttl};
+  engine::SessionSettings& settings = wanted.settings;
+  wanted.id = fields.Text("id", kLongestName);
+  SKERRY_RETURN_IF_ERROR(ReadMode(api, fields, settings));
+  if (auto backend = fields.Text("backend", kLongestName)) settings.backend = *std::move(backend);
+  if (auto image = fields.Text("image", kLongestName)) settings.image = *std::move(image);
+  ReadLimits(fields, settings);
+  ReadNetwork(fields);
+  if (const auto ttl = fields.Number("ttl_seconds", 1, kLongestLife)) wanted.ttl = std::chrono::seconds(*ttl);
+  if (const auto idle = fields.Number("idle_seconds", 1, 86'400)) settings.idle = std::chrono::seconds(*idle);
+  if (auto variables = fields.Map("environment", 256, 32'768)) settings.environment = *std::move(variables);
+  if (auto metadata = fields.Map("metadata", 64, 1024)) settings.metadata = *std::move(metadata);
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  // The same rules as for a run.
+  SKERRY_RETURN_IF_ERROR(core::Validate({.code = "-", .environment = settings.environment}));
+  SKERRY_RETURN_IF_ERROR(api.host.manager().Choose(settings.backend));
+  if (settings.image) {
+    const auto& acquire = api.host.manager().options().acquire_root;
+    if (!acquire) return base::Err(base::Code::kUnavailable, "this daemon has no images");
+    SKERRY_RETURN_IF_ERROR(acquire(*settings.image));
+  }
+  return wanted;
+}
+
+base::Result<http::Response> Create(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(engine::NewSession wanted, ReadSession(api, body));
+  SKERRY_ASSIGN_OR_RETURN(wanted.claim, ClaimOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const engine::Host::Made made, api.host.Create(PrincipalOf(request), std::move(wanted)));
+  http::Response response = JsonAnswer(made.replayed ? 200 : 201, SessionToJson(api, *made.session));
+  response.headers.Add("Location", "/v1/sessions/" + made.session->id());
+  if (made.replayed) response.headers.Add("Idempotent-Replayed", "true");
+  return response;
+}
+
+base::Result<http::Response> List(Api& api, const http::Request& request) {
+  constexpr std::array<std::string_view, 4> kStates = {"active", "idle", "paused", "crashed"};
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"cursor", "limit", "state"}));
+  SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const std::string state, WordOf(request, "state", kStates, ""));
+  Json items = Json::array();
+  std::optional<std::string> next;
+  for (const auto& session : api.host.List(PrincipalOf(request))) {
+    if (session->id() <= page.cursor && !page.cursor.empty()) continue;
+    if (!state.empty() && engine::NameOf(session->condition()) != state) continue;
+    if (items.size() == page.limit) {
+      next = items.back()["id"];
+      break;
+    }
+    items.push_back(SessionToJson(api, *session));
+  }
+  return JsonAnswer(200, Page(std::move(items), next));
+}
+
+base::Result<http::Response> Get(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  Json object = SessionToJson(api, *session);
+  SKERRY_RETURN_IF_ERROR(session->life().Read([&](const workspace::AgentWorkspace& files) -> base::Status {
+    SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, workspace::CountUsage(files.root()));
+    object["usage"] = {{"bytes", usage.bytes}, {"entries", usage.entries}, {"max_bytes", files.options().max_bytes}};
+    return {};
+  }));
+  return JsonAnswer(200, object);
+}
+
+base::Result<http::Response> Delete(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_RETURN_IF_ERROR(api.host.Delete(PrincipalOf(request), request.parameters.at("session")));
+  return Empty();
+}
+
+base::Result<http::Response> Extend(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  const auto ttl = fields.Number("ttl_seconds", 1, kLongestLife);
+  if (!ttl) fields.Fail("ttl_seconds", "is missing");
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  SKERRY_RETURN_IF_ERROR(api.host.Extend(*session, std::chrono::seconds(*ttl)));
+  return JsonAnswer(200, SessionToJson(api, *session));
+}
+
+// Does it to the session's life, and shows the session.
+auto Doing(base::Status (engine::SessionLife::*act)()) {
+  return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {
+    SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+    SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+    SKERRY_RETURN_IF_ERROR((session->life().*act)());
+    return JsonAnswer(200, SessionToJson(api, *session));
+  };
+}
+
+Json NamesOfChanges(const engine::Session::Changes& changes) {
+  Json rows = Json::array();
+  for (const core::FileChange& change : changes) {
+    Json row;
+    AddBytes(row, "path", change.path);
+    row["action"] = core::NameOf(change.action);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+base::Result<http::Response> Diff(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  std::string diff;
+  SKERRY_RETURN_IF_ERROR(session->life().Change([&](engine::Session& open) -> base::Status {
+    SKERRY_ASSIGN_OR_RETURN(diff, open.Diff());
+    return {};
+  }));
+  return TextAnswer(200, std::move(diff), "text/plain; charset=utf-8");
+}
+
+base::Result<http::Response> Check(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  engine::Session::Changes different;
+  SKERRY_RETURN_IF_ERROR(session->life().Change([&](engine::Session& open) -> base::Status {
+    SKERRY_ASSIGN_OR_RETURN(different, open.Unrecorded());
+    return {};
+  }));
+  return JsonAnswer(200, {{"matches", different.empty()}, {"files", NamesOfChanges(different)}});
+}
+
+base::Result<http::Response> Undo(Api& api, const http::Request& request) {
+  using workspace::LaterWork;
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  const auto later = fields.Flag("force").value_or(false) ? LaterWork::kGoes : LaterWork::kStays;
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  engine::Session::Changes changes;
+  SKERRY_RETURN_IF_ERROR(session->life().ChangeAtRest([&](engine::Session& open) -> base::Status {
+    SKERRY_ASSIGN_OR_RETURN(changes, open.Undo(later));
+    return {};
+  }));
+  return JsonAnswer(200, {{"files", NamesOfChanges(changes)}});
+}
+
+}  // namespace
+
+std::vector<http::Route> SessionRoutes(Api& api) {
+  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
+                            http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions" + pattern, scopes, std::move(handler), body);
+  };
+  using engine::SessionLife;
+  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
+          route("GET", "", kReadScope, List),
+          route("GET", "/{session}", kReadScope, Get),
+          route("DELETE", "/{session}", kRunScope, Delete),
+          route("POST", "/{session}/extend", kRunScope, Extend, http::BodyRule::kSmall),
+          route("POST", "/{session}/pause", kRunScope, Doing(&SessionLife::Pause)),
+          route("POST", "/{session}/resume", kRunScope, Doing(&SessionLife::Resume)),
+          route("POST", "/{session}/stop", kRunScope, Doing(&SessionLife::Rest)),
+          route("GET", "/{session}/diff", kReadScope, Diff),
+          route("GET", "/{session}/check", kReadScope, Check),
+          route("POST", "/{session}/undo", kRunScope, Undo, http::BodyRule::kSmall)};
+}
+
+}  // namespace skerry::transport::v1

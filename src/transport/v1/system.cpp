@@ -1,0 +1,96 @@
+// The daemon itself: health, its contract, its pool; and what it thinks of code.
+#include <utility>
+
+#include "json/risk_json.hpp"
+#include "transport/v1/api.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+std::string_view NameOf(core::Preload kind) {
+  switch (kind) {
+    case core::Preload::kNone:
+      return "none";
+    case core::Preload::kShell:
+      return "shell";
+    case core::Preload::kPython:
+      return "python";
+    case core::Preload::kPythonData:
+      return "python-data";
+    case core::Preload::kJavaScript:
+      return "javascript";
+  }
+  return "";
+}
+
+base::Result<http::Response> Health(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  const auto up = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - api.started);
+  return JsonAnswer(200, {{"status", "ok"}, {"version", api.version}, {"uptime_seconds", up.count()}});
+}
+
+base::Result<http::Response> Ready(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  const bool draining = api.draining();
+  return JsonAnswer(draining ? 503 : 200, {{"status", draining ? "draining" : "ready"}});
+}
+
+base::Result<http::Response> Contract(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  return TextAnswer(200, api.contract, "application/yaml");
+}
+
+base::Result<http::Response> Pool(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  Json kinds = Json::array();
+  if (const auto* warm = api.host.manager().warm())
+    for (const auto& [kind, pool] : warm->Statistics())
+      kinds.push_back({{"kind", NameOf(kind)},
+                       {"total", pool.total},
+                       {"busy", pool.busy},
+                       {"idle", pool.idle},
+                       {"max", pool.max},
+                       {"acquiring", pool.acquiring},
+                       {"ending", pool.ending},
+                       {"warm", pool.warm},
+                       {"created", pool.created},
+                       {"destroyed", pool.destroyed},
+                       {"warm_hits", pool.warm_hits},
+                       {"misses", pool.misses},
+                       {"failures", pool.failures}});
+  return JsonAnswer(200, {{"kinds", std::move(kinds)}});
+}
+
+base::Result<http::Response> Risk(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  const auto code = fields.Text("code", std::size_t{4} << 20U);
+  if (!code) fields.Fail("code", "is missing");
+  const auto language = core::ParseLanguage(fields.Text("language", 64).value_or("python"));
+  if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  SKERRY_RETURN_IF_ERROR(core::Validate({.code = *code, .language = *language}));
+  return JsonAnswer(200, json::RiskToJson(api.host.gate().Assess(*language, *code)));
+}
+
+}  // namespace
+
+std::vector<http::Route> SystemRoutes(Api& api) {
+  const auto route = [&api](const char* method, const char* pattern, ApiHandler handler, http::BodyRule body,
+                            http::Where where) {
+    http::Route made = MakeRoute(api, method, pattern, kReadScope, std::move(handler), body);
+    made.where = where;
+    made.watch = http::Watch::kNo;
+    return made;
+  };
+  using http::BodyRule;
+  using http::Where;
+  return {route("GET", "/health", Health, BodyRule::kNone, Where::kSocketThread),
+          route("GET", "/ready", Ready, BodyRule::kNone, Where::kSocketThread),
+          route("GET", "/openapi.yaml", Contract, BodyRule::kNone, Where::kSocketThread),
+          route("GET", "/pool", Pool, BodyRule::kNone, Where::kWorker),
+          route("POST", "/risk", Risk, BodyRule::kSmall, Where::kWorker)};
+}
+
+}  // namespace skerry::transport::v1

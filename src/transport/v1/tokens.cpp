@@ -1,0 +1,87 @@
+// Who may ask.
+#include <utility>
+
+#include "json/history_json.hpp"
+#include "transport/v1/api.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+Json TokenToJson(const core::TokenRecord& token) {
+  Json scopes = Json::array();
+  for (const core::TokenScope scope : token.scopes) scopes.push_back(core::NameOf(scope));
+  const auto time = [](const std::optional<core::TimePoint>& at) {
+    return at ? Json(json::Rfc3339(*at)) : Json(nullptr);
+  };
+  return {{"id", token.id},
+          {"name", token.name},
+          {"tenant", token.tenant},
+          {"scopes", std::move(scopes)},
+          {"limits",
+           {{"requests_per_second", token.limits.requests_per_second},
+            {"concurrent_runs", token.limits.concurrent_runs},
+            {"sessions", token.limits.sessions}}},
+          {"created_by", token.created_by},
+          {"created_at", json::Rfc3339(token.created_at)},
+          {"expires_at", time(token.expires_at)},
+          {"revoked_at", time(token.revoked_at)}};
+}
+
+std::vector<core::TokenScope> ReadScopes(json::Fields& fields) {
+  std::vector<core::TokenScope> scopes;
+  for (const std::string& word : fields.Texts("scopes", 8, 32).value_or(std::vector<std::string>{"run"})) {
+    const auto scope = core::ParseTokenScope(word);
+    if (scope) scopes.push_back(*scope);
+    if (!scope) fields.Fail("scopes", "must be of read, run, approve and admin");
+  }
+  if (scopes.empty()) fields.Fail("scopes", "must not be empty");
+  return scopes;
+}
+
+base::Result<http::Response> Create(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  json::Fields fields(body);
+  engine::NewToken wanted{.name = fields.Text("name", 256).value_or(""), .created_by = request.caller.id};
+  wanted.tenant = fields.Text("tenant", 64).value_or("");
+  if (!wanted.tenant.empty() && !workspace::CheckSessionId(wanted.tenant))
+    fields.Fail("tenant", "has 1 to 64 letters, digits and ._- of ASCII");
+  wanted.scopes = ReadScopes(fields);
+  if (const auto ttl = fields.Number("ttl_seconds", 1, 315'360'000)) wanted.ttl = std::chrono::seconds(*ttl);
+  if (const nlohmann::json* object = fields.Object("limits")) {
+    json::Fields inner(*object, "limits.");
+    wanted.limits.requests_per_second = inner.Number("requests_per_second", 0, 1'000'000).value_or(0);
+    wanted.limits.concurrent_runs = inner.Number("concurrent_runs", 0, 100'000).value_or(0);
+    wanted.limits.sessions = inner.Number("sessions", 0, 100'000).value_or(0);
+    fields.Adopt(inner);
+  }
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  SKERRY_ASSIGN_OR_RETURN(const engine::IssuedToken issued, api.host.tokens().Issue(std::move(wanted)));
+  Json object = TokenToJson(issued.record);
+  object["token"] = issued.secret;
+  return JsonAnswer(201, object);
+}
+
+base::Result<http::Response> List(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto tokens, api.host.tokens().List());
+  Json items = Json::array();
+  for (const core::TokenRecord& token : tokens) items.push_back(TokenToJson(token));
+  return JsonAnswer(200, Page(std::move(items), std::nullopt));
+}
+
+base::Result<http::Response> Revoke(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_RETURN_IF_ERROR(api.host.tokens().Revoke(request.parameters.at("token")));
+  return Empty();
+}
+
+}  // namespace
+
+std::vector<http::Route> TokenRoutes(Api& api) {
+  return {MakeRoute(api, "POST", "/tokens", kAdminScope, Create, http::BodyRule::kSmall),
+          MakeRoute(api, "GET", "/tokens", kAdminScope, List),
+          MakeRoute(api, "DELETE", "/tokens/{token}", kAdminScope, Revoke)};
+}
+
+}  // namespace skerry::transport::v1

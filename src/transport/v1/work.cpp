@@ -1,0 +1,99 @@
+#include "transport/v1/work.hpp"
+
+#include <array>
+#include <utility>
+
+#include "transport/v1/run_json.hpp"
+#include "transport/v1/run_stream.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+constexpr std::size_t kLongestCode = std::size_t{4} << 20U;
+constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kMostVariables = 256;
+constexpr std::size_t kLongestVariable = std::size_t{32} << 10U;
+constexpr std::uint64_t kMostMemory = 1U << 20U;
+constexpr std::uint64_t kMostOutput = 1024;
+
+}  // namespace
+
+base::Status ReadSurroundings(json::Fields& fields, const engine::SessionSettings& settings, engine::Work& work) {
+  core::ExecutionRequest& request = work.request;
+  request.max_memory_mb = settings.limits.memory_mb;
+  request.image = settings.image;
+  if (auto variables = fields.Map("environment", kMostVariables, kLongestVariable)) request.environment = *variables;
+  if (auto directory = fields.Text("directory", kLongestPath)) request.directory = *directory;
+  if (request.directory.find('\0') != std::string::npos) fields.Fail("directory", "holds a NUL character");
+  if (const auto output = fields.Number("max_output_mb", 1, kMostOutput)) request.max_output_mb = *output;
+  return {};
+}
+
+base::Status ReadCode(json::Fields& fields, const engine::SessionSettings& settings, engine::Work& work) {
+  SKERRY_RETURN_IF_ERROR(ReadSurroundings(fields, settings, work));
+  core::ExecutionRequest& request = work.request;
+  request.timeout = settings.timeout;
+  if (auto code = fields.Text("code", kLongestCode)) {
+    request.code = *std::move(code);
+  } else {
+    fields.Fail("code", "is missing");
+  }
+  if (const auto language = fields.Text("language", kLongestName)) {
+    const auto known = core::ParseLanguage(*language);
+    if (known) request.language = *known;
+    if (!known) fields.Fail("language", "is not known; use python, javascript or shell");
+  }
+  if (const auto seconds = fields.Number("timeout", 1, 300)) request.timeout = std::chrono::seconds(*seconds);
+  if (auto type = fields.Text("sandbox_type", kLongestName)) request.sandbox_type = *std::move(type);
+  if (const auto memory = fields.Number("max_memory_mb", 16, kMostMemory)) request.max_memory_mb = *memory;
+  if (auto image = fields.Text("image", kLongestName)) request.image = *std::move(image);
+  if (fields.Flag("dry_run").value_or(false)) {
+    request.carry = core::Carry::kShow;
+    if (!work.session) fields.Fail("dry_run", "is for sessions: without one nothing stays");
+  }
+  if (auto cause = fields.Text("caused_by", kLongestName)) {
+    request.caused_by = *std::move(cause);
+    if (!work.session) fields.Fail("caused_by", "is for sessions");
+  }
+  work.input_text = fields.Text("stdin", kLongestCode);
+  return {};
+}
+
+base::Status ReadConsent(json::Fields& fields, const http::Request& request, engine::Consent& consent) {
+  if (!fields.Flag("approve").value_or(false)) return {};
+  if (!HasScope(request, core::TokenScope::kApprove))
+    return base::Err(base::Code::kPermissionDenied, "to approve needs the scope approve");
+  consent = engine::Consent::kGiven;
+  return {};
+}
+
+OnDisconnect ReadOnDisconnect(json::Fields& fields) {
+  constexpr std::array<std::string_view, 3> kWords = {"continue", "cancel", "kill"};
+  const auto word = fields.Word("on_disconnect", kWords);
+  return !word || *word == "continue" ? OnDisconnect::kContinue : OnDisconnect::kCancel;
+}
+
+base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request, const engine::Begun& begun,
+                                         OnDisconnect on_disconnect) {
+  const auto replayed = [&](http::Response response) {
+    if (begun.replayed) response.headers.Add("Idempotent-Replayed", "true");
+    return response;
+  };
+  if (WantsEvents(request)) {
+    SKERRY_ASSIGN_OR_RETURN(http::Response response, EventsOf(api, begun.run, 0, on_disconnect));
+    return replayed(std::move(response));
+  }
+  SKERRY_ASSIGN_OR_RETURN(std::string result, WholeResult(*begun.run));
+  return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
+}
+
+base::Result<http::Response> Answer(Api& api, const http::Request& request, engine::Work work,
+                                    OnDisconnect on_disconnect) {
+  if (on_disconnect == OnDisconnect::kCancel) work.cancel = request.gone;
+  const auto place = WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
+  SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun, api.host.Execute(PrincipalOf(request), std::move(work), place));
+  return AnswerBegun(api, request, begun, on_disconnect);
+}
+
+}  // namespace skerry::transport::v1

@@ -55,9 +55,12 @@ int RunApp(int argc, const char* const* argv, const Parts& parts) {
   AddRiskCommand(app, context, exit_code);
   AddContextCommand(app, context, exit_code);
   AddContextKeeperCommand(app, context, exit_code);
+  AddServeCommand(app, context, exit_code);
   AddSessionCommand(app, context, exit_code);
+  AddExecCommand(app, context, exit_code);
   AddFsCommand(app, context, exit_code);
   AddHistoryCommand(app, context, exit_code);
+  AddTokenCommand(app, context, exit_code);
   AddDoctorCommand(app, context, exit_code);
   AddBackendsCommand(app, context, exit_code);
   AddConfigCommand(app, context, exit_code);

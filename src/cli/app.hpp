@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "core/backend_registry.hpp"
 #include "core/record.hpp"
+#include "core/service_store.hpp"
 
 namespace skerry::cli {
 
@@ -15,11 +16,13 @@ namespace skerry::cli {
 enum class Warmth { kCold, kWarm };
 using MakeBackends = std::function<base::Result<std::unique_ptr<core::BackendRegistry>>(Warmth)>;
 using OpenStore = std::function<base::Result<std::unique_ptr<core::RecordStore>>(const std::string& path)>;
+using OpenServiceStore = std::function<base::Result<std::unique_ptr<core::ServiceStore>>(const std::string& path)>;
 
 // What main wires in: which backends this program has, and where it keeps the record.
 struct Parts {
   MakeBackends make_backends;
   OpenStore open_store;
+  OpenServiceStore open_service_store;
 };
 
 // The exit code of the whole program. Errors are one line on stderr.

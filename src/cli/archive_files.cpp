@@ -35,8 +35,6 @@ mode_t UsualMode() {
   return kAll & ~mask;
 }
 
-}  // namespace
-
 base::Result<base::UniqueFd> Spool(int fd) {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd file, NamelessFile());
   std::vector<char> block(kBlock);
@@ -53,7 +51,9 @@ base::Result<base::UniqueFd> Spool(int fd) {
   return file;
 }
 
-base::Result<base::UniqueFd> OpenArchive(const std::string& path) {
+}  // namespace
+
+base::Result<base::UniqueFd> OpenInput(const std::string& path) {
   base::UniqueFd file(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                   : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts{};
@@ -61,6 +61,19 @@ base::Result<base::UniqueFd> OpenArchive(const std::string& path) {
   if (S_ISDIR(facts.st_mode)) return os::ErrnoErr(path, EISDIR);
   if (S_ISREG(facts.st_mode)) return file;
   return Spool(file.get());
+}
+
+std::function<base::Result<std::string>()> FeedFrom(int fd, std::string name) {
+  return [fd, name = std::move(name)]() -> base::Result<std::string> {
+    std::string block(kBlock, '\0');
+    for (;;) {
+      const ssize_t count = ::read(fd, block.data(), block.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return os::ErrnoErr(name);
+      block.resize(static_cast<std::size_t>(count));
+      return block;
+    }
+  };
 }
 
 base::Result<NewFile> NewFile::Begin(const std::string& path) {

@@ -1,6 +1,7 @@
 // The files of a person that content and archives are read from and written to.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.hpp"
@@ -8,11 +9,13 @@
 
 namespace skerry::cli {
 
-// All that comes on `fd`, in a file that has no name, at its beginning. kTooLarge for more than 4 GB.
-base::Result<base::UniqueFd> Spool(int fd);
+// A file that is read from where it stands. What is none, like a pipe or - for stdin, is taken whole first, into a file
+// that has no name: whoever writes it may be slow, and may need the session until then. kTooLarge for more than 4 GB of
+// that.
+base::Result<base::UniqueFd> OpenInput(const std::string& path);
 
-// A file that can be read at any place: what is none, like a pipe or - for stdin, is spooled.
-base::Result<base::UniqueFd> OpenArchive(const std::string& path);
+// Gives the file block by block, "" at its end. `fd` is borrowed; `name` is for errors.
+std::function<base::Result<std::string>()> FeedFrom(int fd, std::string name);
 
 // A file that is there when it is finished, and not before; what was there stays until then. What is no regular file, a
 // device or a fifo, is written as it is.

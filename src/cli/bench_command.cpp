@@ -18,6 +18,7 @@
 #include "bench/report.hpp"
 #include "bench/workloads.hpp"
 #include "bench/workspace_subjects.hpp"
+#include "cli/bench_daemon.hpp"
 #include "cli/bench_footprint.hpp"
 #include "cli/bench_soak.hpp"
 #include "cli/bench_subjects.hpp"
@@ -109,7 +110,8 @@ void Append(bench::Baselines& all, bench::Baselines more) {
 }
 
 // `stand` is nullptr when nothing is to be run.
-base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand* stand, const std::stop_token& stop) {
+base::Result<bench::Report> Measure(const Context& context, const BenchOptions& options, BenchStand* stand,
+                                    const std::stop_token& stop) {
   const bench::Interpreters interpreters = {.python = interpreters::FindInterpreter(core::Language::kPython),
                                             .node = interpreters::FindInterpreter(core::Language::kJavaScript),
                                             .shell = interpreters::FindInterpreter(core::Language::kShell)};
@@ -117,6 +119,7 @@ base::Result<bench::Report> Measure(const BenchOptions& options, BenchStand* sta
   if (stand != nullptr) {
     all.subjects = stand->Subjects();
     AddCommandLine(all.subjects);
+    Append(all, FindDaemonSubjects(context));
     Append(all, bench::FindBaselines(interpreters));
   }
   if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
@@ -186,7 +189,7 @@ base::Result<int> Bench(const BenchOptions& options, const Context& context) {
   }
   if (options.idle) return RunIdle(*stand);
   if (options.soak != 0) return RunSoak(options, *stand, signals.token());
-  SKERRY_ASSIGN_OR_RETURN(const bench::Report report, Measure(options, stand.get(), signals.token()));
+  SKERRY_ASSIGN_OR_RETURN(const bench::Report report, Measure(context, options, stand.get(), signals.token()));
   if (!options.output.empty()) SKERRY_RETURN_IF_ERROR(Write(options.output, bench::ToJson(report) + "\n"));
   if (!options.plot.empty()) SKERRY_RETURN_IF_ERROR(Write(options.plot, bench::BarPlot(report)));
   if (before) return ShowComparison(*before, report, options);

@@ -35,6 +35,10 @@ class Context {
   [[nodiscard]] base::Result<std::unique_ptr<core::RecordStore>> Store(const std::string& path) const {
     return parts_.open_store(path);
   }
+  // What a daemon keeps; in the same file.
+  [[nodiscard]] base::Result<std::unique_ptr<core::ServiceStore>> ServiceStore(const std::string& path) const {
+    return parts_.open_service_store(path);
+  }
   // The home directory, or "" when there is none.
   [[nodiscard]] static std::string Home();
 
@@ -50,6 +54,9 @@ void AddContextKeeperCommand(CLI::App& app, const Context& context, int& exit_co
 void AddSessionCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddFsCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddHistoryCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddExecCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddTokenCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddServeCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code);

@@ -1,7 +1,9 @@
 // skerry fs import and export: archives into a workspace, and a workspace as an archive.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,19 +13,17 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "cli/answer.hpp"
 #include "cli/archive_files.hpp"
 #include "cli/fs_command_parts.hpp"
-#include "cli/fs_json.hpp"
 #include "cli/history_text.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
-#include "workspace/archive_export.hpp"
-#include "workspace/archive_import.hpp"
 
 namespace skerry::cli {
 namespace {
 
-using archive::ArchiveFormat;
+using transport::client::Incoming;
 using Json = nlohmann::ordered_json;
 
 struct ArchiveOptions {
@@ -34,110 +34,109 @@ struct ArchiveOptions {
   std::optional<std::string> output;
 };
 
-Json NamesToJson(const std::vector<std::string>& names) {
-  Json array = Json::array();
-  for (const std::string& name : names) {
-    Json object;
-    AddBytes(object, "path", name);
-    array.push_back(std::move(object));
-  }
-  return array;
-}
-
-void NoteNames(const std::vector<std::string>& names, std::uint64_t count, const std::string& what) {
+void NoteNames(const Json& rows, const std::string& what) {
   constexpr std::size_t kShown = 20;
-  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) Note(what + ": " + names[i]);
-  if (count > kShown) Note(what + ": and " + std::to_string(count - kShown) + " more");
+  for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) Note(what + ": " + BytesIn(rows[i], "path"));
+  if (rows.size() > kShown) Note(what + ": and " + std::to_string(rows.size() - kShown) + " more");
 }
 
-base::Status Tell(const workspace::ImportReport& report, const FsTarget& target) {
-  if (target.json)
-    return WriteJson({{"entries", report.entries},
-                      {"bytes", report.bytes},
-                      {"changes", ChangesToJson(report.changes)},
-                      {"skipped", NamesToJson(report.skipped)}});
-  NoteNames(report.skipped, report.skipped.size(), "left as it was");
-  return WriteText("imported " + std::to_string(report.entries) + " files and directories, " +
-                   std::to_string(report.bytes) + " bytes\n" + ChangesAsText(report.changes));
+base::Status Tell(const Json& report, const FsTarget& target) {
+  if (target.json) return WriteJson(report);
+  NoteNames(ListIn(report, "skipped"), "left as it was");
+  return WriteText("imported " + std::to_string(NumberIn(report, "entries")) + " files and directories, " +
+                   std::to_string(NumberIn(report, "bytes")) + " bytes\n" +
+                   ChangesAsText(ChangesFrom(ListIn(report, "changes"))));
 }
 
+// Who is interrupted while it is sent has changed nothing; behind that the daemon brings it to its end.
 base::Result<int> Import(const Context& context, const ArchiveOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd archive, OpenArchive(options.archive));
-  SKERRY_ASSIGN_OR_RETURN(engine::Session session, SessionOf(context, options.target.session));
-  // Half of an archive helps nobody: the first Ctrl-C waits for the end.
-  const SignalWatch signals;
-  const workspace::ImportOptions import{
-      .directory = options.target.path,
-      .existing = options.keep ? workspace::Existing::kKeep : workspace::Existing::kReplace};
-  const std::string what = base::Printable(options.archive == "-" ? "an archive" : options.archive) + " into " +
-                           base::Printable(options.target.path);
-  SKERRY_ASSIGN_OR_RETURN(const workspace::ImportReport report, session.Import(archive.get(), import, what));
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/import"));
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd archive, OpenInput(options.archive));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(
+      const Json report,
+      daemon.AskWith({.method = "POST",
+                      .target = WithQuery(target, {{"directory", options.target.path},
+                                                   {"existing", options.keep ? "keep" : "replace"}}),
+                      .headers = {{"Content-Type", "application/octet-stream"}},
+                      .feed = FeedFrom(archive.get(), options.archive == "-" ? "stdin" : options.archive)}));
   SKERRY_RETURN_IF_ERROR(Tell(report, options.target));
   return 0;
 }
 
-struct FormatName {
-  std::string_view name;
-  ArchiveFormat format;
-};
-constexpr std::array kFormats = {FormatName{"tar", ArchiveFormat::kTar}, FormatName{"tar.gz", ArchiveFormat::kTarGzip},
-                                 FormatName{"zip", ArchiveFormat::kZip}};
+constexpr std::array<std::string_view, 3> kFormats = {"tar", "tar.gz", "zip"};
 
-base::Result<ArchiveFormat> FormatOf(const ArchiveOptions& options) {
-  for (const FormatName& row : kFormats) {
-    const bool by_ending = !options.format && options.output && options.output->ends_with("." + std::string(row.name));
-    if (options.format == row.name || by_ending) return row.format;
+base::Result<std::string> FormatOf(const ArchiveOptions& options) {
+  for (const std::string_view name : kFormats) {
+    const bool by_ending = !options.format && options.output && options.output->ends_with("." + std::string(name));
+    if (options.format == name || by_ending) return std::string(name);
   }
   return base::Err(base::Code::kInvalidArgument, "--format takes tar, tar.gz or zip");
 }
 
 // Ends the export when a signal came: nothing is left of it then.
-class FileOrStop : public archive::ByteSink {
- public:
-  FileOrStop(int fd, const SignalWatch& signals) : file_(fd), signals_(signals) {}
-  base::Status Write(std::string_view bytes) override {
-    if (signals_.signal() != 0) return base::Err(base::Code::kInternal, "the export was interrupted");
-    return file_.Write(bytes);
+base::Status CopyUntilSignal(Incoming& answer, archive::ByteSink& sink, const SignalWatch& signals) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(200);
+  while (signals.signal() == 0) {
+    auto block = answer.Read(base::Deadline::After(kBetweenLooks));
+    if (!block && block.error().code == base::Code::kTimeout) continue;
+    if (!block) return std::unexpected(block.error());
+    if (block->empty()) return {};
+    SKERRY_RETURN_IF_ERROR(sink.Write(*block));
   }
+  return base::Err(base::Code::kInternal, "the export was interrupted");
+}
 
- private:
-  archive::FileSink file_;
-  const SignalWatch& signals_;
-};
+std::string NumberOf(const Incoming& answer, const char* header) {
+  return answer.Header(header).value_or("?");
+}
 
-base::Result<int> ExportToFile(const workspace::AgentWorkspace& files, const workspace::ExportOptions& options,
-                               const std::string& path) {
-  SKERRY_ASSIGN_OR_RETURN(NewFile file, NewFile::Begin(path));
-  const SignalWatch signals;
-  FileOrStop sink(file.fd(), signals);
-  const auto report = workspace::ExportArchive(files, options, sink);
-  if (!report && signals.signal() != 0) {
-    Note(report.error().message);
+void NoteLeftOut(const Incoming& answer) {
+  if (const std::string count = NumberOf(answer, "X-Skerry-Skipped"); count != "0" && count != "?")
+    Note("left out: " + count + " that are no files, links or directories");
+}
+
+base::Result<int> ExportToFile(Incoming& answer, NewFile& file, const SignalWatch& signals) {
+  archive::FileSink sink(file.fd());
+  const base::Status copied = CopyUntilSignal(answer, sink, signals);
+  if (!copied && signals.signal() != 0) {
+    Note(copied.error().message);
     return 128 + signals.signal();
   }
-  if (!report) return std::unexpected(report.error());
+  if (!copied) return std::unexpected(copied.error());
   SKERRY_RETURN_IF_ERROR(file.Finish());
-  NoteNames(report->skipped, report->skipped_count, "left out");
-  SKERRY_RETURN_IF_ERROR(WriteText("exported " + std::to_string(report->entries) + " files and directories, " +
-                                   std::to_string(report->bytes) + " bytes\n"));
+  NoteLeftOut(answer);
+  SKERRY_RETURN_IF_ERROR(WriteText("exported " + NumberOf(answer, "X-Skerry-Entries") + " files and directories, " +
+                                   NumberOf(answer, "X-Skerry-Bytes") + " bytes\n"));
   return 0;
 }
 
-base::Result<int> ExportToStdout(const workspace::AgentWorkspace& files, const workspace::ExportOptions& options) {
+base::Result<int> ExportToStdout(Incoming& answer) {
   StdoutSink sink;
-  const auto report = workspace::ExportArchive(files, options, sink);
-  if (!report) return sink.ExitCode(std::unexpected(report.error()));
-  NoteNames(report->skipped, report->skipped_count, "left out");
+  for (;;) {
+    auto block = answer.Read(base::Deadline::Never());
+    if (!block) return std::unexpected(block.error());
+    if (block->empty()) break;
+    if (const base::Status written = sink.Write(*block); !written) return sink.ExitCode(written);
+  }
+  NoteLeftOut(answer);
   return 0;
 }
 
 base::Result<int> Export(const Context& context, const ArchiveOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const ArchiveFormat format, FormatOf(options));
+  SKERRY_ASSIGN_OR_RETURN(const std::string format, FormatOf(options));
   if (!options.output && ::isatty(STDOUT_FILENO) == 1)
     return base::Err(base::Code::kInvalidArgument, "an archive is nothing for a terminal; give -o FILE, or a pipe");
-  SKERRY_ASSIGN_OR_RETURN(const auto files, FilesOf(context, options.target.session));
-  const workspace::ExportOptions wanted{.path = options.target.path, .format = format};
-  return options.output ? ExportToFile(*files, wanted, *options.output) : ExportToStdout(*files, wanted);
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/export"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  const transport::client::OutgoingRequest request{
+      .target = WithQuery(target, {{"path", options.target.path}, {"format", format}})};
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, daemon.Send(request));
+  if (!options.output) return ExportToStdout(answer);
+  // Only now: there is nothing to clean up for whoever interrupts the packing.
+  const SignalWatch signals;
+  SKERRY_ASSIGN_OR_RETURN(NewFile file, NewFile::Begin(*options.output));
+  return ExportToFile(answer, file, signals);
 }
 
 void AddImport(const FsGroup& group, const std::shared_ptr<ArchiveOptions>& options) {

@@ -3,17 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/sha256.hpp"
-#include "cli/sessions_of.hpp"
 
 namespace skerry::cli {
-namespace {
-
-base::Result<SessionsAndRecord> AllSessions(const Context& context) {
-  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
-  return SessionsOf(context, loaded.config.sandbox);
-}
-
-}  // namespace
 
 void AddSessionArgument(CLI::App& command, std::string& session) {
   command.add_option("session", session, "The session; see skerry session list")->required()->option_text("SESSION");
@@ -27,21 +18,6 @@ void AddText(CLI::App& command, const std::string& name, std::optional<std::stri
              const std::string& description, const std::string& option_text) {
   const auto take = [&text](const std::string& given) { text = given; };
   command.add_option_function<std::string>(name, take, description)->option_text(option_text);
-}
-
-base::Result<std::unique_ptr<const workspace::AgentWorkspace>> FilesOf(const Context& context,
-                                                                       const std::string& session) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord all, AllSessions(context));
-  return all.sessions.OpenForReading(session);
-}
-
-base::Result<engine::Session> SessionOf(const Context& context, const std::string& session) {
-  return SessionOf(context, session, PatienceForSession());
-}
-
-base::Result<engine::Session> SessionOf(const Context& context, const std::string& session, base::Deadline deadline) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord all, AllSessions(context));
-  return all.sessions.Open(session, deadline);
 }
 
 base::Status CheckExpected(const std::optional<std::string>& sha256) {

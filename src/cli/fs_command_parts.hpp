@@ -1,15 +1,13 @@
 // What the commands of `skerry fs` share.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "cli/command.hpp"
 #include "cli/command_output.hpp"
-#include "engine/session.hpp"
+#include "cli/daemon_client.hpp"
 
 namespace skerry::cli {
 
@@ -40,13 +38,6 @@ void AddPathArgument(CLI::App& command, std::string& path, const std::string& de
 // An empty text is a text: what a script left empty by mistake must not be as if it had not been given.
 void AddText(CLI::App& command, const std::string& name, std::optional<std::string>& text,
              const std::string& description, const std::string& option_text);
-
-// For reading, beside whoever works with the session.
-base::Result<std::unique_ptr<const workspace::AgentWorkspace>> FilesOf(const Context& context,
-                                                                       const std::string& session);
-// For changing something; waits while somebody else has the session.
-base::Result<engine::Session> SessionOf(const Context& context, const std::string& session);
-base::Result<engine::Session> SessionOf(const Context& context, const std::string& session, base::Deadline deadline);
 
 // kInvalidArgument for what is no digest.
 base::Status CheckExpected(const std::optional<std::string>& sha256);

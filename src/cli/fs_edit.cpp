@@ -4,24 +4,21 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "cli/answer.hpp"
 #include "cli/fs_command_parts.hpp"
-#include "cli/fs_edits.hpp"
-#include "cli/fs_json.hpp"
 #include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using workspace::TextEdit;
 
-constexpr std::size_t kMaxEdits = std::size_t{64} << 20U;
+constexpr std::size_t kMaxEdits = std::size_t{8} << 20U;  // of JSON in one request
 
 struct EditOptions {
   FsTarget target;
@@ -47,37 +44,49 @@ base::Status CheckUsage(const EditOptions& options) {
   return {};
 }
 
-base::Result<std::vector<TextEdit>> EditsOf(const EditOptions& options) {
-  SKERRY_RETURN_IF_ERROR(CheckUsage(options));
-  if (options.insert) return std::vector<TextEdit>{workspace::InsertLines{*options.insert, *options.text}};
-  if (options.replace) {
-    const std::size_t count = options.all ? 0 : options.count.value_or(1);
-    return std::vector<TextEdit>{workspace::ReplaceText{*options.replace, *options.with, count}};
-  }
-  SKERRY_ASSIGN_OR_RETURN(const std::string text, *options.edits == "-" ? os::ReadAll(STDIN_FILENO, kMaxEdits)
-                                                                        : os::ReadFile(*options.edits, kMaxEdits));
-  return ParseEdits(text);
+// Each edit is looked at by the daemon.
+base::Result<Json> ParseEdits(const std::string& text) {
+  Json edits = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (edits.is_array() && !edits.empty()) return edits;
+  return base::Err(base::Code::kInvalidArgument,
+                   "edits have to be a JSON array like [{\"replace\": \"old\", \"with\": \"new\"}]");
 }
 
-std::string Counted(std::size_t count, const std::string& what) {
+base::Result<Json> EditsOf(const EditOptions& options) {
+  SKERRY_RETURN_IF_ERROR(CheckUsage(options));
+  if (options.edits) {
+    SKERRY_ASSIGN_OR_RETURN(const std::string text, *options.edits == "-" ? os::ReadAll(STDIN_FILENO, kMaxEdits)
+                                                                          : os::ReadFile(*options.edits, kMaxEdits));
+    return ParseEdits(text);
+  }
+  for (const auto& text : {options.replace, options.with, options.text})
+    if (text) SKERRY_RETURN_IF_ERROR(CheckIsText(*text, "the text"));
+  if (options.insert) return Json::array({{{"insert", *options.insert}, {"text", *options.text}}});
+  const Json count = options.all ? Json("all") : Json(options.count.value_or(1));
+  return Json::array({{{"replace", *options.replace}, {"with", *options.with}, {"count", count}}});
+}
+
+std::string Counted(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 base::Result<int> Edit(const Context& context, const EditOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const std::vector<TextEdit> edits, EditsOf(options));
+  SKERRY_ASSIGN_OR_RETURN(Json edits, EditsOf(options));
   SKERRY_RETURN_IF_ERROR(CheckExpected(options.expected));
-  SKERRY_ASSIGN_OR_RETURN(engine::Session session, SessionOf(context, options.target.session));
-  SKERRY_ASSIGN_OR_RETURN(const auto edited, session.Edit(options.target.path, edits, options.expected));
+  SKERRY_RETURN_IF_ERROR(CheckIsText(options.target.path, base::Printable(options.target.path)));
+  Json body = {{"path", options.target.path}, {"edits", std::move(edits)}};
+  if (options.expected) body["expected_sha256"] = *options.expected;
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/edit"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json edited, daemon.Ask("POST", target, body));
   if (options.target.json) {
-    SKERRY_RETURN_IF_ERROR(WriteJson({{"replacements", edited.report.replacements},
-                                      {"insertions", edited.report.insertions},
-                                      {"change", edited.change ? ChangeToJson(*edited.change) : Json(nullptr)}}));
+    SKERRY_RETURN_IF_ERROR(WriteJson(edited));
     return 0;
   }
-  const std::string done = edited.change ? "changed" : "left as it was";
+  const std::string done = ObjectIn(edited, "change").empty() ? "left as it was" : "changed";
   SKERRY_RETURN_IF_ERROR(WriteText(base::Printable(options.target.path) + ": " +
-                                   Counted(edited.report.replacements, "replacement") + ", " +
-                                   Counted(edited.report.insertions, "insertion") + "; " + done + "\n"));
+                                   Counted(NumberIn(edited, "replacements"), "replacement") + ", " +
+                                   Counted(NumberIn(edited, "insertions"), "insertion") + "; " + done + "\n"));
   return 0;
 }
 

@@ -8,18 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "base/utf8.hpp"
+#include "cli/answer.hpp"
 #include "cli/fs_command_parts.hpp"
-#include "cli/fs_json.hpp"
-#include "cli/sessions_of.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "json/execution_json.hpp"
 
 namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using workspace::Entry;
-using workspace::EntryKind;
 
 constexpr std::size_t kPage = 1000;
 
@@ -46,71 +45,99 @@ std::string Row(const std::string& kind, const std::string& size, const std::str
   return Padded(kind, kKindWidth) + RightAligned(size, kSizeWidth) + Padded(changed, kChangedWidth) + name + "\n";
 }
 
-std::string RowOf(const Entry& entry) {
-  std::string name = base::Printable(entry.path.substr(entry.path.rfind('/') + 1));
-  if (entry.kind == EntryKind::kDirectory) name += "/";
-  if (entry.kind == EntryKind::kLink) name += " -> " + base::Printable(entry.target);
-  return Row(std::string(workspace::NameOf(entry.kind)),
-             entry.kind == EntryKind::kFile ? std::to_string(entry.size) : "-", Moment(entry.changed_at), name);
+// The last part of its path.
+std::string NameOf(const Json& entry) {
+  const std::string path = BytesIn(entry, "path");
+  return path.substr(path.rfind('/') + 1);
 }
 
-// Page by page, so that memory does not grow with the directory. Each page goes to `take`.
+std::string SizeOf(const Json& entry) {
+  return entry.contains("size") && entry["size"].is_number() ? entry["size"].dump() : "-";
+}
+
+std::string ChangedAt(const Json& entry) {
+  const auto time = TimeIn(entry, "changed_at");
+  return time ? Moment(*time) : "-";
+}
+
+std::string RowOf(const Json& entry) {
+  const std::string kind = TextIn(entry, "kind");
+  std::string name = base::Printable(NameOf(entry));
+  if (kind == "directory") name += "/";
+  if (kind == "link") name += " -> " + base::Printable(BytesIn(entry, "target"));
+  return Row(kind, SizeOf(entry), ChangedAt(entry), name);
+}
+
+// Page by page, so that memory does not grow with the directory. Each page goes to `take`. Gives the last name when
+// there are more behind it.
 template <class Take>
-base::Result<std::string> ForEachPage(const workspace::AgentWorkspace& files, const ListCommandOptions& options,
-                                      const Take& take) {
+base::Result<std::string> ForEachPage(DaemonClient& daemon, const ListCommandOptions& options, const Take& take) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files"));
   std::size_t left = options.limit.value_or(SIZE_MAX);
-  std::string after = options.after.value_or("");
+  std::optional<std::string> cursor;
+  std::string last;
   do {
-    SKERRY_ASSIGN_OR_RETURN(const workspace::Listing listing,
-                            files.List(options.target.path, {.after = after, .limit = std::min(left, kPage)}));
-    SKERRY_RETURN_IF_ERROR(take(listing));
-    left -= std::min(left, kPage);
-    after = listing.next;
-  } while (left > 0 && !after.empty());
-  return after;
+    const std::string limit = std::to_string(options.after ? kPage : std::min(left, kPage));
+    SKERRY_ASSIGN_OR_RETURN(
+        Json page,
+        daemon.Ask("GET", WithQuery(target, {{"path", options.target.path}, {"limit", limit}, {"cursor", cursor}})));
+    // The daemon goes on where it stopped, but does not know where somebody else did.
+    Json wanted = Json::array();
+    for (Json& entry : page["items"]) {
+      if (options.after && NameOf(entry) <= *options.after) continue;
+      if (wanted.size() == left) return last;
+      last = NameOf(entry);
+      wanted.push_back(std::move(entry));
+    }
+    left -= wanted.size();
+    SKERRY_RETURN_IF_ERROR(take(wanted));
+    const std::string next = TextIn(page, "next_cursor");
+    cursor = next.empty() ? std::nullopt : std::optional(next);
+  } while (left > 0 && cursor);
+  return cursor ? last : "";
 }
 
-base::Status ListAsText(const workspace::AgentWorkspace& files, const ListCommandOptions& options,
-                        archive::ByteSink& sink) {
+base::Status ListAsText(DaemonClient& daemon, const ListCommandOptions& options, archive::ByteSink& sink) {
   std::string text = Row("KIND", "SIZE", "CHANGED", "NAME");
-  const auto write = [&](const workspace::Listing& listing) {
-    for (const Entry& entry : listing.entries) text += RowOf(entry);
+  const auto write = [&](const Json& entries) {
+    for (const Json& entry : entries) text += RowOf(entry);
     return sink.Write(std::exchange(text, ""));
   };
-  SKERRY_ASSIGN_OR_RETURN(const std::string next, ForEachPage(files, options, write));
+  SKERRY_ASSIGN_OR_RETURN(const std::string next, ForEachPage(daemon, options, write));
   if (!next.empty()) Note("there are more; go on with --after " + next);
   return {};
 }
 
-base::Status ListAsJson(const workspace::AgentWorkspace& files, const ListCommandOptions& options,
-                        archive::ByteSink& sink) {
+base::Status ListAsJson(DaemonClient& daemon, const ListCommandOptions& options, archive::ByteSink& sink) {
   JsonStream stream(sink, "entries");
-  const auto write = [&](const workspace::Listing& listing) -> base::Status {
-    for (const Entry& entry : listing.entries) SKERRY_RETURN_IF_ERROR(stream.Add(EntryToJson(entry)));
+  const auto write = [&](const Json& entries) -> base::Status {
+    for (const Json& entry : entries) SKERRY_RETURN_IF_ERROR(stream.Add(entry));
     return {};
   };
-  SKERRY_ASSIGN_OR_RETURN(const std::string next, ForEachPage(files, options, write));
+  SKERRY_ASSIGN_OR_RETURN(const std::string next, ForEachPage(daemon, options, write));
   Json rest = {{"next", nullptr}};
-  if (!next.empty()) AddBytes(rest, "next", next);
+  if (!next.empty()) rest["next"] = base::ToValidUtf8(next);
+  if (!base::IsValidUtf8(next)) rest["next_base64"] = json::Base64(next);
   return stream.End(rest);
 }
 
 base::Result<int> List(const Context& context, const ListCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const auto files, FilesOf(context, options.target.session));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   StdoutSink sink;
-  return sink.ExitCode(options.target.json ? ListAsJson(*files, options, sink) : ListAsText(*files, options, sink));
+  return sink.ExitCode(options.target.json ? ListAsJson(daemon, options, sink) : ListAsText(daemon, options, sink));
 }
 
 base::Result<int> Stat(const Context& context, const ListCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const auto files, FilesOf(context, options.target.session));
-  SKERRY_ASSIGN_OR_RETURN(const Entry entry, files->Stat(options.target.path));
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/stat"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json entry, daemon.Ask("GET", WithQuery(target, {{"path", options.target.path}})));
   StdoutSink sink;
-  if (options.target.json) return sink.ExitCode(sink.Write(EntryToJson(entry).dump() + "\n"));
-  std::string text = "path     /" + base::Printable(entry.path) + "\n" + "kind     " +
-                     std::string(workspace::NameOf(entry.kind)) + "\n";
-  if (entry.kind == EntryKind::kFile) text += "size     " + std::to_string(entry.size) + "\n";
-  text += "mode     " + Octal(entry.mode) + "\nchanged  " + Moment(entry.changed_at) + "\n";
-  if (entry.kind == EntryKind::kLink) text += "target   " + base::Printable(entry.target) + "\n";
+  if (options.target.json) return sink.ExitCode(sink.Write(entry.dump() + "\n"));
+  const std::string kind = TextIn(entry, "kind");
+  std::string text = "path     /" + base::Printable(BytesIn(entry, "path")) + "\n" + "kind     " + kind + "\n";
+  if (kind == "file") text += "size     " + SizeOf(entry) + "\n";
+  text += "mode     " + TextIn(entry, "mode") + "\nchanged  " + ChangedAt(entry) + "\n";
+  if (kind == "link") text += "target   " + base::Printable(BytesIn(entry, "target")) + "\n";
   return sink.ExitCode(sink.Write(text));
 }
 

@@ -13,7 +13,8 @@
 namespace skerry::cli {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{256} << 10U;
+using transport::client::Incoming;
+using transport::client::OutgoingRequest;
 
 struct ReadOptions {
   FsTarget target;
@@ -42,39 +43,46 @@ std::optional<Numbers> NumbersOf(std::string_view text) {
   return second ? std::optional(Numbers{*first, second}) : std::nullopt;
 }
 
-base::Result<workspace::ByteRange> BytesOf(const std::string& text) {
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length;
+};
+
+base::Result<ByteRange> BytesOf(const std::string& text) {
   const auto numbers = NumbersOf(text);
   if (!numbers) return base::Err(base::Code::kInvalidArgument, "--bytes takes OFFSET or OFFSET:LENGTH, numbers from 0");
-  return workspace::ByteRange{.offset = numbers->first, .length = numbers->second};
+  return ByteRange{.offset = numbers->first, .length = numbers->second};
 }
 
-base::Result<workspace::LineRange> LinesOf(const std::string& text) {
+struct LineRange {
+  std::uint64_t first = 1;
+  std::optional<std::uint64_t> count;
+};
+
+base::Result<LineRange> LinesOf(const std::string& text) {
   const auto numbers = NumbersOf(text);
   if (!numbers || numbers->first == 0 || numbers->second.value_or(numbers->first) < numbers->first)
     return base::Err(base::Code::kInvalidArgument, "--lines takes FIRST or FIRST:LAST, numbers from 1");
-  workspace::LineRange range{.first = numbers->first};
+  LineRange range{.first = numbers->first};
   if (numbers->second) range.count = *numbers->second - numbers->first + 1;
   return range;
 }
 
-// A block of what was there when the file was opened: one that grows is not read for ever, and one that became shorter
-// is told.
-base::Result<std::string> BlockAt(const workspace::FileReader& file, std::uint64_t at, std::uint64_t most) {
-  const auto wanted = static_cast<std::size_t>(std::min({most, file.size() - at, std::uint64_t{kBlock}}));
-  SKERRY_ASSIGN_OR_RETURN(std::string block, file.ReadAt(at, wanted));
-  if (block.size() < wanted) return base::Err(base::Code::kConflict, "the file became shorter while it was read");
+// The daemon sends what was there when it opened the file: one that grows is not read for ever, and one that became
+// shorter is told by a connection that ends before its time.
+base::Result<std::string> NextBlock(Incoming& answer) {
+  auto block = answer.Read(base::Deadline::Never());
+  if (!block && block.error().code == base::Code::kUnavailable)
+    return base::Err(base::Code::kConflict, "the file became shorter while it was read, or the daemon ended");
   return block;
 }
 
-base::Status CopyBytes(const workspace::FileReader& file, const workspace::ByteRange& range, archive::ByteSink& sink) {
-  std::uint64_t left = range.length.value_or(UINT64_MAX);
-  for (std::uint64_t at = range.offset; left > 0 && at < file.size();) {
-    SKERRY_ASSIGN_OR_RETURN(const std::string block, BlockAt(file, at, left));
+base::Status CopyAll(Incoming& answer, archive::ByteSink& sink) {
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, NextBlock(answer));
+    if (block.empty()) return {};
     SKERRY_RETURN_IF_ERROR(sink.Write(block));
-    at += block.size();
-    left -= block.size();
   }
-  return {};
 }
 
 // Removes up to `count` line ends from the front, and what is before them; gives how many there were.
@@ -92,37 +100,59 @@ std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
   return skipped;
 }
 
-base::Status CopyLines(const workspace::FileReader& file, const workspace::LineRange& range, archive::ByteSink& sink) {
+// The lines are counted here: a line may be longer than any answer that is no stream.
+base::Status CopyLines(Incoming& answer, const LineRange& range, archive::ByteSink& sink) {
   std::uint64_t before = range.first - 1;
   std::uint64_t left = range.count.value_or(UINT64_MAX);
-  for (std::uint64_t at = 0; left > 0 && at < file.size();) {
-    SKERRY_ASSIGN_OR_RETURN(const std::string block, BlockAt(file, at, kBlock));
+  while (left > 0) {
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, NextBlock(answer));
+    if (block.empty()) return {};
     std::string_view text = block;
     before -= SkipLines(text, before);
     std::string_view behind = text;
     if (range.count) left -= SkipLines(behind, left);
     const bool last = range.count && left == 0;
     SKERRY_RETURN_IF_ERROR(sink.Write(last ? text.substr(0, text.size() - behind.size()) : text));
-    at += block.size();
   }
   return {};
+}
+
+// As HTTP says it: the first and the last byte. Nothing at all has no words; then one byte is asked for.
+std::string RangeHeader(const ByteRange& range) {
+  const std::string first = "bytes=" + std::to_string(range.offset) + "-";
+  if (!range.length) return first;
+  const std::uint64_t behind = std::max<std::uint64_t>(*range.length, 1) - 1;
+  return first + std::to_string(range.offset + std::min(behind, UINT64_MAX - range.offset));
+}
+
+// Any status is an answer here: a range behind the end is no error.
+base::Result<Incoming> Open(DaemonClient& daemon, OutgoingRequest request) {
+  constexpr int kNoSuchBytes = 416;
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, daemon.Exchange(std::move(request)));
+  if (answer.status() != kNoSuchBytes) SKERRY_RETURN_IF_ERROR(DaemonClient::CheckAccepted(answer));
+  return answer;
 }
 
 base::Result<int> Read(const Context& context, const ReadOptions& options) {
   if (options.lines && options.bytes)
     return base::Err(base::Code::kInvalidArgument, "give --lines or --bytes, not both");
-  workspace::ByteRange bytes;
-  workspace::LineRange lines;
+  ByteRange bytes;
+  LineRange lines;
   if (options.bytes) {
     SKERRY_ASSIGN_OR_RETURN(bytes, BytesOf(*options.bytes));
   }
   if (options.lines) {
     SKERRY_ASSIGN_OR_RETURN(lines, LinesOf(*options.lines));
   }
-  SKERRY_ASSIGN_OR_RETURN(const auto files, FilesOf(context, options.target.session));
-  SKERRY_ASSIGN_OR_RETURN(const workspace::FileReader file, files->OpenFile(options.target.path));
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/content"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  OutgoingRequest request{.target = WithQuery(target, {{"path", options.target.path}})};
+  if (options.bytes) request.headers.emplace_back("Range", RangeHeader(bytes));
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Open(daemon, std::move(request)));
+  const bool nothing = answer.status() >= 400 || bytes.length == 0;
   StdoutSink sink;
-  return sink.ExitCode(options.lines ? CopyLines(file, lines, sink) : CopyBytes(file, bytes, sink));
+  if (nothing) return 0;
+  return sink.ExitCode(options.lines ? CopyLines(answer, lines, sink) : CopyAll(answer, sink));
 }
 
 }  // namespace

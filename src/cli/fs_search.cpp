@@ -3,23 +3,20 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "cli/answer.hpp"
 #include "cli/fs_command_parts.hpp"
-#include "cli/fs_json.hpp"
 #include "cli/terminal.hpp"
-#include "workspace/search.hpp"
 
 namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using workspace::SearchMatch;
-using workspace::SearchResult;
 
 constexpr std::size_t kPage = 1000;
 
@@ -36,129 +33,119 @@ struct SearchCommandOptions {
 // What was found and what was passed over, of all pages.
 struct Total {
   std::uint64_t matches = 0;
-  SearchResult last;  // without its matches
+  std::uint64_t files_searched = 0;
+  std::uint64_t binary_files = 0;
+  std::uint64_t large_files = 0;
+  std::uint64_t closed = 0;
+  bool complete = true;
+  std::string end;
 
-  void Add(const SearchResult& page) {
-    matches += page.matches.size();
-    last.files_searched += page.files_searched;
-    last.binary_files += page.binary_files;
-    last.large_files += page.large_files;
-    last.closed += page.closed;
-    last.end = page.end;
-    last.next = page.next;
+  void Add(const Json& page) {
+    matches += ListIn(page, "matches").size();
+    files_searched += NumberIn(page, "files_searched");
+    binary_files += NumberIn(page, "binary_files");
+    large_files += NumberIn(page, "large_files");
+    closed += NumberIn(page, "closed");
+    complete = FlagIn(page, "complete");
+    end = TextIn(page, "end");
   }
 };
 
-workspace::SearchOptions OptionsOf(const SearchCommandOptions& options) {
-  return {.path = options.target.path,
-          .glob = options.glob,
-          .pattern = options.pattern,
-          .kind = options.literal ? workspace::PatternKind::kLiteral : workspace::PatternKind::kRegularExpression,
-          .letter_case = options.ignore_case ? workspace::LetterCase::kIgnored : workspace::LetterCase::kDiffers,
-          .context = options.context,
-          .deadline = base::Deadline::Never()};
+base::Result<Json> BodyOf(const SearchCommandOptions& options) {
+  for (const auto& [text, what] : {std::pair(options.pattern.value_or(""), "the pattern"),
+                                   std::pair(options.glob, "the glob"), std::pair(options.target.path, "the path")})
+    SKERRY_RETURN_IF_ERROR(CheckIsText(text, what));
+  Json body = {{"path", options.target.path},
+               {"literal", options.literal},
+               {"ignore_case", options.ignore_case},
+               {"context", options.context}};
+  if (options.pattern) body["pattern"] = *options.pattern;
+  if (!options.glob.empty()) body["glob"] = options.glob;
+  return body;
 }
 
 // Page by page, so that memory does not grow with what is found. Each match goes to `take`.
 template <class Take>
-base::Result<Total> ForEachMatch(const workspace::AgentWorkspace& files, const SearchCommandOptions& options,
-                                 const Take& take) {
-  workspace::SearchOptions search = OptionsOf(options);
+base::Result<Total> ForEachMatch(DaemonClient& daemon, const SearchCommandOptions& options, const Take& take) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/search"));
+  SKERRY_ASSIGN_OR_RETURN(Json body, BodyOf(options));
   Total total;
   for (std::size_t left = options.limit.value_or(SIZE_MAX); left > 0;) {
-    search.max_matches = std::min(left, kPage);
-    SKERRY_ASSIGN_OR_RETURN(const SearchResult page, workspace::Search(files, search));
-    for (const SearchMatch& match : page.matches) SKERRY_RETURN_IF_ERROR(take(match));
+    body["limit"] = std::min(left, kPage);
+    SKERRY_ASSIGN_OR_RETURN(const Json page, daemon.Ask("POST", target, body));
+    for (const Json& match : ListIn(page, "matches")) SKERRY_RETURN_IF_ERROR(take(match));
     total.Add(page);
-    left -= std::min(left, page.matches.size());
-    if (page.complete() || !page.next || page.next == search.after) break;
-    search.after = page.next;
+    left -= std::min(left, ListIn(page, "matches").size());
+    const std::string next = TextIn(page, "next_cursor");
+    if (next.empty()) break;
+    body["cursor"] = next;
   }
   return total;
 }
 
-std::string LineOf(const SearchMatch& match, std::uint64_t line, char mark, const std::string& text) {
-  return base::Printable(match.path) + mark + std::to_string(line) + mark + PrintableLine(text) + "\n";
+std::string LineOf(const Json& match, std::uint64_t line, char mark, const std::string& text) {
+  return base::Printable(BytesIn(match, "path")) + mark + std::to_string(line) + mark + PrintableLine(text) + "\n";
 }
 
-std::string AsText(const SearchMatch& match) {
-  if (match.line == 0) return base::Printable(match.path) + "\n";
+std::string AsText(const Json& match) {
+  const std::uint64_t number = NumberIn(match, "line");
+  if (number == 0) return base::Printable(BytesIn(match, "path")) + "\n";
   std::string text;
-  std::uint64_t line = match.line - match.before.size();
-  for (const std::string& each : match.before) text += LineOf(match, line++, '-', each);
-  text += LineOf(match, line++, ':', (match.text_column > 1 ? "…" : "") + match.text);
-  for (const std::string& each : match.behind) text += LineOf(match, line++, '-', each);
+  std::uint64_t line = number - std::min<std::uint64_t>(number, ListIn(match, "before").size());
+  for (const Json& each : ListIn(match, "before")) text += LineOf(match, line++, '-', BytesIn(each, "text"));
+  text += LineOf(match, line++, ':', (NumberIn(match, "text_column") > 1 ? "…" : "") + BytesIn(match, "text"));
+  for (const Json& each : ListIn(match, "behind")) text += LineOf(match, line++, '-', BytesIn(each, "text"));
   return text;
 }
 
-Json LinesToJson(const std::vector<std::string>& lines) {
-  Json array = Json::array();
-  for (const std::string& line : lines) {
-    Json object;
-    AddBytes(object, "text", line);
-    array.push_back(std::move(object));
-  }
-  return array;
-}
-
-Json ToJson(const SearchMatch& match) {
-  Json object;
-  AddBytes(object, "path", match.path);
-  if (match.line == 0) return object;
-  object["line"] = match.line;
-  object["column"] = match.column;
-  AddBytes(object, "text", match.text);
-  object["text_column"] = match.text_column;
-  object["before"] = LinesToJson(match.before);
-  object["behind"] = LinesToJson(match.behind);
-  return object;
-}
-
 Json ToJson(const Total& total) {
-  return {{"files_searched", total.last.files_searched}, {"binary_files", total.last.binary_files},
-          {"large_files", total.last.large_files},       {"closed", total.last.closed},
-          {"complete", total.last.complete()},           {"end", workspace::TextOf(total.last.end)}};
+  return {{"files_searched", total.files_searched},
+          {"binary_files", total.binary_files},
+          {"large_files", total.large_files},
+          {"closed", total.closed},
+          {"complete", total.complete},
+          {"end", total.end}};
 }
 
 void NotePassedOver(const Total& total) {
   const auto note = [](std::uint64_t count, const char* what) {
     if (count > 0) Note("passed over: " + std::to_string(count) + " " + what);
   };
-  note(total.last.binary_files, "binary");
-  note(total.last.large_files, "too large to search");
-  note(total.last.closed, "closed to you");
-  if (!total.last.complete()) Note(std::string(workspace::TextOf(total.last.end)));
+  note(total.binary_files, "binary");
+  note(total.large_files, "too large to search");
+  note(total.closed, "closed to you");
+  if (!total.complete) Note(total.end);
 }
 
-base::Status SearchAsText(const workspace::AgentWorkspace& files, const SearchCommandOptions& options,
-                          archive::ByteSink& sink, Total& total) {
+base::Status SearchAsText(DaemonClient& daemon, const SearchCommandOptions& options, archive::ByteSink& sink,
+                          Total& total) {
   bool first = true;
-  const auto write = [&](const SearchMatch& match) {
+  const auto write = [&](const Json& match) {
     const bool apart = options.context > 0 && !std::exchange(first, false);
     return sink.Write((apart ? "--\n" : "") + AsText(match));
   };
-  SKERRY_ASSIGN_OR_RETURN(total, ForEachMatch(files, options, write));
+  SKERRY_ASSIGN_OR_RETURN(total, ForEachMatch(daemon, options, write));
   NotePassedOver(total);
   return {};
 }
 
-base::Status SearchAsJson(const workspace::AgentWorkspace& files, const SearchCommandOptions& options,
-                          archive::ByteSink& sink, Total& total) {
+base::Status SearchAsJson(DaemonClient& daemon, const SearchCommandOptions& options, archive::ByteSink& sink,
+                          Total& total) {
   JsonStream stream(sink, "matches");
-  const auto write = [&](const SearchMatch& match) { return stream.Add(ToJson(match)); };
-  SKERRY_ASSIGN_OR_RETURN(total, ForEachMatch(files, options, write));
+  const auto write = [&](const Json& match) { return stream.Add(match); };
+  SKERRY_ASSIGN_OR_RETURN(total, ForEachMatch(daemon, options, write));
   return stream.End(ToJson(total));
 }
 
 base::Result<int> Search(const Context& context, const SearchCommandOptions& options) {
   if (!options.pattern && options.glob.empty())
     return base::Err(base::Code::kInvalidArgument, "there is nothing to search for; give PATTERN, --glob, or both");
-  SKERRY_ASSIGN_OR_RETURN(const auto files, FilesOf(context, options.target.session));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   StdoutSink sink;
   Total total;
   SKERRY_ASSIGN_OR_RETURN(const int exit_code,
-                          sink.ExitCode(options.target.json ? SearchAsJson(*files, options, sink, total)
-                                                            : SearchAsText(*files, options, sink, total)));
+                          sink.ExitCode(options.target.json ? SearchAsJson(daemon, options, sink, total)
+                                                            : SearchAsText(daemon, options, sink, total)));
   return exit_code == 0 && total.matches == 0 ? 1 : exit_code;
 }
 

@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "cli/answer.hpp"
 #include "cli/fs_command_parts.hpp"
-#include "cli/fs_json.hpp"
 #include "cli/history_text.hpp"
 
 namespace skerry::cli {
 namespace {
 
-using Changes = engine::Session::Changes;
+using Json = nlohmann::ordered_json;
 
 struct TreeOptions {
   FsTarget target;
@@ -21,42 +21,53 @@ struct TreeOptions {
   bool keep = false;
   bool parents = false;
   bool recursive = false;
-
-  [[nodiscard]] workspace::Existing Existing() const {
-    return keep ? workspace::Existing::kKeep : workspace::Existing::kReplace;
-  }
 };
 
-base::Result<Changes> MakeDirectory(engine::Session& session, const TreeOptions& options) {
-  SKERRY_RETURN_IF_ERROR(session.MakeDirectory(
-      options.target.path, options.parents ? workspace::Parents::kMake : workspace::Parents::kNeed));
-  return Changes{};
+base::Status CheckPath(const std::string& path) {
+  return CheckIsText(path, base::Printable(path));
 }
 
-base::Result<Changes> Move(engine::Session& session, const TreeOptions& options) {
-  return session.Move(options.target.path, options.to, options.Existing());
+base::Result<Json> MakeDirectory(DaemonClient& daemon, const std::string& files, const TreeOptions& options) {
+  SKERRY_RETURN_IF_ERROR(CheckPath(options.target.path));
+  return daemon.Ask("POST", files + "/directory",
+                    {{"path", options.target.path}, {"parents", options.parents ? "make" : "need"}});
 }
 
-base::Result<Changes> Copy(engine::Session& session, const TreeOptions& options) {
-  return session.Copy(options.target.path, options.to, options.Existing());
+base::Result<Json> Transfer(DaemonClient& daemon, const std::string& target, const TreeOptions& options) {
+  SKERRY_RETURN_IF_ERROR(CheckPath(options.target.path));
+  SKERRY_RETURN_IF_ERROR(CheckPath(options.to));
+  return daemon.Ask(
+      "POST", target,
+      {{"from", options.target.path}, {"to", options.to}, {"existing", options.keep ? "keep" : "replace"}});
 }
 
-base::Result<Changes> Delete(engine::Session& session, const TreeOptions& options) {
-  return session.Delete(options.target.path, options.recursive ? workspace::Depth::kAll : workspace::Depth::kOne);
+base::Result<Json> Move(DaemonClient& daemon, const std::string& files, const TreeOptions& options) {
+  return Transfer(daemon, files + "/move", options);
 }
 
-using Action = base::Result<Changes> (*)(engine::Session&, const TreeOptions&);
+base::Result<Json> Copy(DaemonClient& daemon, const std::string& files, const TreeOptions& options) {
+  return Transfer(daemon, files + "/copy", options);
+}
+
+base::Result<Json> Delete(DaemonClient& daemon, const std::string& files, const TreeOptions& options) {
+  return daemon.Ask(
+      "DELETE", WithQuery(files, {{"path", options.target.path}, {"recursive", options.recursive ? "true" : "false"}}));
+}
+
+using Action = base::Result<Json> (*)(DaemonClient&, const std::string& files, const TreeOptions&);
 
 base::Result<int> Run(const Context& context, const TreeOptions& options, Action action, const std::string& done) {
-  SKERRY_ASSIGN_OR_RETURN(engine::Session session, SessionOf(context, options.target.session));
-  SKERRY_ASSIGN_OR_RETURN(const Changes changes, action(session, options));
+  SKERRY_ASSIGN_OR_RETURN(const std::string files, InSession(options.target.session, "/files"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json answer, action(daemon, files, options));
+  const Json& changes = ListIn(answer, "files");
   if (options.target.json) {
-    SKERRY_RETURN_IF_ERROR(WriteJson({{"changes", ChangesToJson(changes)}}));
+    SKERRY_RETURN_IF_ERROR(WriteJson({{"changes", changes}}));
     return 0;
   }
   const std::string to = options.to.empty() ? "" : " to " + base::Printable(options.to);
   SKERRY_RETURN_IF_ERROR(
-      WriteText(done + " " + base::Printable(options.target.path) + to + "\n" + ChangesAsText(changes)));
+      WriteText(done + " " + base::Printable(options.target.path) + to + "\n" + ChangesAsText(ChangesFrom(changes))));
   return 0;
 }
 

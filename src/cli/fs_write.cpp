@@ -1,29 +1,30 @@
 // skerry fs write and append: what comes on stdin, or a file of the person, becomes a file of the session.
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "cli/answer.hpp"
 #include "cli/archive_files.hpp"
 #include "cli/fs_command_parts.hpp"
-#include "cli/fs_json.hpp"
-#include "os/errno_error.hpp"
 #include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{256} << 10U;
+using Json = nlohmann::ordered_json;
+using transport::client::OutgoingRequest;
+
 constexpr std::size_t kMaxAppended = std::size_t{64} << 20U;
 
 struct WriteCommandOptions {
@@ -40,110 +41,83 @@ bool StdinWasClosed() {
   return flags < 0 || (static_cast<unsigned>(flags) & FD_CLOEXEC) != 0;
 }
 
-// Where the content comes from; stdin is borrowed.
-class Input {
- public:
+// Where the content comes from.
+struct Input {
+  base::UniqueFd file;
+  std::string name;
+
   static base::Result<Input> Open(const std::optional<std::string>& from) {
-    Input input;
     if (!from && StdinWasClosed())
       return base::Err(base::Code::kInvalidArgument, "stdin is closed; give the content there, or with --from FILE");
-    if (!from) return input;
-    input.file_.Reset(::open(from->c_str(), O_RDONLY | O_CLOEXEC));
-    if (!input.file_.valid()) return os::ErrnoErr(*from);
-    input.name_ = *from;
-    return input;
+    // A file may be called -.
+    const std::string path = from == "-" ? "./-" : from.value_or("-");
+    SKERRY_ASSIGN_OR_RETURN(base::UniqueFd file, OpenInput(path));
+    return Input{std::move(file), from.value_or("stdin")};
   }
-
-  [[nodiscard]] int fd() const { return file_.valid() ? file_.get() : STDIN_FILENO; }
-  [[nodiscard]] const std::string& name() const { return name_; }
-
-  // Until there is something to read: whoever writes it may need the session until then.
-  void Wait() const {
-    pollfd entry{fd(), POLLIN, 0};
-    while (::poll(&entry, 1, -1) < 0 && errno == EINTR) continue;
-  }
-
-  // So that whoever writes it can come to an end.
-  base::Status TakeAll() {
-    SKERRY_ASSIGN_OR_RETURN(base::UniqueFd all, Spool(fd()));
-    file_ = std::move(all);
-    return {};
-  }
-
- private:
-  base::UniqueFd file_;
-  std::string name_ = "stdin";
 };
 
-base::Status Feed(const Input& input, workspace::FileWriter& writer) {
-  std::vector<char> block(kBlock);
-  for (;;) {
-    const ssize_t count = ::read(input.fd(), block.data(), block.size());
-    if (count == 0) return {};
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return os::ErrnoErr(input.name());
-    SKERRY_RETURN_IF_ERROR(writer.Write({block.data(), static_cast<std::size_t>(count)}));
-  }
-}
-
-base::Result<std::uint32_t> ModeOf(const std::string& text) {
+// As the daemon takes it.
+base::Result<std::string> ModeOf(const std::string& text) {
   constexpr int kOctal = 8;
   constexpr std::uint32_t kAll = 0777;
   std::uint32_t mode = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, kOctal);
   if (error != std::errc() || end != text.data() + text.size() || mode > kAll)
     return base::Err(base::Code::kInvalidArgument, "--mode takes permissions like 644 or 755");
-  return mode;
+  std::array<char, 8> digits{};
+  return std::string(digits.data(),
+                     static_cast<std::size_t>(std::snprintf(digits.data(), digits.size(), "%03o", mode)));
 }
 
-base::Result<workspace::WriteOptions> OptionsOf(const WriteCommandOptions& options) {
+base::Result<OutgoingRequest> RequestOf(const WriteCommandOptions& options) {
   SKERRY_RETURN_IF_ERROR(CheckExpected(options.expected));
-  workspace::WriteOptions write{.existing = options.keep ? workspace::Existing::kKeep : workspace::Existing::kReplace,
-                                .expected_sha256 = options.expected};
+  std::optional<std::string> mode;
   if (options.mode) {
-    SKERRY_ASSIGN_OR_RETURN(write.mode, ModeOf(*options.mode));
+    SKERRY_ASSIGN_OR_RETURN(mode, ModeOf(*options.mode));
   }
-  return write;
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/content"));
+  OutgoingRequest request{
+      .method = "PUT",
+      .target = WithQuery(
+          target, {{"path", options.target.path}, {"existing", options.keep ? "keep" : "replace"}, {"mode", mode}}),
+      .headers = {{"Content-Type", "application/octet-stream"}}};
+  if (options.expected) request.headers.emplace_back("If-Match", "\"" + *options.expected + "\"");
+  return request;
 }
 
-// Whoever has the session may be the one who writes our input, and waits for us.
-base::Result<engine::Session> SessionFor(Input& input, const Context& context, const std::string& name) {
-  auto session = SessionOf(context, name, base::Deadline::After({}));
-  if (session || session.error().code != base::Code::kUnavailable) return session;
-  SKERRY_RETURN_IF_ERROR(input.TakeAll());
-  return SessionOf(context, name);
-}
-
-base::Result<int> Tell(const core::FileChange& change, const FsTarget& target) {
+base::Result<int> SendAndTell(const Context& context, OutgoingRequest request, const FsTarget& target) {
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json change, daemon.AskWith(std::move(request)));
   if (target.json) {
-    SKERRY_RETURN_IF_ERROR(WriteJson(ChangeToJson(change)));
+    SKERRY_RETURN_IF_ERROR(WriteJson(change));
     return 0;
   }
-  const std::string verb(core::NameOf(change.action));
-  SKERRY_RETURN_IF_ERROR(WriteText(verb + " " + base::Printable(change.path) + ": " + std::to_string(change.size) +
-                                   (change.size == 1 ? " byte\n" : " bytes\n")));
+  const std::uint64_t size = NumberIn(change, "size");
+  SKERRY_RETURN_IF_ERROR(WriteText(TextIn(change, "action") + " " + base::Printable(BytesIn(change, "path")) + ": " +
+                                   std::to_string(size) + (size == 1 ? " byte\n" : " bytes\n")));
   return 0;
 }
 
 base::Result<int> Write(const Context& context, const WriteCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const workspace::WriteOptions write, OptionsOf(options));
-  SKERRY_ASSIGN_OR_RETURN(Input input, Input::Open(options.from));
-  input.Wait();
-  SKERRY_ASSIGN_OR_RETURN(engine::Session session, SessionFor(input, context, options.target.session));
-  const auto feed = [&input](workspace::FileWriter& writer) { return Feed(input, writer); };
-  SKERRY_ASSIGN_OR_RETURN(const core::FileChange change, session.WriteStream(options.target.path, write, feed));
-  return Tell(change, options.target);
+  SKERRY_ASSIGN_OR_RETURN(OutgoingRequest request, RequestOf(options));
+  SKERRY_ASSIGN_OR_RETURN(const Input input, Input::Open(options.from));
+  request.feed = FeedFrom(input.file.get(), input.name);
+  return SendAndTell(context, std::move(request), options.target);
 }
 
 base::Result<int> Append(const Context& context, const WriteCommandOptions& options) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/append"));
   SKERRY_ASSIGN_OR_RETURN(const Input input, Input::Open(options.from));
-  auto bytes = os::ReadAll(input.fd(), kMaxAppended);
+  auto bytes = os::ReadAll(input.file.get(), kMaxAppended);
   if (!bytes && bytes.error().code == base::Code::kTooLarge)
-    return base::Err(base::Code::kTooLarge, input.name() + ": at most 64 MB can be appended at once");
+    return base::Err(base::Code::kTooLarge, input.name + ": at most 64 MB can be appended at once");
   if (!bytes) return std::unexpected(std::move(bytes).error());
-  SKERRY_ASSIGN_OR_RETURN(engine::Session session, SessionOf(context, options.target.session));
-  SKERRY_ASSIGN_OR_RETURN(const core::FileChange change, session.Append(options.target.path, *bytes));
-  return Tell(change, options.target);
+  return SendAndTell(context,
+                     {.method = "POST",
+                      .target = WithQuery(target, {{"path", options.target.path}}),
+                      .headers = {{"Content-Type", "application/octet-stream"}},
+                      .body = *std::move(bytes)},
+                     options.target);
 }
 
 using Action = base::Result<int> (*)(const Context&, const WriteCommandOptions&);

@@ -1,31 +1,28 @@
 // skerry history: what a session did, in order, and where its files come from.
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/answer.hpp"
 #include "cli/command.hpp"
 #include "cli/command_output.hpp"
+#include "cli/daemon_client.hpp"
+#include "cli/history_answer.hpp"
 #include "cli/history_text.hpp"
-#include "cli/sessions_of.hpp"
 #include "core/history.hpp"
-#include "core/history_graph.hpp"
-#include "json/history_json.hpp"
-#include "workspace/path_errors.hpp"
-#include "workspace/resolver.hpp"
 
 namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Each may hold a megabyte of code.
-constexpr std::size_t kPage = 50;
+constexpr const char* kPage = "1000";
 
 struct HistoryOptions {
   std::string session;
@@ -36,91 +33,91 @@ struct HistoryOptions {
   bool dot = false;
 };
 
-// The record outlives the session, so a session that is nowhere is told as everywhere else.
-base::Status NeedRecord(core::RecordStore& store, const engine::Sessions& sessions, const std::string& session) {
-  const auto record = store.FindSession(session);
-  if (record) return {};
-  if (record.error().code != base::Code::kNotFound) return std::unexpected(record.error());
-  SKERRY_RETURN_IF_ERROR(sessions.OpenForReading(session));
-  return base::Err(base::Code::kNotFound, "nothing was recorded of session " + session);
-}
-
-base::Result<std::shared_ptr<core::RecordStore>> RecordOfSession(const Context& context, const std::string& session) {
-  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, SessionsOf(context, loaded.config.sandbox));
-  std::shared_ptr<core::RecordStore> store = opened.store;
-  if (store == nullptr) {
-    SKERRY_ASSIGN_OR_RETURN(store, RecordOf(context, loaded.config.sandbox));
-  }
-  SKERRY_RETURN_IF_ERROR(NeedRecord(*store, opened.sessions, session));
-  return store;
-}
-
-// The number behind which the last `limit` executions are.
-base::Result<std::uint64_t> StartOf(core::RecordStore& store, const std::string& session,
-                                    const std::optional<std::size_t>& limit) {
-  std::deque<std::uint64_t> last;
-  for (std::uint64_t after = 0; limit;) {
-    SKERRY_ASSIGN_OR_RETURN(const auto page, store.Executions(session, after, kPage));
-    for (const core::ExecutionRecord& execution : page) last.push_back(execution.sequence);
-    while (last.size() > *limit) last.pop_front();
-    if (page.size() < kPage) break;
-    after = page.back().sequence;
-  }
-  return last.empty() ? 0 : last.front() - 1;
-}
-
-// Page by page to `take`.
+// Every execution to `take`, the oldest first.
 template <class Take>
-base::Status ForEachPage(core::RecordStore& store, const HistoryOptions& options, const Take& take) {
-  SKERRY_ASSIGN_OR_RETURN(std::uint64_t after, StartOf(store, options.session, options.limit));
-  for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(std::vector<core::HistoryEntry> page,
-                            core::LoadHistory(store, options.session, {.after = after, .limit = kPage}));
-    const std::size_t count = page.size();
-    if (count > 0) after = page.back().execution.sequence;
-    SKERRY_RETURN_IF_ERROR(take(std::move(page)));
-    if (count < kPage) return {};
+base::Status ForEachEntry(DaemonClient& daemon, const HistoryOptions& options, const Take& take) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.session, "/history"));
+  std::optional<std::string> after;
+  do {
+    SKERRY_ASSIGN_OR_RETURN(Json page, daemon.Ask("GET", WithQuery(target, {{"limit", kPage}, {"after", after}})));
+    for (Json& entry : page["items"]) SKERRY_RETURN_IF_ERROR(take(std::move(entry)));
+    const std::string next = TextIn(page, "next_cursor");
+    after = next.empty() ? std::nullopt : std::optional(next);
+  } while (after);
+  return {};
+}
+
+// The last ones, or all. The daemon tells them from the beginning.
+template <class Take>
+base::Status ForEachWanted(DaemonClient& daemon, const HistoryOptions& options, const Take& take) {
+  if (!options.limit) return ForEachEntry(daemon, options, take);
+  std::deque<Json> last;
+  SKERRY_RETURN_IF_ERROR(ForEachEntry(daemon, options, [&](Json entry) -> base::Status {
+    last.push_back(std::move(entry));
+    if (last.size() > *options.limit) last.pop_front();
+    return {};
+  }));
+  for (Json& entry : last) SKERRY_RETURN_IF_ERROR(take(std::move(entry)));
+  return {};
+}
+
+// What led to an execution, as people know it: by its number, which the ones before it tell.
+class Numbers {
+ public:
+  void Learn(const Json& entry) { numbers_[TextIn(entry, "id")] = NumberIn(entry, "sequence"); }
+  [[nodiscard]] std::string CauseOf(const core::ExecutionRecord& execution) const {
+    const auto found = numbers_.find(execution.caused_by);
+    return found == numbers_.end() ? execution.caused_by : "#" + std::to_string(found->second);
   }
+
+ private:
+  std::map<std::string, std::uint64_t> numbers_;
+};
+
+base::Status WriteAsText(DaemonClient& daemon, const HistoryOptions& options, archive::ByteSink& sink) {
+  Numbers numbers;
+  std::deque<core::HistoryEntry> last;
+  const auto write = [&](const core::HistoryEntry& entry) {
+    return sink.Write(EntryAsText(entry, numbers.CauseOf(entry.execution)));
+  };
+  SKERRY_RETURN_IF_ERROR(ForEachEntry(daemon, options, [&](const Json& entry) -> base::Status {
+    numbers.Learn(entry);
+    if (!options.limit) return write(HistoryEntryFrom(entry));
+    last.push_back(HistoryEntryFrom(entry));
+    if (last.size() > *options.limit) last.pop_front();
+    return {};
+  }));
+  for (const core::HistoryEntry& entry : last) SKERRY_RETURN_IF_ERROR(write(entry));
+  return {};
 }
 
-// What led to an execution, as people know it: by its number.
-std::string CauseOf(core::RecordStore& store, const core::ExecutionRecord& execution) {
-  if (execution.caused_by.empty()) return "";
-  const auto cause = store.FindExecution(execution.caused_by);
-  return cause ? "#" + std::to_string(cause->sequence) : execution.caused_by;
-}
-
-base::Status WriteAsText(core::RecordStore& store, const HistoryOptions& options, archive::ByteSink& sink) {
-  return ForEachPage(store, options, [&](const std::vector<core::HistoryEntry>& page) {
-    std::string text;
-    for (const core::HistoryEntry& entry : page) text += EntryAsText(entry, CauseOf(store, entry.execution));
-    return sink.Write(text);
-  });
-}
-
-base::Status WriteAsJson(core::RecordStore& store, const HistoryOptions& options, archive::ByteSink& sink) {
+base::Status WriteAsJson(DaemonClient& daemon, const HistoryOptions& options, archive::ByteSink& sink) {
   std::string head = "[\n";
-  SKERRY_RETURN_IF_ERROR(ForEachPage(store, options, [&](const std::vector<core::HistoryEntry>& page) {
-    std::string text;
-    for (const Json& object : json::HistoryToJson(page))
-      text += std::exchange(head, ",\n") + object.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return sink.Write(text);
+  SKERRY_RETURN_IF_ERROR(ForEachWanted(daemon, options, [&](const Json& entry) {
+    return sink.Write(std::exchange(head, ",\n") + entry.dump(-1, ' ', false, Json::error_handler_t::replace));
   }));
   return sink.Write(head == "[\n" ? "[]\n" : "\n]\n");
 }
 
-base::Status WriteAsGraph(core::RecordStore& store, const HistoryOptions& options, archive::ByteSink& sink) {
-  constexpr std::size_t kEnough = 4096;  // of the code, of which the first line is drawn
-  std::vector<core::HistoryEntry> entries;
-  SKERRY_RETURN_IF_ERROR(ForEachPage(store, options, [&](std::vector<core::HistoryEntry> page) -> base::Status {
-    for (core::HistoryEntry& entry : page) {
-      if (entry.execution.what.size() > kEnough) entry.execution.what = entry.execution.what.substr(0, kEnough);
-      entries.push_back(std::move(entry));
-    }
+// Behind which one the last `limit` are.
+base::Result<std::optional<std::string>> StartOf(DaemonClient& daemon, const HistoryOptions& options) {
+  std::deque<std::uint64_t> last;
+  if (!options.limit) return std::optional<std::string>();
+  SKERRY_RETURN_IF_ERROR(ForEachEntry(daemon, options, [&](const Json& entry) -> base::Status {
+    last.push_back(NumberIn(entry, "sequence"));
+    if (last.size() > *options.limit) last.pop_front();
     return {};
   }));
-  return sink.Write(options.dot ? core::ToDot(entries) : core::ToMermaid(entries));
+  return std::optional(std::to_string(last.empty() ? 0 : last.front() - 1));
+}
+
+base::Status WriteAsGraph(DaemonClient& daemon, const HistoryOptions& options, archive::ByteSink& sink) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.session, "/history"));
+  SKERRY_ASSIGN_OR_RETURN(const auto after, StartOf(daemon, options));
+  SKERRY_ASSIGN_OR_RETURN(
+      const std::string graph,
+      daemon.AskText(WithQuery(target, {{"format", options.dot ? "dot" : "mermaid"}, {"after", after}})));
+  return sink.Write(graph);
 }
 
 base::Result<int> Show(const Context& context, const HistoryOptions& options) {
@@ -128,21 +125,20 @@ base::Result<int> Show(const Context& context, const HistoryOptions& options) {
     return base::Err(base::Code::kInvalidArgument, "which session? skerry history SESSION; see skerry history --help");
   if ((options.json ? 1 : 0) + (options.mermaid ? 1 : 0) + (options.dot ? 1 : 0) > 1)
     return base::Err(base::Code::kInvalidArgument, "give one of --json, --mermaid and --dot");
-  SKERRY_ASSIGN_OR_RETURN(const auto store, RecordOfSession(context, options.session));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   StdoutSink sink;
-  if (options.json) return sink.ExitCode(WriteAsJson(*store, options, sink));
-  if (options.mermaid || options.dot) return sink.ExitCode(WriteAsGraph(*store, options, sink));
-  return sink.ExitCode(WriteAsText(*store, options, sink));
+  if (options.json) return sink.ExitCode(WriteAsJson(daemon, options, sink));
+  if (options.mermaid || options.dot) return sink.ExitCode(WriteAsGraph(daemon, options, sink));
+  return sink.ExitCode(WriteAsText(daemon, options, sink));
 }
 
 base::Result<int> ShowFile(const Context& context, const HistoryOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const std::string path, workspace::Named(options.path, workspace::MapPath(options.path)));
-  SKERRY_ASSIGN_OR_RETURN(const auto store, RecordOfSession(context, options.session));
-  SKERRY_ASSIGN_OR_RETURN(const core::FileHistory history, core::LoadFileHistory(*store, options.session, path));
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.session, "/history/file"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json history, daemon.Ask("GET", WithQuery(target, {{"path", options.path}})));
   StdoutSink sink;
-  if (!options.json) return sink.ExitCode(sink.Write(FileHistoryAsText(history)));
-  const Json object = json::FileHistoryToJson(history);
-  return sink.ExitCode(sink.Write(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+  if (!options.json) return sink.ExitCode(sink.Write(FileHistoryAsText(FileHistoryFrom(history))));
+  return sink.ExitCode(sink.Write(history.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
 }
 
 void AddFile(CLI::App& history, const std::shared_ptr<HistoryOptions>& options, const Context& context,

@@ -1,11 +1,12 @@
 #include "cli/history_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
 
 #include "base/printable.hpp"
 #include "cli/command_output.hpp"
-#include "cli/fs_json.hpp"
 #include "cli/table.hpp"
 
 namespace skerry::cli {
@@ -17,6 +18,12 @@ using core::FileAction;
 
 constexpr std::size_t kShownChanges = 20;
 constexpr std::string_view kIndent = "    ";
+
+// "0644"
+std::string Octal(std::uint32_t mode) {
+  std::array<char, 16> text{};
+  return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%04o", mode))};
+}
 
 std::string_view SignOf(FileAction action) {
   switch (action) {

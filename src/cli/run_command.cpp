@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/context_run.hpp"
@@ -15,13 +16,12 @@
 #include "cli/gate_options.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/run_options.hpp"
-#include "cli/sessions_of.hpp"
+#include "cli/run_report.hpp"
+#include "cli/session_run.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
-#include "os/errno_error.hpp"
-#include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -46,55 +46,11 @@ int ExitCodeOf(const core::ExecutionResult& result, const SignalWatch& signals, 
   return base::RowOf(base::Code::kInternal).exit_code;
 }
 
-void ReportEnd(const core::ExecutionResult& result, const FdSink& sink) {
-  if (result.output_truncated)
-    Note("output cut: the program wrote " + std::to_string(result.output_bytes) + " bytes; see --max-output");
-  if (result.outcome.kind == core::OutcomeKind::kCancelled && sink.error() != 0 && sink.error() != EPIPE)
-    Note("cannot write the output: " + os::ErrnoText(sink.error()));
-  for (const core::WithheldFile& file : result.files_withheld)
-    Note("not carried over: " + file.path + ": " + file.reason);
-  for (const core::LimitReached& reached : result.limits_reached)
-    if (reached.name == "disk" || reached.name == "files" || reached.name == "processes")
-      Note("limit reached: " + reached.name + " (" + std::to_string(reached.limit) +
-           (reached.unit.empty() ? "" : " " + reached.unit) + ")");
-  const bool by_itself = result.outcome.kind == core::OutcomeKind::kExited ||
-                         result.outcome.kind == core::OutcomeKind::kSignalled ||
-                         result.outcome.kind == core::OutcomeKind::kCancelled;
-  if (!by_itself) Note(result.outcome.Explanation());
-}
-
-// What a dry run would have changed. On stderr: stdout is the program's.
-void ShowChanges(const core::ExecutionResult& result) {
-  const auto tell = [](const char* what, const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) Note(std::string(what) + path);
-  };
-  tell("would create: ", result.files_created);
-  tell("would change: ", result.files_changed);
-  tell("would delete: ", result.files_deleted);
-  if (result.files_created.empty() && result.files_changed.empty() && result.files_deleted.empty())
-    Note("would change nothing");
-  (void)os::WriteAll(STDERR_FILENO, result.diff);
-}
-
-struct Surroundings {
-  const Context& context;
-  const config::Sandbox& sandbox;
-};
-
-// On its own, or as part of a session.
-base::Result<core::ExecutionResult> RunIn(const std::optional<std::string>& session, const Surroundings& around,
-                                          engine::SandboxManager& manager, const core::ExecutionRequest& request,
-                                          const engine::RunStreams& streams, std::stop_token stop) {
-  if (!session) return manager.Execute(request, streams, std::move(stop));
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, SessionsOf(around.context, around.sandbox));
-  SKERRY_ASSIGN_OR_RETURN(engine::Session open, opened.sessions.Open(*session, PatienceForSession()));
-  return open.Run(manager, request, streams, std::move(stop));
-}
-
 base::Result<int> Execute(const RunOptions& options, const Context& context) {
   if (options.context) return RunInContext(options, context);
   if (options.save_outputs)
     return base::Err(base::Code::kInvalidArgument, "--save-outputs is for cells; use it with --context");
+  if (options.session) return RunInSession(options, context);
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(options)));
   const config::Sandbox& sandbox = loaded.config.sandbox;
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest request, RequestOf(options, sandbox));
@@ -111,15 +67,15 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
     // Questions come before: they need a terminal that works line by line.
     streams.admitted = [&raw] { raw.emplace(); };
   }
-  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result,
-                          RunIn(options.session, {context, sandbox}, manager, request, streams, signals.token()));
+  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
   raw.reset();
   if (options.json) {
     if (!Print(json::ToJson(result) + "\n"))
       return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   } else {
-    ReportEnd(result, sink);
-    if (options.dry_run && result.outcome.kind != core::OutcomeKind::kRejected) ShowChanges(result);
+    const auto told = nlohmann::ordered_json::parse(json::ToJson(result));
+    ReportEnd(told, sink.error());
+    if (options.dry_run && result.outcome.kind != core::OutcomeKind::kRejected) ShowChanges(told);
   }
   return ExitCodeOf(result, signals, sink);
 }
@@ -135,8 +91,8 @@ int Run(const RunOptions& options, const Context& context) {
 
 void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* run =
-      app.add_subcommand("run", "Run code in a sandbox of its own; stdout, stderr and exit code pass through");
+  CLI::App* run = app.add_subcommand(
+      "run", "Run code in a sandbox of its own, or in a session; stdout, stderr and exit code pass through");
   run->add_option("code", options->source.code, "The code, or - to read it from stdin")->option_text("CODE|-");
   run->add_option("-f,--file", options->source.file, "Read the code from FILE; its extension tells the language")
       ->option_text("FILE");
@@ -157,7 +113,7 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
                   "that is burned afterwards")
       ->option_text("DIR");
   run->add_option("--session", options->session,
-                  "Run in the workspace of a session, which keeps its files and a record; see skerry session")
+                  "Run in a session of the daemon, which keeps its files and a record; see skerry session")
       ->option_text("SESSION");
   run->add_flag("--dry-run", options->dry_run,
                 "With --workspace or --session: show what would change there, and change nothing");
@@ -196,6 +152,7 @@ void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
       "  skerry run 'print(6*7)'\n"
       "  echo 'console.log(1)' | skerry run -l javascript -\n"
       "  skerry run -l shell --timeout 5 --workspace ./project 'make test'\n"
+      "  skerry run --session work -l shell 'ls -l'\n"
       "  skerry run --context analysis 'x = 6'; skerry run --context analysis 'x * 7'\n\n"
       "Exit codes: the program's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.");
   run->callback([=, &context, &exit_code] { exit_code = Run(*options, context); });

@@ -1,16 +1,17 @@
 // skerry session: workspaces that stay, with the record of what happened in them.
-#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
-#include "base/utf8.hpp"
+#include "cli/answer.hpp"
 #include "cli/command.hpp"
-#include "cli/sessions_of.hpp"
+#include "cli/daemon_client.hpp"
+#include "cli/session_parts.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 
@@ -22,145 +23,96 @@ using Json = nlohmann::ordered_json;
 struct SessionCommandOptions {
   std::string name;
   std::vector<std::string> names;
-  std::optional<std::string> wanted;
-  std::optional<std::string> source;
   bool force = false;
   bool json = false;
 };
 
-bool PrintJson(const Json& json) {
-  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+base::Result<Json> AllSessions(DaemonClient& daemon) {
+  Json rows = Json::array();
+  std::optional<std::string> cursor;
+  do {
+    SKERRY_ASSIGN_OR_RETURN(const Json page,
+                            daemon.Ask("GET", WithQuery("/v1/sessions", {{"limit", "1000"}, {"cursor", cursor}})));
+    for (const Json& session : ListIn(page, "items")) rows.push_back(SessionForPeople(session));
+    const std::string next = TextIn(page, "next_cursor");
+    cursor = next.empty() ? std::nullopt : std::optional(next);
+  } while (cursor);
+  return rows;
 }
 
-base::Result<SessionsAndRecord> Open(const Context& context, const SessionCommandOptions& options) {
-  std::vector<config::Override> overrides;
-  if (options.source)
-    overrides.push_back({"sandbox.workspace.source", std::filesystem::absolute(*options.source).string(), "--from"});
-  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(std::move(overrides)));
-  return SessionsOf(context, loaded.config.sandbox);
-}
-
-base::Result<int> Create(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(const engine::Session session, opened.sessions.Create(options.wanted));
-  options.json ? PrintJson({{"id", session.id()}, {"workspace", session.directory().path()}})
-               : Print(session.id() + "\n");
-  return 0;
+// To the second.
+std::string TimeAsText(const Json& object, const char* name) {
+  const auto time = TimeIn(object, name);
+  return time ? Moment(*time) : "-";
 }
 
 base::Result<int> List(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(const auto sessions, opened.sessions.List());
-  Json rows = Json::array();
-  std::vector<std::vector<std::string>> table = {{"SESSION", "STATE", "LAST USED"}};
-  for (const engine::SessionSummary& session : sessions) {
-    const std::string state = session.busy ? "busy" : "idle";
-    rows.push_back({{"id", session.id}, {"state", state}, {"used_at", Moment(session.used_at)}});
-    table.push_back({session.id, state, Moment(session.used_at)});
-  }
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json rows, AllSessions(daemon));
   if (options.json) {
-    PrintJson(rows);
-  } else {
-    Print(sessions.empty() ? "no sessions; skerry session create makes one\n" : AsTable(table));
+    PrintIndented(rows);
+    return 0;
   }
+  std::vector<std::vector<std::string>> table = {{"SESSION", "STATE", "LAST USED"}};
+  for (const Json& row : rows) table.push_back({TextIn(row, "id"), TextIn(row, "state"), TimeAsText(row, "used_at")});
+  Print(rows.empty() ? "no sessions; skerry session create makes one\n" : AsTable(table));
   return 0;
 }
 
 base::Result<int> Show(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(const auto files, opened.sessions.OpenForReading(options.name));
-  SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, files->CurrentUsage());
-  SKERRY_ASSIGN_OR_RETURN(const auto use,
-                          workspace::SessionDirectory::UseOf(opened.sessions.options().base_dir, options.name));
-  const std::uint64_t limit = opened.sessions.options().limits.max_bytes;
-  Json object = {{"id", options.name},
-                 {"state", use.busy ? "busy" : "idle"},
-                 {"workspace", opened.sessions.options().base_dir + "/" + options.name},
-                 {"used_at", Moment(use.used_at)},
-                 {"bytes", usage.bytes},
-                 {"max_bytes", limit},
-                 {"entries", usage.entries}};
-  if (const auto record = opened.store ? opened.store->FindSession(options.name)
-                                       : base::Result<core::SessionRecord>(base::Err(base::Code::kNotFound, ""))) {
-    object["created_at"] = Moment(record->created_at);
-    object["created_by"] = record->created_by;
-  }
-  if (options.json) {
-    PrintJson(object);
-    return 0;
-  }
-  std::vector<std::vector<std::string>> table;
-  for (const auto& [key, value] : object.items())
-    table.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
-  Print(AsTable(table));
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.name));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(Json session, daemon.Ask("GET", target));
+  session = SessionForPeople(std::move(session));
+  options.json ? PrintIndented(session) : Print(FieldsAsTable(session));
   return 0;
 }
 
 base::Result<int> Delete(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   for (const std::string& name : options.names) {
-    SKERRY_RETURN_IF_ERROR(opened.sessions.Delete(name, PatienceForSession()));
+    SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(name));
+    SKERRY_RETURN_IF_ERROR(daemon.Ask("DELETE", target));
     if (!options.json) Print("deleted " + name + "\n");
   }
-  if (options.json) PrintJson({{"deleted", options.names}});
+  if (options.json) PrintIndented({{"deleted", options.names}});
   return 0;
 }
 
 base::Result<int> Diff(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(const engine::Session session, opened.sessions.Open(options.name, PatienceForSession()));
-  SKERRY_ASSIGN_OR_RETURN(const std::string diff, session.Diff());
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.name, "/diff"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const std::string diff, daemon.AskText(target));
   Print(diff);
   return 0;
 }
 
-Json ChangesToJson(const engine::Session::Changes& changes) {
-  Json rows = Json::array();
-  for (const core::FileChange& change : changes)
-    rows.push_back({{"path", base::ToValidUtf8(change.path)}, {"action", core::NameOf(change.action)}});
-  return rows;
-}
-
-void PrintChanges(const engine::Session::Changes& changes) {
-  for (const core::FileChange& change : changes)
-    Print(std::string(core::NameOf(change.action)) + " " + base::Printable(change.path) + "\n");
+void PrintChanges(const Json& files) {
+  for (const Json& file : files) Print(TextIn(file, "action") + " " + base::Printable(BytesIn(file, "path")) + "\n");
 }
 
 base::Result<int> Undo(const Context& context, const SessionCommandOptions& options) {
-  using workspace::LaterWork;
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(engine::Session session, opened.sessions.Open(options.name, PatienceForSession()));
-  SKERRY_ASSIGN_OR_RETURN(const auto changes, session.Undo(options.force ? LaterWork::kGoes : LaterWork::kStays));
-  options.json ? void(PrintJson({{"files", ChangesToJson(changes)}})) : PrintChanges(changes);
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.name, "/undo"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json undone, daemon.Ask("POST", target, {{"force", options.force}}));
+  options.json ? void(PrintIndented(undone)) : PrintChanges(ListIn(undone, "files"));
   return 0;
 }
 
 base::Result<int> Check(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(const engine::Session session, opened.sessions.Open(options.name, PatienceForSession()));
-  SKERRY_ASSIGN_OR_RETURN(const auto different, session.Unrecorded());
+  SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.name, "/check"));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json checked, daemon.Ask("GET", target));
+  const bool matches = FlagIn(checked, "matches");
   if (options.json) {
-    PrintJson({{"matches", different.empty()}, {"files", ChangesToJson(different)}});
-  } else if (different.empty()) {
+    PrintIndented(checked);
+  } else if (matches) {
     Print("the record and the files of " + options.name + " agree\n");
   } else {
     Note("these files were changed without a record:");
-    PrintChanges(different);
+    PrintChanges(ListIn(checked, "files"));
   }
-  return different.empty() ? 0 : 1;
-}
-
-base::Result<int> Clean(const Context& context, const SessionCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const SessionsAndRecord opened, Open(context, options));
-  SKERRY_ASSIGN_OR_RETURN(const auto removed, opened.sessions.Sweep());
-  if (options.json) {
-    PrintJson({{"deleted", removed}});
-    return 0;
-  }
-  for (const std::string& name : removed) Print("deleted " + name + "\n");
-  const auto hours = opened.sessions.options().cleanup_after.count();
-  if (removed.empty()) Print("nothing to delete: no session was unused for " + std::to_string(hours) + " hours\n");
-  return 0;
+  return matches ? 0 : 1;
 }
 
 }  // namespace
@@ -183,25 +135,25 @@ void AddSessionCommand(CLI::App& app, const Context& context, int& exit_code) {
     command->add_option("session", options->name, "Its name")->option_text("SESSION")->required();
     return command;
   };
-  CLI::App* create = add("create", "Make a session with an empty workspace, or one that starts from a source", Create);
-  create->add_option("name", options->wanted, "Its name; one is made up without")->option_text("NAME");
-  create->add_option("--from", options->source, "Directory whose init, skills and bootstrap files it starts with")
-      ->option_text("DIR");
+  const SessionGroup group{.app = *session, .context = context, .exit_code = exit_code};
+  AddSessionCreate(group);
   add("list", "The sessions that are there", List);
-  with_name(add("show", "What it takes of its space, and where it is", Show));
-  add("delete", "End sessions: their files go, their history stays", Delete)
+  with_name(add("show", "How it is set up, and what it takes of its space", Show));
+  add("delete", "End sessions and what runs in them: their files go", Delete)
       ->add_option("sessions", options->names, "Their names")
       ->option_text("SESSION...")
       ->required();
+  AddSessionLife(group);
   with_name(add("diff", "What the last run that changed something did, as a unified diff", Diff));
   with_name(add("undo", "Take back what the last run that changed something did", Undo))
       ->add_flag("--force", options->force, "Also where files were changed since");
   with_name(add("check", "Compare the files with the record of them", Check));
-  add("clean", "Delete the sessions that nobody has used for sandbox.workspace.cleanupAfterHours", Clean);
   session->footer(
+      "Sessions are the daemon's: skerry serve, or the one that SKERRY_URL names.\n\n"
       "Examples:\n"
       "  skerry session create work\n"
       "  skerry run --session work -l shell 'echo hello > note.txt'\n"
+      "  skerry exec work -- ls -l\n"
       "  skerry session diff work; skerry session undo work\n"
       "  skerry history work");
 }

@@ -3,7 +3,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <utility>
 
 #include "cli/terminal.hpp"
@@ -17,7 +16,9 @@ std::string UserName() {
   return entry != nullptr ? entry->pw_name : std::to_string(::getuid());
 }
 
-engine::SessionsOptions OptionsOf(const config::Workspace& workspace) {
+}  // namespace
+
+engine::SessionsOptions SessionsOptionsOf(const config::Workspace& workspace) {
   constexpr unsigned kMegabyte = 20;
   return {.base_dir = config::ExpandHome(workspace.base_dir, Context::Home()),
           .limits = {.max_bytes = static_cast<std::uint64_t>(workspace.max_size_mb) << kMegabyte},
@@ -26,33 +27,37 @@ engine::SessionsOptions OptionsOf(const config::Workspace& workspace) {
           .bootstrap_files = workspace.bootstrap_files};
 }
 
-}  // namespace
-
-base::Result<std::shared_ptr<core::RecordStore>> RecordOf(const Context& context, const config::Sandbox& sandbox) {
-  const std::string path = config::ExpandHome(sandbox.record.path, Context::Home());
+base::Result<std::string> RecordPathOf(const config::Sandbox& sandbox) {
+  std::string path = config::ExpandHome(sandbox.record.path, Context::Home());
   if (!path.starts_with('/'))
     return base::Err(base::Code::kInvalidArgument, "sandbox.record.path " + path + " is not absolute; set HOME");
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd directory, os::OpenOwnDirectory(path.substr(0, path.rfind('/'))));
+  return path;
+}
+
+base::Result<std::shared_ptr<core::ServiceStore>> ServiceStoreOf(const Context& context,
+                                                                 const config::Sandbox& sandbox) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string path, RecordPathOf(sandbox));
+  SKERRY_ASSIGN_OR_RETURN(auto store, context.ServiceStore(path));
+  return std::shared_ptr<core::ServiceStore>(std::move(store));
+}
+
+static base::Result<std::shared_ptr<core::RecordStore>> OpenRecord(const Context& context,
+                                                                   const config::Sandbox& sandbox) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string path, RecordPathOf(sandbox));
   SKERRY_ASSIGN_OR_RETURN(auto store, context.Store(path));
   return std::shared_ptr<core::RecordStore>(std::move(store));
 }
 
-base::Result<SessionsAndRecord> SessionsOf(const Context& context, const config::Sandbox& sandbox) {
-  auto store = RecordOf(context, sandbox);
+engine::RecorderOptions RecorderOptionsOf(const Context& context, const config::Sandbox& sandbox) {
+  auto store = OpenRecord(context, sandbox);
   engine::RecorderOptions options{
       .recording = sandbox.record.required ? engine::Recording::kRequired : engine::Recording::kBestEffort,
       .by = UserName() + ", skerry",
       .warn = [](const std::string& what) { Note(what); }};
   if (store) options.store = *store;
   if (!store) options.problem = store.error().message;
-  std::shared_ptr<core::RecordStore> opened = options.store;
-  return SessionsAndRecord{std::move(opened), engine::Sessions(OptionsOf(sandbox.workspace),
-                                                               std::make_shared<engine::Recorder>(std::move(options)))};
-}
-
-base::Deadline PatienceForSession() {
-  constexpr auto kPatience = std::chrono::seconds(30);
-  return base::Deadline::After(kPatience);
+  return options;
 }
 
 }  // namespace skerry::cli

@@ -1,4 +1,4 @@
-// The sessions of this user, as the configuration says.
+// Sessions and their record, as the configuration of a daemon says.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,13 @@
 
 namespace skerry::cli {
 
-// With their record. A record that cannot be opened is an error only where it is required; otherwise a note on stderr
-// says so when something would be written.
-struct SessionsAndRecord {
-  std::shared_ptr<core::RecordStore> store;  // none when it could not be opened
-  engine::Sessions sessions;
-};
-base::Result<SessionsAndRecord> SessionsOf(const Context& context, const config::Sandbox& sandbox);
-
-// The store alone, for those who only read it.
-base::Result<std::shared_ptr<core::RecordStore>> RecordOf(const Context& context, const config::Sandbox& sandbox);
-
-// How long a command waits for a session that another one works with.
-base::Deadline PatienceForSession();
+// Where the record is; its directory is made. kInvalidArgument when that is nowhere.
+base::Result<std::string> RecordPathOf(const config::Sandbox& sandbox);
+base::Result<std::shared_ptr<core::ServiceStore>> ServiceStoreOf(const Context& context,
+                                                                 const config::Sandbox& sandbox);
+engine::SessionsOptions SessionsOptionsOf(const config::Workspace& workspace);
+// A record that cannot be opened is an error only where it is required; otherwise a note on stderr says so when
+// something would be written.
+engine::RecorderOptions RecorderOptionsOf(const Context& context, const config::Sandbox& sandbox);
 
 }  // namespace skerry::cli

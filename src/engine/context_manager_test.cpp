@@ -85,7 +85,7 @@ class FakeContextSandbox : public core::Sandbox {
     stage_.archive.clear();
     return result;
   }
-  base::Result<std::unique_ptr<core::Context>> OpenContext(Language) override {
+  base::Result<std::unique_ptr<core::Context>> OpenContext(Language, core::Reach) override {
     return std::make_unique<FakeContext>();
   }
   base::Status Stop() override { return {}; }

@@ -239,6 +239,13 @@ base::Status Host::Extend(HostedSession& session, std::chrono::seconds ttl) {
   return options_.store->UpdateHosted(session.record(session.life().HasSandbox()));
 }
 
+base::Status Host::Stop(HostedSession& session) {
+  if (session.life().IsPaused()) (void)session.life().Resume();
+  if (!runs_->Stop(session.id(), base::Deadline::After(10s)))
+    return base::Err(base::Code::kTimeout, "what runs in session " + session.id() + " does not end");
+  return session.life().Rest();
+}
+
 void Host::Tend(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any waiting;

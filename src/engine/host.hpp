@@ -109,6 +109,8 @@ class Host {
   [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> List(const Principal& principal) const;  // by id
   base::Status Delete(const Principal& principal, const std::string& id);
   base::Status Extend(HostedSession& session, std::chrono::seconds ttl);
+  // Ends what runs in it, and its sandbox; the next use makes another one.
+  base::Status Stop(HostedSession& session);
 
   base::Result<Begun> Execute(const Principal& principal, Work work, Place place);
   base::Result<Begun> ExecuteCell(const Principal& principal, CellWork work, Place place);

@@ -149,7 +149,9 @@ base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const core::
     (void)session_->directory.DropChanges();
     return report;
   }
-  SKERRY_RETURN_IF_ERROR(session_->directory.KeepChanges(journal, session_->execution));
+  // What a tool did is not for undo, which takes the last run back.
+  SKERRY_RETURN_IF_ERROR(session_->execution.empty() ? session_->directory.ForgetChanges()
+                                                     : session_->directory.KeepChanges(journal, session_->execution));
   session_->changes = std::move(report->changes);
   return report;
 }

@@ -55,8 +55,14 @@ base::Status LimitMemory(CgroupVersion version, const std::string& directory, st
     // Absent without swap accounting; then there is nothing to swap to within the group either.
     return WriteIfThere(directory + "/memory.swap.max", "0");
   }
-  SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/memory.limit_in_bytes", text));
-  SKERRY_RETURN_IF_ERROR(WriteIfThere(directory + "/memory.memsw.limit_in_bytes", text));
+  // Memory may never be more than memory and swap together: a group that has limits already is raised by the second
+  // first, and lowered by the first.
+  const std::string both = directory + "/memory.memsw.limit_in_bytes";
+  if (!WriteControlFile(directory + "/memory.limit_in_bytes", text)) {
+    SKERRY_RETURN_IF_ERROR(WriteIfThere(both, text));
+    SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/memory.limit_in_bytes", text));
+  }
+  SKERRY_RETURN_IF_ERROR(WriteIfThere(both, text));
   // Version 1 counts the buffers of TCP and UDP sockets apart from memory. A quarter is plenty for a loopback; without
   // the limit a program can hold gigabytes in sockets that it never reads from. The launcher watches them besides.
   return WriteIfThere(directory + "/memory.kmem.tcp.limit_in_bytes", std::to_string(bytes / 4));

@@ -71,7 +71,7 @@ class ReadmeTest(unittest.TestCase):
         os.chmod(self.base, 0o755)
         # Another user may not be able to reach the build directory.
         built = os.path.dirname(os.path.abspath(os.environ["SKERRY_BIN"]))
-        for name in ("skerry", "skerry-launcher", "skerry-init"):
+        for name in ("skerry", "skerry-launcher", "skerry-init", "libskerry-zygote.so"):
             shutil.copy(os.path.join(built, name), os.path.join(self.base, name))
 
     def session(self, commands, identity):
@@ -94,8 +94,8 @@ class ReadmeTest(unittest.TestCase):
                 self.assertTrue(matches(expected, actual), "shown:\n" + "\n".join(expected) +
                                 "\n\nprinted:\n" + "\n".join(actual))
 
-    def test_there_are_six_examples(self):
-        self.assertEqual(len(console_blocks(read(os.path.join(ROOT, "README.md")))), 6)
+    def test_there_are_seven_examples(self):
+        self.assertEqual(len(console_blocks(read(os.path.join(ROOT, "README.md")))), 7)
 
     def test_the_examples_print_what_is_shown(self):
         self.check_examples(None)

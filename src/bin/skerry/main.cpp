@@ -11,6 +11,7 @@
 #include "cli/app.hpp"
 #include "launcher/client.hpp"
 #include "store/sqlite_record_store.hpp"
+#include "store/sqlite_service_store.hpp"
 
 namespace {
 
@@ -39,6 +40,10 @@ base::Result<std::unique_ptr<core::RecordStore>> OpenStore(const std::string& pa
   return store::SqliteRecordStore::Open(path, {});
 }
 
+base::Result<std::unique_ptr<core::ServiceStore>> OpenServiceStore(const std::string& path) {
+  return store::SqliteServiceStore::Open(path, {});
+}
+
 // Descriptors 0 to 2 that were closed would be taken by the next files that are opened, and a program's output written
 // into those.
 void FillStandardDescriptors() {
@@ -53,5 +58,5 @@ void FillStandardDescriptors() {
 
 int main(int argc, char** argv) {
   FillStandardDescriptors();
-  return cli::RunApp(argc, argv, {.make_backends = MakeBackends, .open_store = OpenStore});
+  return cli::RunApp(argc, argv, {.make_backends = MakeBackends, .open_store = OpenStore, .open_service_store = OpenServiceStore});
 }

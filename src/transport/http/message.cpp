@@ -33,7 +33,6 @@ base::Result<std::string> Unescape(std::string_view text, Plus plus) {
     }
   }
   if (plain.contains('\0')) return base::Err(base::Code::kInvalidArgument, "a NUL byte in the address");
-  if (!base::IsValidUtf8(plain)) return base::Err(base::Code::kInvalidArgument, "the address is not UTF-8");
   return plain;
 }
 
@@ -62,6 +61,7 @@ base::Result<std::vector<std::string>> SplitPath(std::string_view path) {
   for (std::string_view rest = path.substr(1);;) {
     const std::size_t slash = rest.find('/');
     SKERRY_ASSIGN_OR_RETURN(std::string segment, Unescape(rest.substr(0, slash), Plus::kItself));
+    if (!base::IsValidUtf8(segment)) return base::Err(base::Code::kInvalidArgument, "the path is not UTF-8");
     if (segment.empty() || segment == "." || segment == "..")
       return base::Err(base::Code::kInvalidArgument, "a path has no empty segments, no \".\" and no \"..\"");
     segments.push_back(std::move(segment));
@@ -81,6 +81,7 @@ base::Result<Query> Query::Parse(std::string_view text) {
     SKERRY_ASSIGN_OR_RETURN(std::string name, Unescape(field.substr(0, equals), Plus::kSpace));
     SKERRY_ASSIGN_OR_RETURN(std::string value,
                             Unescape(field.substr(std::min(equals + 1, field.size())), Plus::kSpace));
+    if (!base::IsValidUtf8(name)) return base::Err(base::Code::kInvalidArgument, "the query is not UTF-8");
     if (query.Find(name)) return base::Err(base::Code::kInvalidArgument, "a query parameter is given twice");
     query.fields_.emplace_back(std::move(name), std::move(value));
   }

@@ -37,8 +37,8 @@ class Headers {
 // a segment. kInvalidArgument for what is no path: bad escapes, NUL, no UTF-8, empty segments, "." and "..".
 base::Result<std::vector<std::string>> SplitPath(std::string_view path);
 
-// Names and values with their escapes resolved ("+" is a space). kInvalidArgument: bad escapes, NUL, no UTF-8, a name
-// that comes twice.
+// Names and values with their escapes resolved ("+" is a space); a value may be any bytes, as the name of a file may
+// be. kInvalidArgument: bad escapes, NUL, a name that is no UTF-8, a name that comes twice.
 class Query {
  public:
   static base::Result<Query> Parse(std::string_view text);

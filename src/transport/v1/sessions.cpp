@@ -148,6 +148,13 @@ auto Doing(base::Status (engine::SessionLife::*act)()) {
   };
 }
 
+base::Result<http::Response> Stop(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_RETURN_IF_ERROR(api.host.Stop(*session));
+  return JsonAnswer(200, SessionToJson(api, *session));
+}
+
 Json NamesOfChanges(const engine::Session::Changes& changes) {
   Json rows = Json::array();
   for (const core::FileChange& change : changes) {
@@ -212,7 +219,7 @@ std::vector<http::Route> SessionRoutes(Api& api) {
           route("POST", "/{session}/extend", kRunScope, Extend, http::BodyRule::kSmall),
           route("POST", "/{session}/pause", kRunScope, Doing(&SessionLife::Pause)),
           route("POST", "/{session}/resume", kRunScope, Doing(&SessionLife::Resume)),
-          route("POST", "/{session}/stop", kRunScope, Doing(&SessionLife::Rest)),
+          route("POST", "/{session}/stop", kRunScope, Stop),
           route("GET", "/{session}/diff", kReadScope, Diff),
           route("GET", "/{session}/check", kReadScope, Check),
           route("POST", "/{session}/undo", kRunScope, Undo, http::BodyRule::kSmall)};

@@ -1,0 +1,18 @@
+// NAME=VALUE on the command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.hpp"
+
+namespace skerry::cli {
+
+// An object with a text for each; the last one of a name counts. kInvalidArgument, with the name of the option, for
+// what has no = or nothing before it, and for what is no UTF-8.
+base::Result<nlohmann::ordered_json> AssignmentsToJson(const std::vector<std::string>& items,
+                                                       const std::string& option);
+
+}  // namespace skerry::cli

@@ -1,0 +1,68 @@
+// Attachment: our terminal, or our pipes, as those of a command in a session.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+#include "cli/approval_desk.hpp"
+#include "cli/daemon_client.hpp"
+#include "cli/fd_sink.hpp"
+#include "cli/raw_terminal.hpp"
+#include "cli/run_events.hpp"
+#include "cli/signal_watch.hpp"
+
+namespace skerry::cli {
+
+enum class Input { kNone, kPassedOn };
+enum class Window { kNone, kRaw };
+
+struct AttachmentOptions {
+  Input input = Input::kNone;
+  Window window = Window::kNone;  // kRaw: every key goes to the command, and the size of the window with it
+  Output output = Output::kPassedOn;
+};
+
+// From construction on signals go to the command; the second one ends us. Of one thread; what is given is borrowed.
+class Attachment {
+ public:
+  Attachment(transport::client::WebSocket& socket, const DaemonClient& daemon, AttachmentOptions options)
+      : socket_(socket), options_(options), sink_(1, 2, signals_.interrupt_fd()), desk_(daemon) {}
+
+  // Until the command has ended, nobody reads what it says, or a signal came while it waited for a person. Gives the
+  // notice of its end; nothing in the other cases.
+  base::Result<std::optional<nlohmann::ordered_json>> Run();
+
+  [[nodiscard]] const std::string& standard_output() const { return standard_output_; }
+  [[nodiscard]] const std::string& standard_error() const { return standard_error_; }
+  [[nodiscard]] int write_error() const { return sink_.error(); }
+  [[nodiscard]] int signal() const { return signals_.signal(); }
+
+ private:
+  enum class Ready { kNothing, kSocket };
+  void FollowTerminal();
+  Ready Await();
+  base::Status HeedSignals();
+  base::Status PassOnInput();
+  base::Status TakeMessage();
+  void TakeOutput(const std::string& message);
+  base::Status Say(const nlohmann::ordered_json& words);
+
+  transport::client::WebSocket& socket_;
+  AttachmentOptions options_;
+  SignalWatch signals_;
+  FdSink sink_;
+  ApprovalDesk desk_;
+  std::optional<RawTerminal> raw_;
+  bool input_ready_ = false;
+  bool room_ = false;   // the daemon takes more
+  bool asked_ = false;  // it waits for a person, and has said nothing since
+  bool left_ = false;   // nobody reads our output, or it was interrupted before it ran
+  std::optional<nlohmann::ordered_json> end_;
+  std::string standard_output_;
+  std::string standard_error_;
+};
+
+}  // namespace skerry::cli

@@ -1,0 +1,184 @@
+// skerry exec: a command in a session, with our streams or our terminal.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
+#include "cli/answer.hpp"
+#include "cli/assignments.hpp"
+#include "cli/attachment.hpp"
+#include "cli/command.hpp"
+#include "cli/command_output.hpp"
+#include "cli/daemon_client.hpp"
+#include "cli/piped_input.hpp"
+#include "cli/run_report.hpp"
+#include "cli/terminal.hpp"
+
+namespace skerry::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExecOptions {
+  std::string session;
+  std::string program;
+  std::vector<std::string> rest;  // of the command line: its arguments, behind the -- that was given
+  std::vector<std::string> environment;
+  std::optional<std::string> directory;
+  std::optional<std::uint64_t> timeout;
+  bool interactive = false;
+  bool terminal = false;
+  bool detach = false;
+  bool yes = false;
+  bool json = false;
+};
+
+// What stands behind -- is the command's. Without one nothing may look like an option: it could be a mistyped one of
+// ours.
+base::Result<std::vector<std::string>> CommandOf(const ExecOptions& options) {
+  std::vector<std::string> command = {options.program};
+  auto rest = options.rest.begin();
+  const bool marked = rest != options.rest.end() && *rest == "--";
+  if (marked) ++rest;
+  for (; rest != options.rest.end(); ++rest) {
+    if (!marked && rest->starts_with('-'))
+      return base::Err(base::Code::kInvalidArgument, "what is " + base::Printable(base::Excerpt(*rest)) +
+                                                         "? put -- before the command; see skerry exec --help");
+    command.push_back(*rest);
+  }
+  for (const std::string& argument : command) SKERRY_RETURN_IF_ERROR(CheckIsText(argument, "an argument"));
+  return command;
+}
+
+base::Status CheckOptions(const ExecOptions& options) {
+  const auto refuse = [](const std::string& what) { return base::Err(base::Code::kInvalidArgument, what); };
+  if (options.terminal && options.detach) return refuse("-t needs somebody at the terminal, and --detach leaves");
+  if (options.terminal && options.json) return refuse("-t passes a terminal through and --json collects; use one");
+  if (options.detach && options.interactive) return refuse("-i passes stdin on, and --detach leaves");
+  if (options.terminal && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1))
+    return refuse("-t needs a terminal, and stdin or stdout is none");
+  if (options.directory) SKERRY_RETURN_IF_ERROR(CheckIsText(*options.directory, "--directory"));
+  return {};
+}
+
+Input InputFor(const ExecOptions& options) {
+  if (options.detach) return Input::kNone;
+  return options.interactive || options.terminal || StdinIsPiped() ? Input::kPassedOn : Input::kNone;
+}
+
+base::Result<Json> BodyOf(const ExecOptions& options) {
+  constexpr std::uint64_t kDay = 86'400;
+  constexpr std::uint64_t kUsual = 300;
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> command, CommandOf(options));
+  Json body = {{"argv", command}, {"background", true}, {"stdin", InputFor(options) == Input::kPassedOn}};
+  SKERRY_ASSIGN_OR_RETURN(Json environment, AssignmentsToJson(options.environment, "--env"));
+  if (options.terminal) {
+    const core::TerminalSize size = RawTerminal::Size();
+    body["terminal"] = {{"rows", size.rows}, {"columns", size.columns}};
+    const char* type = std::getenv("TERM");
+    if (!environment.contains("TERM") && type != nullptr && *type != '\0') environment["TERM"] = type;
+  }
+  if (!environment.empty()) body["environment"] = std::move(environment);
+  if (options.directory) body["directory"] = *options.directory;
+  if (options.yes) body["approve"] = true;
+  if (options.timeout) {
+    body["timeout"] = *options.timeout;
+  } else if (!options.detach) {
+    body["timeout"] = options.terminal ? kDay : kUsual;
+  }
+  return body;
+}
+
+// Like a shell: what a person interrupts ends with the signal's number.
+base::Result<int> Conclude(DaemonClient& daemon, const ExecOptions& options, const std::string& id,
+                           const Attachment& attachment) {
+  SKERRY_ASSIGN_OR_RETURN(const Json execution, daemon.Ask("GET", "/v1/executions/" + transport::client::Escape(id)));
+  const Json& result = ObjectIn(execution, "result");
+  SKERRY_RETURN_IF_ERROR(FailureIn(result));
+  if (options.json) {
+    SKERRY_RETURN_IF_ERROR(
+        WriteText(ResultWithOutput(result, attachment.standard_output(), attachment.standard_error()) + "\n"));
+  } else {
+    ReportEnd(result, attachment.write_error());
+  }
+  const bool cancelled = TextIn(result, "outcome") == "cancelled";
+  if (cancelled && attachment.signal() != 0) return 128 + attachment.signal();
+  return static_cast<int>(NumberIn(result, "exit_code"));
+}
+
+base::Result<int> Attend(DaemonClient& daemon, const ExecOptions& options, const std::string& commands,
+                         const std::string& id) {
+  SKERRY_ASSIGN_OR_RETURN(
+      auto socket, daemon.Connect(commands + "/" + transport::client::Escape(id) + "/attach?on_disconnect=kill"));
+  Attachment attachment(socket, daemon,
+                        {.input = InputFor(options),
+                         .window = options.terminal ? Window::kRaw : Window::kNone,
+                         .output = options.json ? Output::kCollected : Output::kPassedOn});
+  SKERRY_ASSIGN_OR_RETURN(const auto end, attachment.Run());
+  if (end) return Conclude(daemon, options, id, attachment);
+  // The command ends with the connection.
+  socket.Close();
+  if (attachment.write_error() == EPIPE) return 128 + SIGPIPE;
+  if (attachment.write_error() == 0) return 128 + attachment.signal();
+  return base::Err(base::Code::kInternal, "cannot write to stdout");
+}
+
+base::Result<int> Exec(const Context& context, const ExecOptions& options) {
+  SKERRY_RETURN_IF_ERROR(CheckOptions(options));
+  SKERRY_ASSIGN_OR_RETURN(const std::string commands, InSession(options.session, "/commands"));
+  SKERRY_ASSIGN_OR_RETURN(const Json body, BodyOf(options));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json execution, daemon.Ask("POST", commands, body));
+  const std::string id = TextIn(execution, "id");
+  if (!options.detach) return Attend(daemon, options, commands, id);
+  SKERRY_RETURN_IF_ERROR(options.json ? WriteJson(execution) : WriteText(id + "\n"));
+  return 0;
+}
+
+}  // namespace
+
+void AddExecCommand(CLI::App& app, const Context& context, int& exit_code) {
+  auto options = std::make_shared<ExecOptions>();
+  CLI::App* exec = app.add_subcommand("exec", "Run a command in a session, with your streams or your terminal");
+  exec->add_option("session", options->session, "The session; see skerry session list")
+      ->required()
+      ->option_text("SESSION");
+  exec->add_option("command", options->program, "The command and its arguments; put -- before them")
+      ->required()
+      ->option_text("-- COMMAND ARGUMENTS...");
+  // A list of arguments would be taken apart where one looks like [a,b].
+  exec->allow_extras();
+  exec->add_flag("-i,--interactive", options->interactive, "Pass stdin on also when it is a terminal");
+  exec->add_flag("-t,--tty", options->terminal, "Give it a terminal: shells, editors, prompts; passes stdin on");
+  exec->add_option("--env", options->environment, "A variable for it; may be repeated")
+      ->option_text("NAME=VALUE")
+      ->allow_extra_args(false);
+  exec->add_option("--directory", options->directory, "Where it starts, in the workspace")->option_text("DIR");
+  exec->add_option("--timeout", options->timeout, "Seconds until it is ended, up to 86400 (300; with -t 86400)")
+      ->option_text("SECONDS");
+  exec->add_flag("--detach", options->detach, "Leave it running, and print the id of its execution");
+  exec->add_flag("-y,--yes", options->yes, "Run without asking what is risky; what the policy refuses stays refused");
+  exec->add_flag("--json", options->json, "Print one result object instead of passing the output through");
+  exec->footer(
+      "What comes on stdin by a pipe or a file is passed on. Ctrl-C goes to the command; the second one ends it.\n\n"
+      "Examples:\n"
+      "  skerry exec work -- ls -l\n"
+      "  tar -cz src | skerry exec work -- tar -xz\n"
+      "  skerry exec -t work -- bash\n"
+      "  skerry exec --detach work -- python3 server.py\n\n"
+      "Exit codes: the command's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.");
+  exec->callback([exec, options, &context, &exit_code] {
+    options->rest = exec->remaining();
+    exit_code = cli::Conclude(Exec(context, *options), options->json ? Form::kJson : Form::kText);
+  });
+}
+
+}  // namespace skerry::cli

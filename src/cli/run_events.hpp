@@ -1,0 +1,60 @@
+// RunEvents: what the daemon tells of a run while it goes on.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+#include "cli/approval_desk.hpp"
+#include "cli/daemon_client.hpp"
+#include "cli/fd_sink.hpp"
+#include "cli/signal_watch.hpp"
+
+namespace skerry::cli {
+
+enum class Output { kPassedOn, kCollected };
+
+// From construction on signals ask for an end. Of one thread; `daemon` is borrowed.
+class RunEvents {
+ public:
+  RunEvents(const DaemonClient& daemon, Output output)
+      : daemon_(daemon), output_(output), sink_(1, 2, signals_.interrupt_fd()), desk_(daemon) {}
+
+  // Until the run has ended. Questions go to the person; a signal, or a reader who has left, cancels the run.
+  base::Status Follow(transport::client::Incoming& answer);
+
+  // An ExecutionSummary.
+  [[nodiscard]] const nlohmann::ordered_json& result() const { return result_; }
+  [[nodiscard]] const std::string& standard_output() const { return standard_output_; }
+  [[nodiscard]] const std::string& standard_error() const { return standard_error_; }
+  [[nodiscard]] int write_error() const { return sink_.error(); }
+  // The error of a run that never was one.
+  [[nodiscard]] base::Status Failure() const;
+  // The program's own, unless we were told to stop or lost our reader.
+  [[nodiscard]] int ExitCode() const;
+
+ private:
+  void Take(const transport::client::ServerEvent& event);
+  void TakeOutput(core::Stream stream, const nlohmann::ordered_json& piece);
+  void Cancel();
+
+  const DaemonClient& daemon_;
+  Output output_;
+  SignalWatch signals_;
+  FdSink sink_;
+  ApprovalDesk desk_;
+  std::string execution_;
+  nlohmann::ordered_json result_;
+  std::string standard_output_;
+  std::string standard_error_;
+  bool reader_left_ = false;
+  bool ended_ = false;
+  std::optional<base::Deadline> patience_;  // since it was cancelled
+};
+
+// What a result says of an error: a run that could not be begun or finished by the daemon.
+base::Status FailureIn(const nlohmann::ordered_json& result);
+
+}  // namespace skerry::cli

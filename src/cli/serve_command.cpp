@@ -1,0 +1,132 @@
+// skerry serve: the daemon.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/run_options.hpp"
+#include "cli/sessions_of.hpp"
+#include "cli/signal_watch.hpp"
+#include "cli/terminal.hpp"
+#include "transport/daemon/daemon.hpp"
+
+namespace skerry::cli {
+namespace {
+
+struct ServeOptions {
+  std::optional<std::string> socket;
+  std::optional<std::string> listen;
+  std::optional<std::string> certificate;
+  std::optional<std::string> key;
+};
+
+engine::LifeMode LifeModeOf(const config::Sandbox& sandbox) {
+  if (!sandbox.enabled || sandbox.mode == config::LifeMode::kDisabled) return engine::LifeMode::kDisabled;
+  return sandbox.mode == config::LifeMode::kShared ? engine::LifeMode::kShared : engine::LifeMode::kPerSession;
+}
+
+engine::PoolOptions PoolOptionsOf(const config::Pool& pool) {
+  return {.max_instances = static_cast<std::size_t>(pool.max_instances),
+          .min_instances = static_cast<std::size_t>(pool.min_instances),
+          .idle_timeout = pool.idle_timeout,
+          .max_use_count = static_cast<std::uint64_t>(pool.max_use_count),
+          .cleanup_interval = pool.cleanup_interval};
+}
+
+base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const config::Sandbox& sandbox,
+                                                const engine::ManagerOptions& manager) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string path, RecordPathOf(sandbox));
+  engine::HostOptions host{.state_directory = path.substr(0, path.rfind('/')) + "/daemon",
+                           .sessions = SessionsOptionsOf(sandbox.workspace),
+                           .defaults = {.mode = LifeModeOf(sandbox),
+                                        .limits = manager.limits,
+                                        .timeout = sandbox.limits.timeout,
+                                        .idle = sandbox.daemon.idle_timeout},
+                           .max_sessions = static_cast<std::size_t>(sandbox.daemon.max_sessions),
+                           .keep_results = sandbox.daemon.keep_results,
+                           .approvals = {.limit = sandbox.confirm_timeout},
+                           .log = [](const std::string& what) { Note(what); }};
+  if (sandbox.daemon.session_ttl.count() != 0) host.ttl = sandbox.daemon.session_ttl;
+  SKERRY_ASSIGN_OR_RETURN(host.store, ServiceStoreOf(context, sandbox));
+  host.recorder = RecorderOptionsOf(context, sandbox);
+  host.record = host.recorder.store;
+  return host;
+}
+
+base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& context, const config::Sandbox& sandbox) {
+  const config::Daemon& daemon = sandbox.daemon;
+  transport::daemon::DaemonOptions options{
+      .socket = config::ExpandHome(daemon.socket, Context::Home()),
+      .listen = daemon.listen,
+      .hosts = daemon.allowed_hosts,
+      .origins = daemon.allowed_origins,
+      .limits = {.connections = static_cast<std::size_t>(daemon.max_connections)},
+      .tokens = {.requests_per_second = static_cast<std::uint64_t>(daemon.requests_per_second),
+                 .concurrent_runs = static_cast<std::uint64_t>(daemon.concurrent_runs),
+                 .sessions = static_cast<std::uint64_t>(daemon.sessions_per_token)},
+      .drain = daemon.drain_timeout,
+      .version = SKERRY_VERSION,
+      .say = [](const std::string& what) { Note(what); }};
+  if (daemon.tls_certificate.empty() != daemon.tls_key.empty())
+    return base::Err(base::Code::kInvalidArgument, "TLS needs both: a certificate and its key");
+  if (!daemon.tls_certificate.empty())
+    options.tls = {config::ExpandHome(daemon.tls_certificate, Context::Home()),
+                   config::ExpandHome(daemon.tls_key, Context::Home())};
+  if (LifeModeOf(sandbox) == engine::LifeMode::kDisabled && sandbox.security == config::SecurityMode::kStrict)
+    return base::Err(
+        base::Code::kDisabled,
+        "sandboxing is disabled by the configuration, and strict security runs nothing without; enable it, "
+        "or set sandbox.security to permissive and rely on the local guard");
+  SKERRY_ASSIGN_OR_RETURN(options.manager, ManagerOptionsOf({}, sandbox));
+  options.manager.pool = PoolOptionsOf(sandbox.pool);
+  SKERRY_ASSIGN_OR_RETURN(options.host, HostOptionsOf(context, sandbox, options.manager));
+  return options;
+}
+
+base::Status Serve(const Context& context, const ServeOptions& options) {
+  std::vector<config::Override> overrides;
+  const auto add = [&](const std::optional<std::string>& value, const char* path, const char* flag) {
+    if (value) overrides.push_back({path, *value, flag});
+  };
+  add(options.socket, "sandbox.daemon.socket", "--socket");
+  add(options.listen, "sandbox.daemon.listen", "--listen");
+  add(options.certificate, "sandbox.daemon.tlsCertificate", "--tls-certificate");
+  add(options.key, "sandbox.daemon.tlsKey", "--tls-key");
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(std::move(overrides)));
+  const SignalWatch signals;
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.WarmBackends());
+  SKERRY_ASSIGN_OR_RETURN(auto daemon, DaemonOptionsOf(context, loaded.config.sandbox));
+  return transport::daemon::Serve(*registry, std::move(daemon), signals.interrupt_fd());
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app, const Context& context, int& exit_code) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* serve = app.add_subcommand("serve", "Run the daemon: sessions, executions and files over HTTP");
+  serve->add_option("--socket", options->socket, "Unix socket, for you alone (~/.skerry/run/skerry.sock)")
+      ->option_text("PATH");
+  serve
+      ->add_option("--listen", options->listen,
+                   "Listen on TCP as well, for those who have a token; :PORT is loopback, port 0 is any")
+      ->option_text("HOST:PORT");
+  serve->add_option("--tls-certificate", options->certificate, "Serve TLS on TCP with this certificate (PEM)")
+      ->option_text("FILE");
+  serve->add_option("--tls-key", options->key, "The key of the certificate (PEM)")->option_text("FILE");
+  serve->footer(
+      "Examples:\n"
+      "  skerry serve\n"
+      "  skerry serve --listen 127.0.0.1:8080\n\n"
+      "SIGTERM and SIGINT end it: requests under way get ten seconds, then every sandbox is ended. Sessions and their "
+      "files\n"
+      "stay. With systemd: packaging/skerry.service, with or without skerry.socket.");
+  serve->callback([=, &context, &exit_code] {
+    const auto served = Serve(context, *options);
+    exit_code = served ? 0 : ReportError(served.error());
+  });
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,36 @@
+#include "cli/session_parts.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "cli/answer.hpp"
+#include "cli/table.hpp"
+#include "cli/terminal.hpp"
+
+namespace skerry::cli {
+
+using Json = nlohmann::ordered_json;
+
+Json SessionForPeople(Json session) {
+  if (NumberIn(session, "running") > 0) session["state"] = "busy";
+  const Json usage = ObjectIn(session, "usage");
+  session.erase("usage");
+  for (const auto& [name, value] : usage.items()) session[name] = value;
+  return session;
+}
+
+bool PrintIndented(const Json& json) {
+  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string FieldsAsTable(const Json& object) {
+  std::vector<std::vector<std::string>> table;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_null() || (value.is_structured() && value.empty())) continue;
+    const Json::error_handler_t replace = Json::error_handler_t::replace;
+    table.push_back({key, value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, replace)});
+  }
+  return AsTable(table);
+}
+
+}  // namespace skerry::cli

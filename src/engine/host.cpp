@@ -50,8 +50,15 @@ base::Result<std::unique_ptr<Host>> Host::Start(HostOptions options, SandboxMana
 
 Host::~Host() {
   tender_ = {};
-  if (runs_) (void)runs_->Stop(std::nullopt, base::Deadline::After(30s));
+  if (runs_) StopRuns();
   for (const auto& session : List({.everybody = true})) session->life().End();
+}
+
+void Host::StopRuns() {
+  // What stands still cannot end.
+  for (const auto& session : List({.everybody = true}))
+    if (session->life().IsPaused()) (void)session->life().Resume();
+  (void)runs_->Stop(std::nullopt, base::Deadline::After(30s));
 }
 
 base::Status Host::Open() {
@@ -146,40 +153,83 @@ void Host::NoteSandbox(const std::string& workspace, bool has) {
   for (const auto& session : concerned) (void)options_.store->UpdateHosted(session->record(has));
 }
 
+// While it lives, the id is taken and counts for its tenant.
+class Host::Making {
+ public:
+  Making(Host& host, std::string id) : host_(host), id_(std::move(id)) {}
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+  ~Making() {
+    const std::scoped_lock lock(host_.mutex_);
+    host_.making_.erase(id_);
+    host_.made_.notify_all();
+  }
+
+ private:
+  Host& host_;
+  std::string id_;
+};
+
+// Counts what is there and what is being made, so that no two at once exceed a limit.
+base::Status Host::Reserve(const Principal& principal, const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  if (making_.contains(id) || hosted_.contains(id))
+    return base::Err(base::Code::kConflict, "there is a session " + id + " already");
+  const auto mine = [&](const std::string& tenant) { return tenant == principal.tenant; };
+  const auto of_tenant =
+      std::ranges::count_if(hosted_, [&](const auto& entry) { return mine(entry.second->tenant()); }) +
+      std::ranges::count_if(making_, [&](const auto& entry) { return mine(entry.second); });
+  if (principal.most_sessions != 0 && static_cast<std::uint64_t>(of_tenant) >= principal.most_sessions)
+    return base::Err(base::Code::kRateLimited, "there are " + std::to_string(of_tenant) +
+                                                   " sessions, the most that this token may have; delete one");
+  if (hosted_.size() + making_.size() >= options_.max_sessions)
+    return base::Err(base::Code::kUnavailable,
+                     "there are " + std::to_string(hosted_.size()) + " sessions, the most that this daemon may have");
+  making_.emplace(id, principal.tenant);
+  return {};
+}
+
+void Host::AwaitMade(const std::string& id) {
+  std::unique_lock lock(mutex_);
+  (void)made_.wait_for(lock, 30s, [&] { return !making_.contains(id); });
+}
+
+base::Result<Host::Made> Host::Replay(const Principal& principal, const core::IdempotencyClaim& claim) {
+  SKERRY_ASSIGN_OR_RETURN(const auto known, options_.store->FindClaim(claim.tenant, claim.key));
+  if (known.request_sha256 != claim.request_sha256)
+    return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
+  AwaitMade(known.made);
+  SKERRY_ASSIGN_OR_RETURN(auto session, Find(principal, known.made));
+  return Made{std::move(session), true};
+}
+
 base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wanted) {
   if (wanted.id) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*wanted.id));
   if (wanted.id && wanted.id->starts_with("shared-"))
     return base::Err(base::Code::kInvalidArgument, "ids that begin with shared- are not for sessions");
-  if (wanted.claim) {
-    const auto known = options_.store->FindClaim(wanted.claim->tenant, wanted.claim->key);
-    if (known && known->request_sha256 != wanted.claim->request_sha256)
-      return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
-    if (known) {
-      SKERRY_ASSIGN_OR_RETURN(auto session, Find(principal, known->made));
-      return Made{std::move(session), true};
-    }
-  }
-  const auto mine = List(principal);
-  const auto of_tenant =
-      std::ranges::count_if(mine, [&](const auto& one) { return one->tenant() == principal.tenant; });
-  if (principal.most_sessions != 0 && static_cast<std::uint64_t>(of_tenant) >= principal.most_sessions)
-    return base::Err(base::Code::kRateLimited, "there are " + std::to_string(of_tenant) +
-                                                   " sessions, the most that this token may have; delete one");
+  if (wanted.claim && options_.store->FindClaim(wanted.claim->tenant, wanted.claim->key))
+    return Replay(principal, *wanted.claim);
   core::HostedSessionRecord record{.id = wanted.id ? *wanted.id : base::RandomId("s"),
                                    .tenant = principal.tenant,
                                    .settings = EncodeSettings(wanted.settings),
                                    .created_at = std::chrono::system_clock::now()};
   if (wanted.ttl) record.expires_at = record.created_at + *wanted.ttl;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (hosted_.size() >= options_.max_sessions)
-      return base::Err(base::Code::kUnavailable,
-                       "there are " + std::to_string(hosted_.size()) + " sessions, the most that this daemon may have");
+  if (const auto reserved = Reserve(principal, record.id); !reserved) {
+    // The same request may be under way.
+    if (wanted.claim && reserved.error().code == base::Code::kConflict) {
+      AwaitMade(record.id);
+      if (auto replayed = Replay(principal, *wanted.claim)) return replayed;
+    }
+    return std::unexpected(reserved.error());
   }
-  SKERRY_RETURN_IF_ERROR(options_.store->AddHosted(record, wanted.claim));
+  const Making making(*this, record.id);
+  if (const auto added = options_.store->AddHosted(record, wanted.claim); !added) {
+    // Somebody was faster with the same key.
+    if (wanted.claim && added.error().code == base::Code::kConflict) return Replay(principal, *wanted.claim);
+    return std::unexpected(added.error());
+  }
   const bool shared = wanted.settings.mode == LifeMode::kShared;
-  const std::string workspace = shared ? SharedWorkspace(principal.tenant) : record.id;
-  const auto made = sessions_->Create(workspace);
+  const auto made = sessions_->Create(shared ? SharedWorkspace(principal.tenant) : record.id);
   const bool there = shared && !made && made.error().code == base::Code::kConflict;
   if (!made && !there) {
     (void)options_.store->RemoveHosted(record.id);
@@ -221,6 +271,8 @@ base::Status Host::Remove(const std::shared_ptr<HostedSession>& session) {
     const std::scoped_lock lock(mutex_);
     hosted_.erase(id);
     for (const auto& [other, hosted] : hosted_) last = last && hosted->shared_life() != session->shared_life();
+    // The next one begins anew.
+    if (last && session->settings().mode == LifeMode::kShared) shared_.erase(session->tenant());
   }
   remembered_.Forget(id);
   if (session->life().IsPaused()) (void)session->life().Resume();

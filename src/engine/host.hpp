@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -117,6 +118,8 @@ class Host {
   [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
                                                                          core::RunFilter filter) const;
+  // Ends all of them; whoever waits for one is told. For the end of the daemon.
+  void StopRuns();
   [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
 
   [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
@@ -128,9 +131,13 @@ class Host {
 
  private:
   Host(HostOptions options, SandboxManager& manager, base::WorkerPool& workers);
+  class Making;
   base::Status Open();
   base::Status Recover();
   base::Status Adopt();
+  base::Status Reserve(const Principal& principal, const std::string& id);
+  void AwaitMade(const std::string& id);
+  base::Result<Made> Replay(const Principal& principal, const core::IdempotencyClaim& claim);
   [[nodiscard]] std::shared_ptr<SessionLife> LifeFor(const std::string& tenant, const std::string& id,
                                                      const SessionSettings& settings);
   void Add(core::HostedSessionRecord record, const SessionSettings& settings, Condition condition);
@@ -160,6 +167,8 @@ class Host {
   std::unique_ptr<Runs> runs_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
+  std::map<std::string, std::string> making_;  // ids of sessions that are on their way, with their tenants
+  std::condition_variable made_;
   std::map<std::string, std::weak_ptr<SessionLife>> shared_;  // by tenant
   confirm::Subscription subscription_;
   std::jthread tender_;  // of expiry, idleness and what is old

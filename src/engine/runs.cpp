@@ -79,48 +79,63 @@ RunEnd EndOf(const core::RunRecord& record) {
 
 }  // namespace
 
+base::Status Runs::CheckLimit(const RunOrder& order) const {
+  if (order.most_of_tenant == 0) return {};
+  const std::scoped_lock lock(mutex_);
+  const auto of_tenant = std::ranges::count_if(
+      under_way_, [&](const auto& entry) { return entry.second->record().tenant == order.record.tenant; });
+  if (static_cast<std::uint64_t>(of_tenant) < order.most_of_tenant) return {};
+  return base::Err(base::Code::kRateLimited,
+                   "there are " + std::to_string(of_tenant) +
+                       " runs at once, the most that this token may have; wait for one to end");
+}
+
+base::Result<Begun> Runs::Replay(const core::IdempotencyClaim& claim) const {
+  SKERRY_ASSIGN_OR_RETURN(const auto known, store_.FindClaim(claim.tenant, claim.key));
+  if (known.request_sha256 != claim.request_sha256)
+    return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
+  SKERRY_ASSIGN_OR_RETURN(auto run, Find(known.made));
+  return Begun{std::move(run), true};
+}
+
 base::Result<Begun> Runs::Begin(RunOrder order) {
-  const std::size_t most = order.most_of_tenant;
-  if (most != 0) {
-    const std::scoped_lock lock(mutex_);
-    const auto of_tenant = std::ranges::count_if(
-        under_way_, [&](const auto& entry) { return entry.second->record().tenant == order.record.tenant; });
-    if (static_cast<std::size_t>(of_tenant) >= most)
-      return base::Err(base::Code::kRateLimited,
-                       "there are " + std::to_string(of_tenant) +
-                           " runs at once, the most that this token may have; wait for one to "
-                           "end");
-  }
   core::RunRecord& record = order.record;
   record.id = base::RandomId("x");
   record.created_at = std::chrono::system_clock::now();
   record.state = core::RunState::kRunning;  // in the store: what waits is lost in the same way
   record.what.resize(std::min(record.what.size(), kMostForList));
   SKERRY_ASSIGN_OR_RETURN(RunChannels channels, ChannelsFor(order));
-  const auto sequence = store_.BeginRun(record, order.claim);
-  if (!sequence && sequence.error().code == base::Code::kConflict && order.claim) {
-    SKERRY_ASSIGN_OR_RETURN(const auto claim, store_.FindClaim(order.claim->tenant, order.claim->key));
-    if (claim.request_sha256 != order.claim->request_sha256)
-      return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
-    SKERRY_ASSIGN_OR_RETURN(auto run, Find(claim.made));
-    return Begun{std::move(run), true};
+  {
+    // The limit, the row and the entry are one step: nobody sees one without the other.
+    const std::scoped_lock begin(begin_mutex_);
+    const auto limit = CheckLimit(order);
+    const bool known = order.claim && store_.FindClaim(order.claim->tenant, order.claim->key).has_value();
+    if (!known) {
+      SKERRY_RETURN_IF_ERROR(limit);
+      SKERRY_ASSIGN_OR_RETURN(record.sequence, store_.BeginRun(record, order.claim));
+      record.state = core::RunState::kWaiting;
+      auto run = std::make_shared<Run>(std::move(record), directory_, std::move(channels));
+      const std::scoped_lock lock(mutex_);
+      under_way_.emplace(run->id(), run);
+      return Begun{std::move(run), false};
+    }
   }
-  if (!sequence) return std::unexpected(sequence.error());
-  record.sequence = *sequence;
-  record.state = core::RunState::kWaiting;
-  auto run = std::make_shared<Run>(std::move(record), directory_, std::move(channels));
-  const std::scoped_lock lock(mutex_);
-  under_way_.emplace(run->id(), run);
-  return Begun{std::move(run), false};
+  return Replay(*order.claim);
 }
 
 void Runs::End(Run& run, RunEnd end) {
   const auto now = std::chrono::system_clock::now();
   // What cannot be written is lost after a restart, and known until then.
   (void)store_.EndRun(run.id(), end.state, end.result, now);
+  {
+    // Before it is told: whoever hears of the end may begin the next.
+    const std::scoped_lock lock(mutex_);
+    ending_.emplace(run.id());
+    under_way_.erase(run.id());
+  }
   run.Finish(std::move(end), now);
   const std::scoped_lock lock(mutex_);
-  under_way_.erase(run.id());
+  ending_.erase(run.id());
   left_.notify_all();
 }
 
@@ -129,12 +144,22 @@ std::shared_ptr<Run> Runs::FromRecord(core::RunRecord record) const {
   return std::make_shared<Run>(std::move(record), directory_, std::move(end));
 }
 
+std::shared_ptr<Run> Runs::UnderWay(const std::string& id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = under_way_.find(id);
+  return found != under_way_.end() ? found->second : nullptr;
+}
+
 base::Result<std::shared_ptr<Run>> Runs::Find(const std::string& id) const {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = under_way_.find(id); found != under_way_.end()) return found->second;
-  }
+  if (auto run = UnderWay(id)) return run;
   SKERRY_ASSIGN_OR_RETURN(core::RunRecord record, store_.FindRun(id));
+  if (core::IsFinal(record.state)) return FromRecord(std::move(record));
+  // It began, or ended, between the two looks.
+  {
+    const std::scoped_lock begin(begin_mutex_);
+    if (auto run = UnderWay(id)) return run;
+  }
+  SKERRY_ASSIGN_OR_RETURN(record, store_.FindRun(id));
   return FromRecord(std::move(record));
 }
 
@@ -143,11 +168,9 @@ base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filte
   if (wanted == core::RunState::kWaiting) filter.state = core::RunState::kRunning;
   SKERRY_ASSIGN_OR_RETURN(auto records, store_.Runs(filter));
   std::vector<std::shared_ptr<Run>> runs;
-  for (core::RunRecord& record : records) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = under_way_.find(record.id);
-    auto run = found != under_way_.end() ? found->second : FromRecord(std::move(record));
-    if (!wanted || run->state() == *wanted) runs.push_back(std::move(run));
+  for (const core::RunRecord& record : records) {
+    auto run = core::IsFinal(record.state) ? FromRecord(record) : Find(record.id).value_or(nullptr);
+    if (run != nullptr && (!wanted || run->state() == *wanted)) runs.push_back(std::move(run));
   }
   return runs;
 }
@@ -167,7 +190,8 @@ bool Runs::Stop(const std::optional<std::string>& session, base::Deadline deadli
   const auto concerned = [&](const Run& run) { return !session || run.record().session == *session; };
   std::unique_lock lock(mutex_);
   const auto none = [&] {
-    return std::ranges::none_of(under_way_, [&](const auto& entry) { return concerned(*entry.second); });
+    return ending_.empty() &&
+           std::ranges::none_of(under_way_, [&](const auto& entry) { return concerned(*entry.second); });
   };
   std::vector<std::shared_ptr<Run>> all;
   for (const auto& [id, run] : under_way_)

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,11 +69,16 @@ class Runs {
 
  private:
   [[nodiscard]] std::shared_ptr<Run> FromRecord(core::RunRecord record) const;
+  [[nodiscard]] std::shared_ptr<Run> UnderWay(const std::string& id) const;
+  [[nodiscard]] base::Status CheckLimit(const RunOrder& order) const;
+  [[nodiscard]] base::Result<Begun> Replay(const core::IdempotencyClaim& claim) const;
 
   core::ServiceStore& store_;
   int directory_;
+  mutable std::mutex begin_mutex_;  // before the other
   mutable std::mutex mutex_;
   std::condition_variable left_;
+  std::set<std::string> ending_;  // that are over and not told yet
   std::map<std::string, std::shared_ptr<Run>> under_way_;
 };
 

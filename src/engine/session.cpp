@@ -120,9 +120,11 @@ auto Session::Recorded(const std::string& kind, std::string what, const Act& act
   }();
   core::ExecutionEnd end = done ? core::ExecutionEnd{.outcome = "exited"} : EndOf(done.error());
   if (done) end.changes = ChangesOf(*done);
-  const Changes own = end.changes;
+  // It is there before anybody says so.
+  const base::Status committed = live_ && done ? CommitLive(end.changes) : base::Status{};
+  if (!committed) end = EndOf(committed.error());
   SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
-  if (live_ && done) SKERRY_RETURN_IF_ERROR(CommitLive(own));
+  SKERRY_RETURN_IF_ERROR(committed);
   return done;
 }
 
@@ -287,6 +289,7 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
                                .caused_by = request.caused_by.value_or("")};
   SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(std::move(record)));
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
+  if (dry) run.memory = nullptr;  // that of another sandbox
   request.session_id = id();
   streams.session = &run;
   // A dry run must not touch what others see.
@@ -295,7 +298,7 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(recorder_->End(execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
-  if (live_) SKERRY_RETURN_IF_ERROR(OpenLiveView());
+  if (live_ && !dry) SKERRY_RETURN_IF_ERROR(OpenLiveView());
   if (result) result->execution_id = execution;
   return result;
 }

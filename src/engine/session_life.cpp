@@ -1,5 +1,6 @@
 #include "engine/session_life.hpp"
 
+#include <csignal>
 #include <utility>
 
 namespace skerry::engine {
@@ -7,6 +8,7 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
+constexpr int kExitInterrupted = 128 + SIGINT;
 constexpr auto kPatience = 30s;  // with whoever has the session, here or in another process
 
 // A sandbox that somebody else owns, for its contexts.
@@ -45,15 +47,16 @@ core::ExecutionEnd EndOf(const base::Result<core::CellResult>& result) {
 
 class SessionLife::Use {
  public:
-  explicit Use(SessionLife& life) : life_(&life) {}
-  Use(Use&& other) noexcept : life_(std::exchange(other.life_, nullptr)) {}
+  explicit Use(SessionLife& life, Mark mark = Mark::kUsed) : life_(&life), mark_(mark) {}
+  Use(Use&& other) noexcept : life_(std::exchange(other.life_, nullptr)), mark_(other.mark_) {}
   Use& operator=(Use&&) = delete;
   ~Use() {
-    if (life_ != nullptr) life_->Leave();
+    if (life_ != nullptr) life_->Leave(mark_);
   }
 
  private:
   SessionLife* life_;
+  Mark mark_;
 };
 
 SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifeParts parts)
@@ -95,9 +98,9 @@ base::Status SessionLife::EndLife() {
   return ended;
 }
 
-base::Result<SessionLife::Use> SessionLife::Enter(Need need) {
+base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  if (!left_.wait_for(lock, kPatience, [&] { return !alone_; }))
+  if (!left_.wait_for(lock, stop, kPatience, [&] { return !alone_; }))
     return base::Err(base::Code::kConflict, "session " + workspace_ + " is busy with a run in a sandbox of its own");
   if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
   if (paused_ && need != Need::kReading)
@@ -105,27 +108,35 @@ base::Result<SessionLife::Use> SessionLife::Enter(Need need) {
   SKERRY_RETURN_IF_ERROR(OpenSession());
   if (need == Need::kSandbox) SKERRY_RETURN_IF_ERROR(BeginLife());
   ++users_;
-  return Use(*this);
+  if (need != Need::kSandbox) return Use(*this);
+  ++programs_;
+  return Use(*this, Mark::kRan);
 }
 
 base::Result<SessionLife::Use> SessionLife::EnterAlone() {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
+  // Those who only read or write files are over in a moment.
+  const bool free = left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || paused_ || users_ == 0; });
   if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
-  if (users_ != 0 || paused_)
+  if (!free || programs_ != 0 || paused_)
     return base::Err(base::Code::kConflict, "programs run in session " + workspace_ +
                                                 "; this needs it for itself: wait for them, or end them");
   SKERRY_RETURN_IF_ERROR(OpenSession());
   SKERRY_RETURN_IF_ERROR(EndLife());
   ++users_;
+  ++programs_;
   alone_ = true;
-  return Use(*this);
+  return Use(*this, Mark::kRan);
 }
 
-void SessionLife::Leave() {
+void SessionLife::Leave(Mark mark) {
   const std::scoped_lock lock(mutex_);
   --users_;
-  alone_ = false;
-  last_use_ = std::chrono::steady_clock::now();
+  if (mark == Mark::kRan) {
+    --programs_;
+    alone_ = false;
+  }
+  if (mark != Mark::kNothing) last_use_ = std::chrono::steady_clock::now();
   left_.notify_all();
 }
 
@@ -139,9 +150,12 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
-  SKERRY_ASSIGN_OR_RETURN(const Use use, apart ? EnterAlone() : Enter(dry ? Need::kFiles : Need::kSandbox));
+  auto use = apart ? EnterAlone() : Enter(Need::kSandbox, stop);
+  if (stop.stop_requested())
+    return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
+  if (!use) return std::unexpected(use.error());
   std::unique_lock order(order_, std::defer_lock);
-  if (apart || dry || settings_.mode == LifeMode::kDisabled) order.lock();
+  if (apart || settings_.mode == LifeMode::kDisabled) order.lock();
   return session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution);
 }
 
@@ -186,6 +200,20 @@ base::Status SessionLife::Read(const std::function<base::Status(const workspace:
   return look(session_->files());
 }
 
+base::Status SessionLife::Look(const std::function<base::Status(const workspace::AgentWorkspace&)>& look) {
+  std::optional<Use> use;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (session_ && !alone_ && !ended_) {
+      ++users_;
+      use.emplace(*this, Mark::kNothing);
+    }
+  }
+  if (use) return look(session_->files());
+  SKERRY_ASSIGN_OR_RETURN(const auto files, parts_.sessions.OpenForReading(workspace_));
+  return look(*files);
+}
+
 base::Status SessionLife::Change(const std::function<base::Status(Session&)>& act) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kFiles));
   const std::scoped_lock order(order_);
@@ -217,7 +245,8 @@ base::Status SessionLife::Resume() {
 }
 
 base::Status SessionLife::Rest() {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
+  (void)left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || users_ == 0; });
   if (users_ != 0) return base::Err(base::Code::kConflict, "programs run in session " + workspace_);
   const auto ended = EndLife();
   session_.reset();
@@ -256,7 +285,7 @@ bool SessionLife::IsPaused() const {
 
 std::chrono::steady_clock::time_point SessionLife::LastUse() const {
   const std::scoped_lock lock(mutex_);
-  return users_ != 0 ? std::chrono::steady_clock::now() : last_use_;
+  return last_use_;
 }
 
 }  // namespace skerry::engine

@@ -54,13 +54,15 @@ class SessionLife {
 
   // Files as programs see them now.
   base::Status Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
+  // The same without being a use: as the last commit left them where there is no sandbox.
+  base::Status Look(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
   base::Status Change(const std::function<base::Status(Session&)>& act);
   // When nothing runs, and without a sandbox: kConflict otherwise.
   base::Status ChangeAtRest(const std::function<base::Status(Session&)>& act);
 
   base::Status Pause();
   base::Status Resume();
-  // Ends the sandbox; kConflict while somebody uses it, unless they are only contexts that wait.
+  // Ends the sandbox; kConflict while something runs in it. Contexts that wait are ended.
   base::Status Rest();
   void RestIfIdle();
   // For good; waits for those who use it. Nothing may follow.
@@ -73,10 +75,11 @@ class SessionLife {
  private:
   enum class Need { kReading, kFiles, kSandbox };
   class Use;
-  base::Result<Use> Enter(Need need);
+  base::Result<Use> Enter(Need need, const std::stop_token& stop = {});
   // Alone, and without a sandbox.
   base::Result<Use> EnterAlone();
-  void Leave();
+  enum class Mark { kRan, kUsed, kNothing };
+  void Leave(Mark mark);
   // These need the lock.
   base::Status OpenSession();
   base::Status BeginLife();
@@ -88,11 +91,12 @@ class SessionLife {
   const SessionSettings settings_;
   LifeParts parts_;
   mutable std::mutex mutex_;
-  std::condition_variable left_;
+  std::condition_variable_any left_;
   std::mutex order_;                  // of those who change files, and of everything that is done without a sandbox
   std::unique_ptr<Session> session_;  // open while in use
   ContextManager contexts_;
   std::size_t users_ = 0;
+  std::size_t programs_ = 0;  // of them those who run something
   bool alone_ = false;
   bool paused_ = false;
   bool ended_ = false;

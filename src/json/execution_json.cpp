@@ -73,6 +73,7 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["output_bytes"] = result.output_bytes;
   object["memory_peak_bytes"] = result.memory_peak_bytes;
   if (!result.execution_id.empty()) object["execution_id"] = result.execution_id;
+  if (!result.approved_by.empty()) object["approved_by"] = base::ToValidUtf8(result.approved_by);
   if (!result.diff.empty()) object["diff"] = base::ToValidUtf8(result.diff);
   object["limits_reached"] = LimitsToJson(result.limits_reached);
   object["degraded"] = TextsToJson(result.degraded);

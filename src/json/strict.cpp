@@ -92,6 +92,9 @@ class Builder : public nlohmann::json_sax<Json> {
 
 base::Result<Json> ParseStrict(std::string_view text, const StrictLimits& limits) {
   if (!base::IsValidUtf8(text)) return base::Err(base::Code::kInvalidArgument, "the JSON is not valid UTF-8");
+  // The parser would pass over the one and stop at the other.
+  if (text.starts_with("\xef\xbb\xbf") || text.contains('\0'))
+    return base::Err(base::Code::kInvalidArgument, "the JSON holds a byte order mark or a NUL");
   Builder builder(limits);
   if (Json::sax_parse(text, &builder)) return builder.Take();
   return base::Err(base::Code::kInvalidArgument, "the JSON is refused: " + builder.problem());
@@ -111,7 +114,9 @@ const Json* Fields::Take(std::string_view name) {
   asked_.emplace(name);
   if (!object_.is_object()) return nullptr;
   const auto found = object_.find(std::string(name));
-  return found == object_.end() || found->is_null() ? nullptr : &*found;
+  if (found == object_.end()) return nullptr;
+  if (found->is_null()) Fail(name, "must not be null; leave it out");
+  return found->is_null() ? nullptr : &*found;
 }
 
 std::optional<std::string> Fields::Text(std::string_view name, std::size_t longest) {

@@ -88,8 +88,8 @@ class AttackTest(sessions.SessionTest):
         self.give(self.workspace(name))
 
     @contextlib.contextmanager
-    def mounts(self, *commands):
-        """Skerry in mounts of its own, made by these commands of the shell."""
+    def mounts(self, *commands, settings=None):
+        """The daemon in mounts of its own, made by these commands of the shell."""
         if os.geteuid() != 0:
             self.skipTest("only root can mount")
         script = " && ".join((*commands, "echo ready && exec sleep 300"))
@@ -98,14 +98,14 @@ class AttackTest(sessions.SessionTest):
         try:
             if holder.stdout.readline() != b"ready\n":
                 self.skipTest("no mounts here: " + holder.stderr.read().decode())
-            self.enter = ["nsenter", "--mount", "--target", str(holder.pid), "--"]
+            type(self).enter = ["nsenter", "--mount", "--target", str(holder.pid), "--"]
+            self.renew(settings)
             yield
         finally:
-            self.enter = []
+            type(self).enter = ()
+            self.renew()
             holder.kill()
             holder.communicate()
-
-    enter = ()
 
     def command(self, *arguments):
         return [*self.enter, *super().command(*arguments)]
@@ -341,7 +341,7 @@ class SizeTest(AttackTest):
     def measured(self, *arguments, stdin=subprocess.DEVNULL, limit=1 << 62):
         """Exit code, bytes on stdout, peak of memory in kilobytes."""
         process = subprocess.Popen(self.command("fs", *arguments), stdin=stdin, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, env=self.environment(self.small), cwd=self.home)
+                                   stderr=subprocess.DEVNULL, env=self.environment(), cwd=self.home)
         count = 0
         while count < limit and (block := process.stdout.read(MEGABYTE)):
             count += len(block)
@@ -350,7 +350,13 @@ class SizeTest(AttackTest):
         process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, count, usage.ru_maxrss
 
-    small = None
+    def setUp(self):
+        super().setUp()
+        self.daemon.reset_peak()
+        self.level = self.daemon.memory()
+
+    def bounded(self):
+        self.assertLess(self.daemon.memory("VmHWM") - self.level, self.MAX_KILOBYTES * 1024)
 
     def test_i12_a_file_of_terabytes(self):
         path = self.plant("big", b"first")
@@ -366,9 +372,10 @@ class SizeTest(AttackTest):
             self.assertEqual((code, count), (FAILS, 0), command)
             self.assertLess(peak, self.MAX_KILOBYTES)
         self.assertFalse(os.path.exists(self.workspace("copy")))
+        self.bounded()
 
     def test_i12_content_without_end(self):
-        self.small = {"SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB": "8"}
+        self.with_settings(SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB="8")
         with open("/dev/zero", "rb") as endless:
             for command in ("write", "append"):
                 code, count, peak = self.measured(command, "s", "f", stdin=endless)
@@ -378,9 +385,9 @@ class SizeTest(AttackTest):
         self.assertEqual(os.listdir(os.path.join(self.home, "sessions", ".skerry", "s", "stage")), [])
 
     def test_i12_sparse_files_of_a_program(self):
-        small = {"SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB": "64"}
+        self.with_settings(SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB="64")
         result = self.inside("for n in range(50):\n f = open(f'sparse{n:02}', 'wb'); f.truncate(30 << 20)\n"
-                             "open('z', 'w').write('kept')", environment=small)
+                             "open('z', 'w').write('kept')")
         self.assertGreaterEqual(result.err.count(b"not carried over: sparse"), 48)
         self.assertLessEqual(len([name for name in os.listdir(self.workspace()) if name.startswith("sparse")]), 2)
         self.assertEqual(self.read("z"), b"kept")
@@ -420,14 +427,14 @@ class SizeTest(AttackTest):
             writer.join()
 
     def test_the_quota_holds_for_programs_and_for_tools(self):
-        small = {"SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB": "4"}
+        self.with_settings(SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB="4")
         self.write("old", b"o" * MEGABYTE)
-        self.refuses(FAILS, "write", "big", stdin=b"x" * 5 * MEGABYTE, environment=small)
-        self.refuses(FAILS, "import", "-", stdin=tar_of(("a", b"1"), ("big", b"x" * 5 * MEGABYTE)), environment=small)
+        self.refuses(FAILS, "write", "big", stdin=b"x" * 5 * MEGABYTE)
+        self.refuses(FAILS, "import", "-", stdin=tar_of(("a", b"1"), ("big", b"x" * 5 * MEGABYTE)))
         for _ in range(3):
-            self.inside("import os\nopen('grown', 'ab').write(os.urandom(2 << 20))", environment=small)
-        self.fs("copy", "old", "old2", environment=small)
-        self.fs("copy", "old", "old3", environment=small)
+            self.inside("import os\nopen('grown', 'ab').write(os.urandom(2 << 20))")
+        self.fs("copy", "old", "old2")
+        self.fs("copy", "old", "old3")
         used = sum(os.lstat(os.path.join(root, name)).st_blocks * 512
                    for root, _, names in os.walk(self.workspace()) for name in names)
         self.assertLessEqual(used, 4 * MEGABYTE)
@@ -439,23 +446,22 @@ class SizeTest(AttackTest):
         full = {"SKERRY_SANDBOX__WORKSPACE__BASE_DIR": os.path.join(place, "base")}
         os.mkdir(place)
         self.addCleanup(os.rmdir, place)
-        with self.mounts(f"mount -t tmpfs -o size=2m,mode=777 none {place}"):
+        with self.mounts(f"mount -t tmpfs -o size=2m,mode=777 none {place}", settings=full):
             def fs(*arguments, **options):
-                return self.skerry("fs", *arguments, environment=full, **options)
-            self.assertEqual(self.skerry("session", "create", "t", environment=full).code, 0)
+                return self.skerry("fs", *arguments, **options)
+            self.assertEqual(self.skerry("session", "create", "t").code, 0)
             self.assertEqual(fs("write", "t", "old", stdin=b"o" * MEGABYTE).code, 0)
             for command in (("write", "t", "old"), ("write", "t", "new"), ("append", "t", "old")):
                 result = fs(*command, stdin=b"n" * 2 * MEGABYTE)
                 self.assertEqual((result.code, result.out), (FAILS, b""), command)
                 self.assertIn(b"full", result.err)
             self.assertEqual(fs("import", "t", "-", stdin=tar_of(("a", b"1"), ("b", b"n" * 2 * MEGABYTE))).code, FAILS)
-            result = self.skerry("run", "--session", "t", "for n in range(9): open(f'n{n}', 'wb').write(bytes(300000))",
-                                 environment=full)
+            result = self.skerry("run", "--session", "t", "for n in range(9): open(f'n{n}', 'wb').write(bytes(300000))")
             self.assertIn(b"No space left", result.err)
             self.assertEqual(fs("read", "t", "old").out, b"o" * MEGABYTE)
-            self.assertEqual(self.skerry("session", "check", "t", environment=full).code, 0)
+            self.assertEqual(self.skerry("session", "check", "t").code, 0)
             self.assertEqual(fs("delete", "t", "old").code, 0)
-            self.assertEqual(self.skerry("session", "delete", "t", environment=full).code, 0)
+            self.assertEqual(self.skerry("session", "delete", "t").code, 0)
 
 
 class TreeTest(AttackTest):
@@ -503,7 +509,10 @@ class TreeTest(AttackTest):
         count = 20_000 if harness.AS_USER else 100_000  # once is enough for the time that it takes
         code = (f"import os\nos.mkdir('many')\nos.chdir('many')\nfor n in range({count}):\n"
                 " os.close(os.open(f'{n:06}', os.O_CREAT | os.O_WRONLY))")
-        result = self.inside(code, environment={"SKERRY_SANDBOX__LIMITS__MAX_FILES": "150000"})
+        self.with_settings(SKERRY_SANDBOX__LIMITS__MAX_FILES="150000")
+        self.session = "large"  # one has the limits that there were when it was made
+        self.create(self.session)
+        result = self.inside(code)
         self.assertEqual((result.code, result.err), (0, b""))
         self.assertEqual(len(os.listdir(self.workspace("many"))), count)
         page = self.fs("list", "many", "--json", "--limit", "1000").json
@@ -626,6 +635,7 @@ class HelperTest(AttackTest):
             os.chmod(self.workspace(name), 0o755)
         self.write("text", b"a" * 5000 + b"!\n-e x --pre ./evil\n")
         environment = {"RIPGREP_CONFIG_PATH": self.workspace(".ripgreprc"), "PATH": self.workspace() + ":/usr/bin:/bin"}
+        self.with_settings(**environment)
 
         def search(*arguments):
             return self.fs("search", *arguments, environment=environment, timeout=60, cwd=self.workspace())

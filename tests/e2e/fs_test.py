@@ -169,6 +169,15 @@ class HugeTest(sessions.SessionTest):
     SIZE = 200 * MEGABYTE
     MAX_KILOBYTES = 96 * 1024
 
+    def setUp(self):
+        super().setUp()
+        self.daemon.reset_peak()
+        self.level = self.daemon.memory()
+
+    def tearDown(self):
+        self.assertLess(self.daemon.memory("VmHWM") - self.level, self.MAX_KILOBYTES * 1024)
+        super().tearDown()
+
     def measured(self, *arguments, stdin=None):
         """Exit code, number of bytes on stdout, peak of memory in kilobytes."""
         process = subprocess.Popen(self.command("fs", *arguments), stdin=stdin or subprocess.DEVNULL,
@@ -277,15 +286,14 @@ class HostileTest(sessions.SessionTest):
             self.assertEqual((result.code, result.out), (125, b""), command)
 
     def test_the_workspace_cannot_grow_beyond_its_quota(self):
-        small = {"SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB": "1"}
+        self.with_settings(SKERRY_SANDBOX__WORKSPACE__MAX_SIZE_MB="1")
         self.write("f", b"old")
         for command in (("write", "f"), ("append", "f"), ("write", "g")):
-            result = self.fs(*command, stdin=b"x" * (2 * MEGABYTE), environment=small)
+            result = self.fs(*command, stdin=b"x" * (2 * MEGABYTE))
             self.assertEqual(result.code, 125, command)
             self.assertEqual(self.read("f"), b"old")
-        self.assertEqual(self.fs("write", "f", "--json", stdin=b"x" * (2 * MEGABYTE),
-                                 environment=small).json["error_code"], "too_large")
-        result = self.fs("import", "-", stdin=tar_of({"a": b"1", "big": b"x" * 2 * MEGABYTE}), environment=small)
+        self.assertEqual(self.fs("write", "f", "--json", stdin=b"x" * (2 * MEGABYTE)).json["error_code"], "too_large")
+        result = self.fs("import", "-", stdin=tar_of({"a": b"1", "big": b"x" * 2 * MEGABYTE}))
         self.assertEqual((result.code, os.path.exists(self.workspace("a"))), (125, False))
 
 

@@ -158,13 +158,20 @@ class HistoryTest(sessions.SessionTest):
         self.assertIn(b"skerry history file ", self.skerry("history", "file", "--help").out)
 
     def test_a_record_that_cannot_be_read_is_told(self):
-        path = os.path.join(self.directory("record"), "record.db")
+        place = self.directory("record")
+        os.chmod(place, 0o700)
+        path = os.path.join(place, "record.db")
         with open(path, "wb") as file:
             file.write(b"no database at all\n" * 1000)
         os.chmod(path, 0o600)
         self.give(path)
-        result = self.history(environment={"SKERRY_SANDBOX__RECORD__PATH": json.dumps(path)})
+        result = self.skerry("serve", "--socket", os.path.join(place, "socket"),
+                             environment={"SKERRY_SANDBOX__RECORD__PATH": json.dumps(path)})
         self.assertEqual((result.code, result.out), (125, b""))
+        self.assertIn(b"record.db", result.err)
+        nobody = self.history(environment={"SKERRY_SANDBOX__DAEMON__SOCKET": os.path.join(place, "socket")})
+        self.assertEqual((nobody.code, nobody.out), (125, b""))
+        self.assertIn(b"skerry serve", nobody.err)
 
 
 if __name__ == "__main__":

@@ -110,39 +110,60 @@ class LifeTest(SessionTest):
         self.assertEqual(os.listdir(directory), [])
         self.assertEqual(self.shell("true", "--dry-run").code, 125)  # nothing would stay anyway
 
-    def test_two_at_once_wait_for_each_other(self):
-        first = subprocess.Popen(self.command("run", "--session", "s", "-l", "shell", "sleep 2; echo 1 >> f"),
-                                 env=self.environment(), cwd=self.home, stdin=subprocess.DEVNULL)
-        time.sleep(0.7)
-        self.assertEqual([row["state"] for row in self.skerry("session", "list", "--json").json], ["busy"])
-        self.assertEqual(self.fs("list").code, 0)  # readers do not wait
+    def begin(self, code):
+        return subprocess.Popen(self.command("run", "--session", "s", "-l", "shell", code), env=self.environment(),
+                                cwd=self.home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    def test_two_at_once_run_beside_each_other(self):
+        first = self.begin("echo 1 >> f; sleep 2; echo 3 >> f")
+        self.eventually(lambda: [row["state"] for row in self.skerry("session", "list", "--json").json] == ["busy"])
+        self.assertEqual(self.fs("list").code, 0)
+        time.sleep(0.5)
         self.checked("echo 2 >> f")
+        self.assertIsNone(first.poll())
         self.assertEqual(first.wait(timeout=60), 0)
-        self.assertEqual(self.read("f"), b"1\n2\n")
+        self.assertEqual(self.read("f"), b"1\n2\n3\n")
         self.agrees()
 
-    def test_a_killed_run_leaves_the_old_files_and_is_recorded_as_lost(self):
+    def test_what_a_run_left_running_lives_on(self):
+        self.checked("(setsid sh -c 'while :; do date +%s%N > beat; sleep 0.1; done' >/dev/null 2>&1 &)")
+        time.sleep(0.5)
+        first = self.checked("cat beat").out
+        time.sleep(0.5)
+        self.assertNotEqual(self.checked("cat beat").out, first)
+        self.assertEqual(self.skerry("session", "stop", "s").code, 0)
+        self.assertEqual(self.checked("pgrep -fc 'date [+]' || true").out, b"0\n")
+        self.agrees()
+
+    def test_a_killed_daemon_leaves_the_old_files_and_a_run_that_is_recorded_as_lost(self):
         self.write("f", b"old\n")
         for delay in (0.05, 0.2, 0.5):
-            process = subprocess.Popen(
-                self.command("run", "--session", "s", "-l", "shell", "echo new > f; for i in $(seq 200); do echo x > n$i; done"),
-                env=self.environment(), cwd=self.home, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = self.begin("echo new > f; for i in $(seq 200); do echo x > n$i; done")
             time.sleep(delay)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+            self.note_pids(self.daemon)
+            self.daemon.kill()
+            self.assertIn(process.wait(timeout=30), (0, 125))
+            type(self).start()
             self.agrees()
             new = [name for name in os.listdir(self.workspace()) if name.startswith("n")]
             self.assertIn(len(new), (0, 200))
         states = [row["state"] for row in json.loads(self.skerry("history", "s", "--json").out)]
         self.assertNotIn("running", states)
 
-    def test_the_clean_up_takes_what_nobody_uses(self):
-        self.create("old")
-        lock = os.path.join(self.home, "sessions", ".skerry", "old", "lock")
-        past = time.time() - 25 * 3600
-        os.utime(lock, (past, past))
-        self.assertEqual(self.skerry("session", "clean", "--json").json, {"deleted": ["old"]})
-        self.assertEqual([row["id"] for row in self.skerry("session", "list", "--json").json], ["s"])
+    def test_a_killed_client_leaves_a_session_that_is_in_order(self):
+        for delay in (0.05, 0.2, 0.5):
+            process = self.begin("for i in $(seq 200); do echo x > n$i; done; sleep 0.3")
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            self.eventually(lambda: self.skerry("session", "show", "s", "--json").json["running"] == 0)
+            self.agrees()
+
+    def test_when_its_time_is_over_it_goes(self):
+        self.assertEqual(self.skerry("session", "create", "old", "--ttl", "1").code, 0)
+        self.eventually(lambda: [row["id"] for row in self.skerry("session", "list", "--json").json] == ["s"])
+        self.assertFalse(os.path.exists(os.path.join(self.home, "sessions", "old")))
         self.assertIn(b"bootstrap", self.skerry("history", "old").out)  # the history stays
 
     def test_a_new_one_starts_from_a_source(self):
@@ -150,9 +171,8 @@ class LifeTest(SessionTest):
         os.makedirs(os.path.join(source, "init", "data"))
         with open(os.path.join(source, "init", "data", "seed.txt"), "w", encoding="utf-8") as file:
             file.write("seed")
-        result = self.skerry("session", "create", "--from", source, "sown")
-        self.assertEqual(result.code, 0, result.err)
-        self.addCleanup(self.skerry, "session", "delete", "sown")
+        self.with_settings(SKERRY_SANDBOX__WORKSPACE__SOURCE=source)
+        self.create("sown")
         self.assertEqual(self.skerry("fs", "read", "sown", "data/seed.txt").out, b"seed")
 
 
@@ -207,34 +227,35 @@ class RecordTest(SessionTest):
         with open(self.record(), "r+b") as file:
             file.write(b"this is no database" * 300)
 
-    def tearDown(self):
-        for suffix in ("", "-wal", "-shm"):
+    def remove_record(self):
+        type(self).stop()
+        for suffix in ("", "-wal", "-shm", ".old"):
             if os.path.exists(self.record() + suffix):
                 os.unlink(self.record() + suffix)
-        super().tearDown()
+        type(self).start()
 
     def test_without_a_record_nothing_happens(self):
+        """What the daemon keeps is there too, so there is no daemon without one."""
+        self.addCleanup(self.remove_record)
+        type(self).stop()
         self.spoil()
+        for free in ({}, {"SKERRY_SANDBOX__RECORD__REQUIRED": "false"}):
+            refused = self.skerry("serve", environment=free)
+            self.assertEqual((refused.code, refused.out), (125, b""), refused.err)
+            self.assertIn(b"record", refused.err)
         result = self.shell("echo x > f", "--session", "s")
-        self.assertEqual(result.code, 125)
-        self.assertIn(b"cannot be recorded", result.err)
-        self.assertFalse(os.path.exists(self.workspace("f")))
+        self.assertEqual((result.code, result.out), (125, b""))
+        self.assertIn(b"skerry serve", result.err)
         self.assertEqual(self.fs("write", "g", stdin=b"x").code, 125)
-        self.assertFalse(os.path.exists(self.workspace("g")))
-
-    def test_unless_the_configuration_allows_it(self):
-        self.spoil()
-        free = {"SKERRY_SANDBOX__RECORD__REQUIRED": "false"}
-        result = self.shell("echo x > f", "--session", "s", environment=free)
-        self.assertEqual(result.code, 0, result.err)
-        self.assertIn(b"not recorded", result.err)
-        self.assertEqual(self.fs("read", "f").out, b"x\n")
-        self.assertEqual(self.fs("write", "g", stdin=b"x", environment=free).code, 0)
+        self.assertFalse(os.path.exists(self.workspace("f")) or os.path.exists(self.workspace("g")))
+        type(self).daemon = None
 
     def test_what_is_in_the_way_can_be_moved_away(self):
+        self.addCleanup(self.remove_record)
+        type(self).stop()
         self.spoil()
         os.rename(self.record(), self.record() + ".old")
-        self.addCleanup(os.unlink, self.record() + ".old")
+        type(self).start()
         # The new record does not know the session; it is told when something happens in it.
         result = self.shell("echo x > f", "--session", "s")
         self.assertEqual(result.code, 0, result.err)
@@ -245,7 +266,8 @@ class RecordTest(SessionTest):
 class InPlaceTest(SessionTest):
     """A sandbox that writes to the directory itself: the record is made by comparing before and after."""
 
-    IN_PLACE = ("--mode", "permissive", "--sandbox", "subprocess", "--session", "s")
+    IN_PLACE = ("--sandbox", "subprocess", "--session", "s")
+    settings = {"SKERRY_SANDBOX__SECURITY": "permissive"}
 
     def test_the_record_is_right(self):
         self.shell("echo native > n", "--session", "s")

@@ -1,10 +1,13 @@
-"""Sessions for tests: their workspaces are not where a run's would be, and all of them end with their test."""
+"""Sessions for tests: a daemon that has them, the commands that ask it, and all of them end with their test."""
 import os
 
+import daemon
 import harness
 
 
-class SessionTest(harness.SkerryTest):
+class SessionTest(daemon.DaemonTest):
+    arguments = ()
+
     def environment(self, extra=None):
         own = {"SKERRY_SANDBOX__WORKSPACE__BASE_DIR": os.path.join(self.home, "sessions")}
         return super().environment(own | (extra or {}))
@@ -17,7 +20,7 @@ class SessionTest(harness.SkerryTest):
     def create(self, name):
         result = self.skerry("session", "create", name)
         self.assertEqual(result.code, 0, result.err)
-        self.addCleanup(self.skerry, "session", "delete", name)
+        self.addCleanup(self.remove, name)
 
     def workspace(self, *names):
         return os.path.join(self.home, "sessions", self.session, *names)

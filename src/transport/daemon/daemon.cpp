@@ -27,7 +27,10 @@ struct Listening {
 base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions& options, engine::Tokens& tokens) {
   if (address.loopback) return {};
   SKERRY_ASSIGN_OR_RETURN(const auto known, tokens.List());
-  if (std::ranges::none_of(known, [](const core::TokenRecord& token) { return !token.revoked_at; }))
+  const auto now = std::chrono::system_clock::now();
+  if (std::ranges::none_of(known, [&](const core::TokenRecord& token) {
+        return !token.revoked_at && (!token.expires_at || *token.expires_at > now);
+      }))
     return base::Err(base::Code::kRejected,
                      "listening on " + address.host +
                          " lets others in, and there is no token yet: start without --listen, make one with skerry "
@@ -115,6 +118,8 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   draining = true;
   options.say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
   if (!server->Drain(base::Deadline::After(options.drain))) options.say("requests were cut off");
+  // Handlers that wait for a run are let go before the server waits for them.
+  host->StopRuns();
   server.reset();
   if (!listening.path.empty()) (void)::unlink(listening.path.c_str());
   return {};

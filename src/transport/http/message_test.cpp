@@ -44,8 +44,14 @@ TEST(QueryTest, NamesAndValuesAreResolved) {
 }
 
 TEST(QueryTest, RefusesWhatIsAmbiguousOrNoText) {
-  for (const char* text : {"a=1&a=2", "a=1&%61=2", "a=%", "a=%0", "a=%00", "a=%ff", "%gg=1"})
+  for (const char* text : {"a=1&a=2", "a=1&%61=2", "a=%", "a=%0", "a=%00", "%ff=a", "%gg=1"})
     EXPECT_FALSE(Query::Parse(text)) << text;
+}
+
+TEST(QueryTest, ValuesMayBeAnyBytes) {
+  const auto query = Query::Parse("path=a%ff");
+  ASSERT_TRUE(query);
+  EXPECT_EQ(query->Find("path"), "a\xff");
 }
 
 TEST(AnswerTextTest, DatesAreInEnglish) {

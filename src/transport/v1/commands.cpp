@@ -13,7 +13,7 @@ namespace skerry::transport::v1 {
 namespace {
 
 constexpr std::chrono::seconds kLongest{86'400};
-constexpr std::size_t kLongestCommand = std::size_t{1} << 20U;
+constexpr std::size_t kLongestCommand = std::size_t{128} << 10U;
 constexpr std::size_t kMostArguments = 4096;
 constexpr std::size_t kLongestArgument = std::size_t{128} << 10U;
 
@@ -101,7 +101,8 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  return JsonAnswer(200, ExecutionToJson(*run));
+  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
+  return JsonAnswer(200, whole);
 }
 
 base::Result<http::Response> Logs(Api& api, const http::Request& request) {

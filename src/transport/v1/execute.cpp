@@ -21,6 +21,7 @@ base::Result<engine::Work> WorkOf(Api& api, const http::Request& request,
   engine::Work work{.session = std::move(session)};
   const engine::SessionSettings& settings = work.session ? work.session->settings() : api.host.options().defaults;
   SKERRY_RETURN_IF_ERROR(ReadCode(fields, settings, work));
+  SKERRY_RETURN_IF_ERROR(api.host.manager().Choose(work.request.sandbox_type));
   SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
   on_disconnect = ReadOnDisconnect(fields);
   SKERRY_RETURN_IF_ERROR(fields.Finish());

@@ -18,7 +18,10 @@ base::Result<std::shared_ptr<Run>> RunOf(const Api& api, const http::Request& re
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session_id", "state", "kind", "cursor", "limit"}));
-  core::RunFilter filter{.session = request.head.query.Find("session_id"), .kind = request.head.query.Find("kind")};
+  constexpr std::array<std::string_view, 3> kKinds = {"execute", "command", "cell"};
+  core::RunFilter filter{.session = request.head.query.Find("session_id")};
+  SKERRY_ASSIGN_OR_RETURN(const std::string kind, WordOf(request, "kind", kKinds, ""));
+  if (!kind.empty()) filter.kind = kind;
   if (const auto state = request.head.query.Find("state")) {
     filter.state = core::ParseRunState(*state);
     if (!filter.state)
@@ -33,7 +36,8 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t wait, NumberOf(request, "wait_seconds", 0, kLongestWait, 0));
   (void)run->Await(base::Deadline::After(std::chrono::seconds(wait)), request.gone);
-  return JsonAnswer(200, ExecutionToJson(*run));
+  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
+  return JsonAnswer(200, whole);
 }
 
 base::Result<http::Response> Events(Api& api, const http::Request& request) {
@@ -48,7 +52,8 @@ base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   run->Cancel();
   (void)run->Await(base::Deadline::After(std::chrono::seconds(10)), request.gone);
-  return JsonAnswer(200, ExecutionToJson(*run));
+  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
+  return JsonAnswer(200, whole);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ base::Result<SessionHistory> HistoryOf(const Api& api, const http::Request& requ
   core::RecordStore* store = api.host.record();
   if (store == nullptr)
     return base::Err(base::Code::kUnavailable, "there is no record of what happened in sessions; see skerry doctor");
+  if (deleted && !store->FindSession(request.parameters.at("session"))) return std::unexpected(session.error());
   if (deleted) return SessionHistory{*store, request.parameters.at("session"), true};
   return SessionHistory{*store, (*session)->life().workspace()};
 }

@@ -40,10 +40,9 @@ Json ExecutionToJson(const engine::Run& run) {
           {"result", ResultOrNull(run)}};
 }
 
-base::Result<std::string> WholeResult(const engine::Run& run) {
-  const auto end = run.end();
-  if (!end) return base::Err(base::Code::kInternal, "the run has not ended");
-  if (end->error) return std::unexpected(*end->error);
+namespace {
+
+base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine::RunEnd& end) {
   std::string standard_output;
   std::string standard_error;
   SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run.Output(0));
@@ -55,8 +54,26 @@ base::Result<std::string> WholeResult(const engine::Run& run) {
       total += piece.bytes.size();
     }
   }
-  if (standard_output.empty() && standard_error.empty()) return end->result;
-  return json::WithStreams(end->result, standard_output, standard_error);
+  if (standard_output.empty() && standard_error.empty()) return end.result;
+  return json::WithStreams(end.result, standard_output, standard_error);
+}
+
+}  // namespace
+
+base::Result<std::string> WholeResult(const engine::Run& run) {
+  const auto end = run.end();
+  if (!end) return base::Err(base::Code::kInternal, "the run has not ended");
+  if (end->error) return std::unexpected(*end->error);
+  return ResultWithStreams(run, *end);
+}
+
+base::Result<Json> WholeExecution(const engine::Run& run) {
+  const auto end = run.end();
+  Json object = ExecutionToJson(run);
+  if (!end) return object;
+  SKERRY_ASSIGN_OR_RETURN(const std::string result, ResultWithStreams(run, *end));
+  object["result"] = Json::parse(result, nullptr, false);
+  return object;
 }
 
 Json ExitToJson(const engine::RunEnd& end) {

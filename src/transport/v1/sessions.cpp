@@ -5,6 +5,7 @@
 
 #include "base/utf8.hpp"
 #include "transport/v1/api.hpp"
+#include "transport/v1/file_json.hpp"
 #include "transport/v1/run_json.hpp"
 #include "workspace/agent_workspace.hpp"
 
@@ -112,7 +113,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   Json object = SessionToJson(api, *session);
-  SKERRY_RETURN_IF_ERROR(session->life().Read([&](const workspace::AgentWorkspace& files) -> base::Status {
+  SKERRY_RETURN_IF_ERROR(session->life().Look([&](const workspace::AgentWorkspace& files) -> base::Status {
     SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, workspace::CountUsage(files.root()));
     object["usage"] = {{"bytes", usage.bytes}, {"entries", usage.entries}, {"max_bytes", files.options().max_bytes}};
     return {};
@@ -155,17 +156,6 @@ base::Result<http::Response> Stop(Api& api, const http::Request& request) {
   return JsonAnswer(200, SessionToJson(api, *session));
 }
 
-Json NamesOfChanges(const engine::Session::Changes& changes) {
-  Json rows = Json::array();
-  for (const core::FileChange& change : changes) {
-    Json row;
-    AddBytes(row, "path", change.path);
-    row["action"] = core::NameOf(change.action);
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 base::Result<http::Response> Diff(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
@@ -185,7 +175,7 @@ base::Result<http::Response> Check(Api& api, const http::Request& request) {
     SKERRY_ASSIGN_OR_RETURN(different, open.Unrecorded());
     return {};
   }));
-  return JsonAnswer(200, {{"matches", different.empty()}, {"files", NamesOfChanges(different)}});
+  return JsonAnswer(200, {{"matches", different.empty()}, {"files", ChangesToJson(different)}});
 }
 
 base::Result<http::Response> Undo(Api& api, const http::Request& request) {
@@ -201,7 +191,7 @@ base::Result<http::Response> Undo(Api& api, const http::Request& request) {
     SKERRY_ASSIGN_OR_RETURN(changes, open.Undo(later));
     return {};
   }));
-  return JsonAnswer(200, {{"files", NamesOfChanges(changes)}});
+  return JsonAnswer(200, {{"files", ChangesToJson(changes)}});
 }
 
 }  // namespace

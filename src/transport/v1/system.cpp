@@ -1,6 +1,7 @@
 // The daemon itself: health, its contract, its pool; and what it thinks of code.
 #include <utility>
 
+#include "base/sha256.hpp"
 #include "json/risk_json.hpp"
 #include "transport/v1/api.hpp"
 
@@ -71,7 +72,10 @@ base::Result<http::Response> Risk(Api& api, const http::Request& request) {
   if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   SKERRY_RETURN_IF_ERROR(core::Validate({.code = *code, .language = *language}));
-  return JsonAnswer(200, json::RiskToJson(api.host.gate().Assess(*language, *code)));
+  Json object = json::RiskToJson(api.host.gate().Assess(*language, *code));
+  object["language"] = core::NameOf(*language);
+  object["sha256"] = base::Sha256Hex(*code);
+  return JsonAnswer(200, object);
 }
 
 }  // namespace

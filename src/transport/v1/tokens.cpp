@@ -1,4 +1,5 @@
 // Who may ask.
+#include <algorithm>
 #include <utility>
 
 #include "json/history_json.hpp"
@@ -31,6 +32,7 @@ std::vector<core::TokenScope> ReadScopes(json::Fields& fields) {
   std::vector<core::TokenScope> scopes;
   for (const std::string& word : fields.Texts("scopes", 8, 32).value_or(std::vector<std::string>{"run"})) {
     const auto scope = core::ParseTokenScope(word);
+    if (scope && std::ranges::find(scopes, *scope) != scopes.end()) fields.Fail("scopes", "holds one twice");
     if (scope) scopes.push_back(*scope);
     if (!scope) fields.Fail("scopes", "must be of read, run, approve and admin");
   }
@@ -42,9 +44,11 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
   json::Fields fields(body);
-  engine::NewToken wanted{.name = fields.Text("name", 256).value_or(""), .created_by = request.caller.id};
-  wanted.tenant = fields.Text("tenant", 64).value_or("");
-  if (!wanted.tenant.empty() && !workspace::CheckSessionId(wanted.tenant))
+  engine::NewToken wanted{.name = fields.Text("name", 128).value_or(""), .created_by = request.caller.id};
+  if (wanted.name.empty()) fields.Fail("name", "is missing");
+  const auto tenant = fields.Text("tenant", 64);
+  wanted.tenant = tenant.value_or("");
+  if (tenant && !workspace::CheckSessionId(*tenant))
     fields.Fail("tenant", "has 1 to 64 letters, digits and ._- of ASCII");
   wanted.scopes = ReadScopes(fields);
   if (const auto ttl = fields.Number("ttl_seconds", 1, 315'360'000)) wanted.ttl = std::chrono::seconds(*ttl);
@@ -63,11 +67,21 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
 }
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto tokens, api.host.tokens().List());
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"cursor", "limit"}));
+  SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
+  SKERRY_ASSIGN_OR_RETURN(auto tokens, api.host.tokens().List());
+  std::ranges::sort(tokens, {}, &core::TokenRecord::id);
   Json items = Json::array();
-  for (const core::TokenRecord& token : tokens) items.push_back(TokenToJson(token));
-  return JsonAnswer(200, Page(std::move(items), std::nullopt));
+  std::optional<std::string> next;
+  for (const core::TokenRecord& token : tokens) {
+    if (token.id <= page.cursor) continue;
+    if (items.size() == page.limit) {
+      next = items.back()["id"];
+      break;
+    }
+    items.push_back(TokenToJson(token));
+  }
+  return JsonAnswer(200, Page(std::move(items), next));
 }
 
 base::Result<http::Response> Revoke(Api& api, const http::Request& request) {

@@ -47,7 +47,10 @@ base::Status ReadCode(json::Fields& fields, const engine::SessionSettings& setti
   if (const auto seconds = fields.Number("timeout", 1, 300)) request.timeout = std::chrono::seconds(*seconds);
   if (auto type = fields.Text("sandbox_type", kLongestName)) request.sandbox_type = *std::move(type);
   if (const auto memory = fields.Number("max_memory_mb", 16, kMostMemory)) request.max_memory_mb = *memory;
-  if (auto image = fields.Text("image", kLongestName)) request.image = *std::move(image);
+  if (auto image = fields.Text("image", kLongestName)) {
+    if (image->empty()) fields.Fail("image", "must not be empty");
+    request.image = *std::move(image);
+  }
   if (fields.Flag("dry_run").value_or(false)) {
     request.carry = core::Carry::kShow;
     if (!work.session) fields.Fail("dry_run", "is for sessions: without one nothing stays");

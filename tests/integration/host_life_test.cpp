@@ -1,0 +1,337 @@
+// A session's life in a Host: its sandbox comes and goes, its files stay.
+#include <atomic>
+#include <thread>
+
+#include "host_fixture.hpp"
+
+namespace skerry {
+namespace {
+
+using base::Code;
+using engine::Condition;
+using engine::LifeMode;
+using engine::Place;
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
+class HostLifeTest : public HostTest {
+ protected:
+  // Begins when it has begun.
+  Run Holding(const HostedSession& session) {
+    auto run = Begin(session, "echo held; " + Until("go") + "echo let");
+    EXPECT_TRUE(Eventually([&] { return run->output_bytes() > 0; })) << Text(run);
+    return run;
+  }
+  void LetGo(const HostedSession& session, const Run& run) {
+    EXPECT_TRUE(Write(session, "go", ""));
+    EXPECT_EQ(OutcomeOf(run), "exited");
+    EXPECT_EQ(Text(run), "held\nlet\n");
+    EXPECT_TRUE(Eventually([&] { return TheHost().CountRuns(session->id()) == 0; }));
+  }
+  // The plain text of a cell's result.
+  std::string Cell(const HostedSession& session, const std::string& context, const std::string& text) {
+    const auto begun = TheHost().ExecuteCell(
+        kAlice, {.session = session, .context = context, .cell = {.text = text}, .consent = engine::Consent::kGiven},
+        Place::kHere);
+    if (!begun) return begun.error().message;
+    return Text(begun->run);
+  }
+  static Code ConflictOf(const base::Status& status) { return status ? Code::kInternal : status.error().code; }
+};
+
+TEST_F(HostLifeTest, TwoRunAtTheSameTime) {
+  const auto session = Session("one");
+  const auto one = Begin(session, "touch one; " + Until("two") + "echo one");
+  const auto two = Begin(session, "touch two; " + Until("one") + "echo two");
+  EXPECT_EQ(OutcomeOf(one) + " " + OutcomeOf(two), "exited exited");
+  EXPECT_EQ(Text(one) + Text(two), "one\ntwo\n");
+  EXPECT_EQ(session->condition(), Condition::kActive);
+}
+
+TEST_F(HostLifeTest, ATimeoutEndsOneAndLeavesTheOther) {
+  const auto session = Session("one");
+  const auto held = Holding(session);
+  engine::Work late = Shell(session, "echo late > late; sleep 60");
+  late.request.timeout = 1s;
+  EXPECT_EQ(OutcomeOf(Do(late)), "timed_out");
+  EXPECT_EQ(OnDisk("one", "late"), "late\n");
+  EXPECT_EQ(OutcomeOf(held, 0s), "under way");
+  LetGo(session, held);
+}
+
+TEST_F(HostLifeTest, FilesOfARunAreSeenAtOnceAndOnDiskAfterIt) {
+  const auto session = Session("one");
+  const auto run = Begin(session, "echo now > file; " + Until("go"));
+  EXPECT_TRUE(Eventually([&] { return Seen(session, "file") == "now\n"; })) << Seen(session, "file");
+  EXPECT_FALSE(std::filesystem::exists(Place("one", "file")));
+  ASSERT_TRUE(Write(session, "go", ""));
+  EXPECT_EQ(OutcomeOf(run), "exited");
+  EXPECT_EQ(OnDisk("one", "file"), "now\n");
+}
+
+TEST_F(HostLifeTest, FilesCanBeChangedWhileACommandRuns) {
+  const auto session = Session("one");
+  const auto run = Begin(session, "echo mine > mine; " + Until("yours") + "cat yours; echo more >> yours");
+  ASSERT_TRUE(Eventually([&] { return Seen(session, "mine") == "mine\n"; }));
+  const auto written = Write(session, "yours", "from outside\n");
+  ASSERT_TRUE(written) << written.error().message;
+  // A change commits what programs did by then.
+  EXPECT_EQ(OnDisk("one", "mine"), "mine\n");
+  EXPECT_EQ(OutcomeOf(run), "exited");
+  EXPECT_EQ(Text(run), "from outside\n");
+  EXPECT_EQ(OnDisk("one", "yours"), "from outside\nmore\n");
+}
+
+TEST_F(HostLifeTest, ContextsKeepTheirStateAndShareFilesWithCommands) {
+  const auto session = Session("one");
+  ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));
+  EXPECT_EQ(Cell(session, "py", "x = 41; print(x)"), "41\n");
+  EXPECT_EQ(Cell(session, "py", "open('cell', 'w').write(str(x + 1)); print('written')"), "written\n");
+  EXPECT_EQ(OnDisk("one", "cell"), "42");
+  EXPECT_EQ(Says(session, "cat cell; echo shell > command"), "42");
+  EXPECT_EQ(Cell(session, "py", "print(open('command').read(), x)"), "shell\n 41\n");
+  EXPECT_EQ(Cell(session, "none", "1"),
+            TheHost().ExecuteCell(kAlice, {.session = session, .context = "none"}, Place::kHere).error().message);
+  ASSERT_TRUE(session->life().RestartContext("py"));
+  EXPECT_EQ(Cell(session, "py", "print('x' in globals())"), "False\n");
+}
+
+TEST_F(HostLifeTest, PausedNothingRunsAndResumedItGoesOn) {
+  const auto session = Session("one");
+  const auto run = Begin(session, "while [ ! -e go ]; do echo >> beat; sleep 0.05; done; echo end");
+  ASSERT_TRUE(Eventually([&] { return Seen(session, "beat").starts_with("\n\n"); }));
+  const auto paused = session->life().Pause();
+  if (!paused && paused.error().code == Code::kUnavailable) GTEST_SKIP() << paused.error().message;
+  ASSERT_TRUE(paused) << paused.error().message;
+  EXPECT_EQ(session->condition(), Condition::kPaused);
+  EXPECT_EQ(ConflictOf(session->life().Pause()), Code::kConflict);
+  const std::string before = Seen(session, "beat");
+  std::this_thread::sleep_for(400ms);
+  EXPECT_EQ(Seen(session, "beat"), before);
+  EXPECT_EQ(ConflictOf(Write(session, "go", "")), Code::kConflict);
+  EXPECT_EQ(Do(session, "true")->end()->error->code, Code::kConflict);
+  ASSERT_TRUE(session->life().Resume());
+  EXPECT_EQ(session->condition(), Condition::kActive);
+  EXPECT_EQ(ConflictOf(session->life().Resume()), Code::kConflict);
+  ASSERT_TRUE(Write(session, "go", ""));
+  EXPECT_EQ(OutcomeOf(run), "exited");
+  EXPECT_EQ(Text(run), "end\n");
+}
+
+TEST_F(HostLifeTest, WhatIsPausedCanBeCancelledAndDeleted) {
+  const auto session = Session("one");
+  const auto run = Holding(session);
+  const auto paused = session->life().Pause();
+  if (!paused && paused.error().code == Code::kUnavailable) GTEST_SKIP() << paused.error().message;
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(TheHost().Delete(kAlice, "one"));
+  EXPECT_EQ(OutcomeOf(run), "cancelled");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 8s);
+}
+
+TEST_F(HostLifeTest, ACancelOrATimeoutWhilePausedLeavesTheOthersAlive) {
+  const auto session = Session("one");
+  const auto held = Holding(session);
+  const auto cancelled = Begin(session, "echo begun; sleep 600");
+  engine::Work late = Shell(session, "echo begun; sleep 600");
+  late.request.timeout = 2s;
+  const auto timed_out = Begin(late);
+  ASSERT_TRUE(Eventually([&] { return cancelled->output_bytes() > 0 && timed_out->output_bytes() > 0; }));
+  const auto paused = session->life().Pause();
+  if (!paused && paused.error().code == Code::kUnavailable) GTEST_SKIP() << paused.error().message;
+  cancelled->Cancel();
+  std::this_thread::sleep_for(8s);
+  ASSERT_TRUE(session->life().Resume());
+  EXPECT_EQ(OutcomeOf(cancelled), "cancelled");
+  EXPECT_EQ(OutcomeOf(timed_out), "timed_out");
+  LetGo(session, held);
+}
+
+TEST_F(HostLifeTest, APausedSessionCanRest) {
+  const auto session = Session("one");
+  EXPECT_EQ(Says(session, "echo 1 > file; (while :; do sleep 0.1; done) > /dev/null 2>&1 &"), "");
+  const auto paused = session->life().Pause();
+  if (!paused && paused.error().code == Code::kUnavailable) GTEST_SKIP() << paused.error().message;
+  const auto start = std::chrono::steady_clock::now();
+  const auto rested = session->life().Rest();
+  EXPECT_TRUE(rested) << rested.error().message;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 8s);
+  EXPECT_EQ(session->condition(), Condition::kIdle);
+  EXPECT_EQ(Says(session, "cat file"), "1\n");
+}
+
+TEST_F(HostLifeTest, AtRestTheSandboxIsGoneAndTheFilesStay) {
+  const auto session = Session("one");
+  EXPECT_EQ(Says(session, "echo 1 > file; echo 2 > /tmp/file; (sleep 600) > /dev/null 2>&1 &"), "");
+  const auto held = Holding(session);
+  EXPECT_EQ(ConflictOf(session->life().Rest()), Code::kConflict);
+  LetGo(session, held);
+  const auto rested = session->life().Rest();
+  ASSERT_TRUE(rested) << rested.error().message;
+  EXPECT_FALSE(session->life().HasSandbox());
+  EXPECT_EQ(session->condition(), Condition::kIdle);
+  EXPECT_EQ(Seen(session, "file"), "1\n");
+  EXPECT_EQ(Says(session, "cat file; ls /tmp; pgrep -c sleep"), "1\n0\n");
+}
+
+TEST_F(HostLifeTest, AnIdleSessionGivesItsSandboxBack) {
+  const auto session = Session("one", {.idle = 1s});
+  EXPECT_EQ(Says(session, "echo 1 > file"), "");
+  EXPECT_TRUE(session->life().HasSandbox());
+  EXPECT_TRUE(Eventually([&] { return !session->life().HasSandbox(); }));
+  EXPECT_EQ(Seen(session, "file"), "1\n");
+  EXPECT_EQ(Says(session, "cat file"), "1\n");
+  // Nothing that runs is idle.
+  const auto held = Holding(session);
+  std::this_thread::sleep_for(2500ms);
+  EXPECT_TRUE(session->life().HasSandbox());
+  LetGo(session, held);
+}
+
+TEST_F(HostLifeTest, AContextKeepsItsSandbox) {
+  const auto session = Session("one", {.idle = 1s});
+  ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));
+  EXPECT_EQ(Cell(session, "py", "x = 1"), "");
+  std::this_thread::sleep_for(2500ms);
+  EXPECT_EQ(Cell(session, "py", "print(x)"), "1\n");
+}
+
+TEST_F(HostLifeTest, WhatNeedsTheSessionForItselfConflictsWithWhatRuns) {
+  const auto session = Session("one");
+  const auto held = Holding(session);
+  const auto undo = [](engine::Session& files) -> base::Status {
+    EXPECT_FALSE(files.IsLive());
+    return {};
+  };
+  EXPECT_EQ(ConflictOf(session->life().ChangeAtRest(undo)), Code::kConflict);
+  LetGo(session, held);
+  const auto changed = session->life().ChangeAtRest(undo);
+  EXPECT_TRUE(changed) << changed.error().message;
+}
+
+TEST_F(HostLifeTest, OtherLimitsMeanASandboxOfItsOwnWhenNothingElseRuns) {
+  const auto session = Session("one");
+  EXPECT_EQ(Says(session, "echo 1 > file; echo 2 > /tmp/file"), "");
+  engine::Work large = Shell(session, "cat file; ls /tmp; echo 3 > apart");
+  large.request.max_memory_mb = 256;
+  const auto held = Holding(session);
+  EXPECT_EQ(Do(large)->end()->error->code, Code::kConflict);
+  LetGo(session, held);
+  EXPECT_EQ(Text(Do(large)), "1\n");
+  EXPECT_EQ(Says(session, "cat apart"), "3\n");
+}
+
+TEST_F(HostLifeTest, WhoeverComesWhileOneRunsApartWaitsForIt) {
+  const auto session = Session("one");
+  engine::Work apart = Shell(session, "echo begun; sleep 1; echo 1 > file");
+  apart.request.max_memory_mb = 256;
+  const auto run = Begin(apart);
+  ASSERT_TRUE(Eventually([&] { return run->output_bytes() > 0; }));
+  EXPECT_EQ(Says(session, "cat file"), "1\n");
+  EXPECT_EQ(OutcomeOf(run), "exited");
+}
+
+TEST_F(HostLifeTest, WhatWaitsForOneThatRunsApartCanBeCancelled) {
+  const auto session = Session("one");
+  engine::Work apart = Shell(session, "echo begun; sleep 10");
+  apart.request.max_memory_mb = 256;
+  const auto first = Begin(apart);
+  ASSERT_TRUE(Eventually([&] { return first->output_bytes() > 0; }));
+  const auto second = Begin(session, "echo second");
+  std::this_thread::sleep_for(200ms);
+  second->Cancel();
+  EXPECT_EQ(OutcomeOf(second, 3s), "cancelled");
+  first->Cancel();
+}
+
+TEST_F(HostLifeTest, AReaderIsNoProgramThatRuns) {
+  const auto session = Session("one");
+  std::atomic<bool> reading = false;
+  std::atomic<bool> enough = false;
+  const std::jthread reader([&] {
+    (void)session->life().Read([&](const workspace::AgentWorkspace&) -> base::Status {
+      reading = true;
+      while (!enough) std::this_thread::sleep_for(10ms);
+      return {};
+    });
+  });
+  ASSERT_TRUE(Eventually([&] { return reading.load(); }));
+  const auto changed = session->life().ChangeAtRest([](engine::Session&) -> base::Status { return {}; });
+  enough = true;
+  EXPECT_TRUE(changed) << changed.error().message;
+}
+
+TEST_F(HostLifeTest, ADryRunChangesNothing) {
+  const auto session = Session("one");
+  EXPECT_EQ(Says(session, "echo 1 > file"), "");
+  engine::Work dry = Shell(session, "echo 2 > file; echo dry");
+  dry.request.carry = core::Carry::kShow;
+  const auto run = Do(dry);
+  EXPECT_EQ(Text(run), "dry\n");
+  EXPECT_NE(run->end()->result.find("-1\\n+2\\n"), std::string::npos) << run->end()->result;
+  EXPECT_EQ(Says(session, "cat file"), "1\n");
+}
+
+TEST_F(HostLifeTest, ADryRunKeepsNobodyFromAskingHowASessionIs) {
+  const auto session = Session("one");
+  engine::Work dry = Shell(session, "echo begun; sleep 5");
+  dry.request.carry = core::Carry::kShow;
+  const auto first = Begin(dry);
+  ASSERT_TRUE(Eventually([&] { return first->output_bytes() > 0; }));
+  const auto second = Begin(session, "echo second");
+  std::this_thread::sleep_for(500ms);
+  const auto start = std::chrono::steady_clock::now();
+  (void)session->condition();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+  EXPECT_EQ(OutcomeOf(first) + OutcomeOf(second), "exitedexited");
+}
+
+TEST_F(HostLifeTest, ARunHasTheEnvironmentOfItsSessionUnderItsOwn) {
+  const auto session = Session("one", {.environment = {{"OF_SESSION", "1"}, {"OVER", "1"}}});
+  engine::Work work = Shell(session, "echo $OF_SESSION $OVER");
+  work.request.environment = {{"OVER", "2"}};
+  EXPECT_EQ(Text(Do(work)), "1 2\n");
+}
+
+TEST_F(HostLifeTest, ALostSandboxIsReplaced) {
+  const auto session = Session("one");
+  EXPECT_EQ(Says(session, "echo 1 > file"), "");
+  const auto run = Begin(session, "kill -9 -1; kill -9 1; echo alive");
+  EXPECT_NE(OutcomeOf(run), "under way");
+  EXPECT_EQ(Says(session, "cat file"), "1\n");
+}
+
+// --- shared
+
+TEST_F(HostLifeTest, SharedSessionsOfATenantSeeTheSameFiles) {
+  const engine::SessionSettings shared{.mode = LifeMode::kShared};
+  const auto one = Session("one", shared);
+  const auto two = Session("two", shared);
+  const auto other = SessionOf(kBob, "three", shared);
+  EXPECT_EQ(Says(one, "echo 1 > file"), "");
+  EXPECT_EQ(Says(two, "cat file"), "1\n");
+  EXPECT_EQ(Seen(two, "file"), "1\n");
+  const auto bobs = TheHost().Execute(kBob, Shell(other, "ls file 2>&1"), Place::kHere);
+  ASSERT_TRUE(bobs);
+  EXPECT_NE(bobs->run->end()->exit_code, 0);
+  EXPECT_EQ(Seen(other, "file"), "error: not_found");
+  const auto first = Begin(one, "touch a; " + Until("b"));
+  const auto second = Begin(two, "touch b; " + Until("a"));
+  EXPECT_EQ(OutcomeOf(first) + OutcomeOf(second), "exitedexited");
+  ASSERT_TRUE(TheHost().Delete(kAlice, "one"));
+  EXPECT_EQ(Says(two, "cat file"), "1\n");
+  ASSERT_TRUE(TheHost().Delete(kAlice, "two"));
+  EXPECT_FALSE(std::filesystem::exists(Place("shared-a")));
+}
+
+TEST_F(HostLifeTest, ASharedSessionBeginsAnewAfterTheLastWasDeleted) {
+  const engine::SessionSettings shared{.mode = LifeMode::kShared};
+  const auto held = Session("one", shared);  // somebody still looks at it
+  EXPECT_EQ(Says(held, "echo 1 > file"), "");
+  ASSERT_TRUE(TheHost().Delete(kAlice, "one"));
+  const auto next = Session("two", shared);
+  EXPECT_EQ(Says(next, "cat file 2>/dev/null || echo anew"), "anew\n");
+}
+
+}  // namespace
+}  // namespace skerry

@@ -244,20 +244,23 @@ TEST_F(HostLifeTest, WhatWaitsForOneThatRunsApartCanBeCancelled) {
   first->Cancel();
 }
 
-TEST_F(HostLifeTest, AReaderIsNoProgramThatRuns) {
+TEST_F(HostLifeTest, AReaderIsWaitedForAndIsNoProgramThatRuns) {
   const auto session = Session("one");
   std::atomic<bool> reading = false;
-  std::atomic<bool> enough = false;
+  std::atomic<bool> over = false;
   const std::jthread reader([&] {
     (void)session->life().Read([&](const workspace::AgentWorkspace&) -> base::Status {
       reading = true;
-      while (!enough) std::this_thread::sleep_for(10ms);
+      std::this_thread::sleep_for(300ms);
+      over = true;
       return {};
     });
   });
   ASSERT_TRUE(Eventually([&] { return reading.load(); }));
-  const auto changed = session->life().ChangeAtRest([](engine::Session&) -> base::Status { return {}; });
-  enough = true;
+  const auto changed = session->life().ChangeAtRest([&](engine::Session&) -> base::Status {
+    EXPECT_TRUE(over);
+    return {};
+  });
   EXPECT_TRUE(changed) << changed.error().message;
 }
 

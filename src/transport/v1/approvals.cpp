@@ -69,6 +69,8 @@ base::Result<http::Response> Decide(Api& api, const http::Request& request) {
   const auto decision = fields.Word("decision", kDecisions);
   const auto digest = fields.Text("digest", 64);
   if (!decision || !digest) fields.Fail("decision", "and digest are needed");
+  if (digest && (digest->size() != 64 || digest->find_first_not_of("0123456789abcdef") != std::string::npos))
+    fields.Fail("digest", "has 64 hexadecimal digits");
   const auto scope = fields.Word("scope", kScopes).value_or("once");
   const auto reason = fields.Text("reason", 1000).value_or("");
   SKERRY_RETURN_IF_ERROR(fields.Finish());

@@ -21,7 +21,8 @@ void ReadProgram(json::Fields& fields, core::ExecutionRequest& request) {
   request.language = core::Language::kShell;
   auto command = fields.Text("command", kLongestCommand);
   auto arguments = fields.Texts("argv", kMostArguments, kLongestArgument);
-  if (command.has_value() == (arguments && !arguments->empty())) {
+  if (arguments && (arguments->empty() || arguments->front().empty())) fields.Fail("argv", "must begin with a program");
+  if (command.has_value() == arguments.has_value()) {
     fields.Fail("command", "or argv is needed, and only one of them");
     return;
   }
@@ -37,11 +38,11 @@ std::optional<core::TerminalSize> ReadTerminal(json::Fields& fields) {
   const nlohmann::json* object = fields.Object("terminal");
   if (object == nullptr) return std::nullopt;
   json::Fields inner(*object, "terminal.");
-  core::TerminalSize size;
-  size.rows = inner.Number("rows", 1, 1000).value_or(size.rows);
-  size.columns = inner.Number("columns", 1, 1000).value_or(size.columns);
+  const auto rows = inner.Number("rows", 1, 1000);
+  const auto columns = inner.Number("columns", 1, 1000);
+  if (!rows || !columns) inner.Fail("rows", "and columns are needed");
   fields.Adopt(inner);
-  return size;
+  return core::TerminalSize{.rows = rows.value_or(1), .columns = columns.value_or(1)};
 }
 
 struct CommandOrder {

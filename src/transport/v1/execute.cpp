@@ -6,6 +6,7 @@
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"
 #include "transport/v1/work.hpp"
+#include "workspace/session_directory.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -16,6 +17,7 @@ base::Result<engine::Work> WorkOf(Api& api, const http::Request& request,
   json::Fields fields(body);
   if (!session && !request.parameters.contains("session"))
     if (const auto id = fields.Text("session_id", 64)) {
+      SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*id));
       SKERRY_ASSIGN_OR_RETURN(session, api.host.Find(PrincipalOf(request), *id));
     }
   engine::Work work{.session = std::move(session)};

@@ -56,6 +56,7 @@ base::Status ReadCode(json::Fields& fields, const engine::SessionSettings& setti
     if (!work.session) fields.Fail("dry_run", "is for sessions: without one nothing stays");
   }
   if (auto cause = fields.Text("caused_by", kLongestName)) {
+    if (cause->empty()) fields.Fail("caused_by", "must not be empty");
     request.caused_by = *std::move(cause);
     if (!work.session) fields.Fail("caused_by", "is for sessions");
   }

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "core/names.hpp"
+
 namespace skerry::core {
 namespace {
 
@@ -27,20 +29,6 @@ constexpr std::array kStates = {
     Name<ExecutionState>{ExecutionState::kDone, "done"},
     Name<ExecutionState>{ExecutionState::kLost, "lost"},
 };
-
-template <class Table, class E>
-std::string_view NameIn(const Table& table, E value) {
-  for (const auto& [candidate, name] : table)
-    if (candidate == value) return name;
-  return "";
-}
-
-template <class Table>
-auto ValueIn(const Table& table, std::string_view name) -> std::optional<typename Table::value_type::first_type> {
-  for (const auto& [value, candidate] : table)
-    if (candidate == name) return value;
-  return std::nullopt;
-}
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "core/names.hpp"
+
 namespace skerry::core {
 namespace {
 
@@ -16,20 +18,6 @@ constexpr std::array kStates = {std::pair{RunState::kWaiting, std::string_view("
                                 std::pair{RunState::kDone, std::string_view("done")},
                                 std::pair{RunState::kLost, std::string_view("lost")}};
 
-template <class Table, class Value>
-std::string_view NameIn(const Table& table, Value value) {
-  for (const auto& [row, name] : table)
-    if (row == value) return name;
-  return "";
-}
-
-template <class Value, class Table>
-std::optional<Value> ValueIn(const Table& table, std::string_view name) {
-  for (const auto& [value, row] : table)
-    if (row == name) return value;
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view NameOf(TokenScope scope) {
@@ -37,7 +25,7 @@ std::string_view NameOf(TokenScope scope) {
 }
 
 std::optional<TokenScope> ParseTokenScope(std::string_view name) {
-  return ValueIn<TokenScope>(kScopes, name);
+  return ValueIn(kScopes, name);
 }
 
 std::string_view NameOf(RunState state) {
@@ -45,7 +33,7 @@ std::string_view NameOf(RunState state) {
 }
 
 std::optional<RunState> ParseRunState(std::string_view name) {
-  return ValueIn<RunState>(kStates, name);
+  return ValueIn(kStates, name);
 }
 
 }  // namespace skerry::core

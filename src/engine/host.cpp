@@ -230,7 +230,9 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
   }
   const bool shared = wanted.settings.mode == LifeMode::kShared;
   const auto made = sessions_->Create(shared ? SharedWorkspace(principal.tenant) : record.id);
-  const bool there = shared && !made && made.error().code == base::Code::kConflict;
+  // It may be there, and in use.
+  const bool there =
+      shared && !made && (made.error().code == base::Code::kConflict || made.error().code == base::Code::kUnavailable);
   if (!made && !there) {
     (void)options_.store->RemoveHosted(record.id);
     return std::unexpected(made.error());
@@ -313,6 +315,7 @@ void Host::Tend(const std::stop_token& stop) {
       }
       session->life().RestIfIdle();
     }
+    runs_->WriteAgain();
     if (round % 10 != 0) continue;
     if (round % 600 == 0) RemoveUnused();
     (void)runs_->Forget(options_.keep_results, options_.keep_results_count);

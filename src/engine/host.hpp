@@ -77,6 +77,7 @@ struct Work {
   Input input = Input::kNone;
   std::optional<core::TerminalSize> terminal;
   std::string terminal_type = "xterm-256color";
+  std::stop_token gone;    // whoever asked waits no longer
   std::stop_token cancel;  // ends it; whoever asked has gone, and said that this shall be
   std::optional<core::IdempotencyClaim> claim;
 };
@@ -146,7 +147,7 @@ class Host {
   void Perform(Run& run, Work& work, const Principal& principal);
   void PerformCell(Run& run, CellWork& work, const Principal& principal);
   template <class Do>
-  base::Result<Begun> Launch(Begun begun, Place place, Do act);
+  base::Result<Begun> Launch(Begun begun, Place place, const std::stop_token& gone, Do act);
   [[nodiscard]] Asker AskerFor(Run& run, Consent consent, const Principal& principal);
   void RecordApproval(const confirm::Event& event);
   void Tend(const std::stop_token& stop);

@@ -38,16 +38,24 @@ Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
 }
 
 template <class Do>
-base::Result<Begun> Host::Launch(Begun begun, Place place, Do act) {
+base::Result<Begun> Host::Launch(Begun begun, Place place, const std::stop_token& gone, Do act) {
   if (begun.replayed) {
-    if (place == Place::kHere) (void)begun.run->Await(base::Deadline::Never(), {});
+    if (place == Place::kHere) (void)begun.run->Await(base::Deadline::Never(), gone);
     return begun;
   }
+  // A library below may run out of memory: that ends this run and nothing else.
+  const auto guarded = [this, act = std::move(act)](Run& run) {
+    try {
+      act(run);
+    } catch (const std::exception& error) {
+      runs_->End(run, EndOf(base::Error{base::Code::kInternal, error.what()}, run.id()));
+    }
+  };
   if (place == Place::kHere) {
-    act(*begun.run);
+    guarded(*begun.run);
     return begun;
   }
-  const bool accepted = workers_.Submit([run = begun.run, act = std::move(act)]() mutable { act(*run); });
+  const bool accepted = workers_.Submit([run = begun.run, guarded] { guarded(*run); });
   if (accepted) return begun;
   const base::Error busy{base::Code::kUnavailable, "too much runs already; try again later"};
   runs_->End(*begun.run, EndOf(busy, begun.run->id()));
@@ -70,7 +78,8 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
   }
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
   auto shared = std::make_shared<Work>(std::move(work));
-  return Launch(std::move(begun), place, [this, shared, principal](Run& run) { Perform(run, *shared, principal); });
+  return Launch(std::move(begun), place, shared->gone,
+                [this, shared, principal](Run& run) { Perform(run, *shared, principal); });
 }
 
 void Host::Perform(Run& run, Work& work, const Principal& principal) {
@@ -87,6 +96,11 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
   auto result = work.session ? work.session->life().Execute(std::move(work.request), std::move(streams),
                                                             run.stop_token(), run.id())
                              : manager_.Execute(work.request, streams, run.stop_token());
+  if (result && run.lost_bytes() != 0) {
+    result->output_truncated = true;
+    result->degraded.push_back("output: " + std::to_string(run.lost_bytes()) +
+                               " bytes could not be kept; the disk is full");
+  }
   runs_->End(run, result ? EndOf(std::move(*result), run.id()) : EndOf(result.error(), run.id()));
 }
 
@@ -100,7 +114,8 @@ base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work,
                  .most_of_tenant = principal.most_runs};
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
   auto shared = std::make_shared<CellWork>(std::move(work));
-  return Launch(std::move(begun), place, [this, shared, principal](Run& run) { PerformCell(run, *shared, principal); });
+  return Launch(std::move(begun), place, {},
+                [this, shared, principal](Run& run) { PerformCell(run, *shared, principal); });
 }
 
 void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {

@@ -1,6 +1,7 @@
 // Run: something that executes, or has executed: code, a command, a cell. It belongs to nobody's connection.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -55,6 +56,7 @@ class Run {
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] std::optional<core::TimePoint> ended_at() const;
   [[nodiscard]] std::uint64_t output_bytes() const;
+  [[nodiscard]] std::uint64_t lost_bytes() const { return log_ ? log_->lost() : 0; }  // that the disk did not take
   [[nodiscard]] base::Result<OutputReader> Output(std::uint64_t offset) const;
 
   // False when it had not ended at the deadline or when `stop` was asked for.
@@ -75,6 +77,13 @@ class Run {
     std::uint64_t number_ = 0;
   };
   static Watch WatchIt(const std::shared_ptr<const Run>& run, std::function<void()> changed);
+
+  // Those who follow it closely. After EndUnattended it ends when the last of them goes.
+  void Attach() { ++attached_; }
+  void Detach() {
+    if (--attached_ == 0 && ends_unattended_) Cancel();
+  }
+  void EndUnattended() { ends_unattended_ = true; }
 
   // Ends it as soon as it can be.
   void Cancel() { stop_.request_stop(); }
@@ -119,6 +128,8 @@ class Run {
   std::unique_ptr<OutputLog> log_;  // none when it is over
   TellingSink sink_{*this};
   std::stop_source stop_;
+  std::atomic<int> attached_ = 0;
+  std::atomic<bool> ends_unattended_ = false;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any ended_;
   core::RunState state_;

@@ -125,13 +125,14 @@ base::Result<Begun> Runs::Begin(RunOrder order) {
 
 void Runs::End(Run& run, RunEnd end) {
   const auto now = std::chrono::system_clock::now();
-  // What cannot be written is lost after a restart, and known until then.
-  (void)store_.EndRun(run.id(), end.state, end.result, now);
+  const auto written = store_.EndRun(run.id(), end.state, end.result, now);
   {
     // Before it is told: whoever hears of the end may begin the next.
     const std::scoped_lock lock(mutex_);
     ending_.emplace(run.id());
-    under_way_.erase(run.id());
+    const auto entry = under_way_.extract(run.id());
+    // What cannot be written now is tried again, and known until then.
+    if (!written && entry && written.error().code == base::Code::kUnavailable) unwritten_[run.id()] = entry.mapped();
   }
   run.Finish(std::move(end), now);
   const std::scoped_lock lock(mutex_);
@@ -146,8 +147,25 @@ std::shared_ptr<Run> Runs::FromRecord(core::RunRecord record) const {
 
 std::shared_ptr<Run> Runs::UnderWay(const std::string& id) const {
   const std::scoped_lock lock(mutex_);
-  const auto found = under_way_.find(id);
-  return found != under_way_.end() ? found->second : nullptr;
+  for (const auto* table : {&under_way_, &unwritten_})
+    if (const auto found = table->find(id); found != table->end()) return found->second;
+  return nullptr;
+}
+
+void Runs::WriteAgain() {
+  std::map<std::string, std::shared_ptr<Run>> left;
+  {
+    const std::scoped_lock lock(mutex_);
+    left = unwritten_;
+  }
+  for (const auto& [id, run] : left) {
+    const auto end = run->end();
+    if (!end) continue;
+    const auto written = store_.EndRun(id, end->state, end->result, run->ended_at().value_or(core::TimePoint{}));
+    if (!written && written.error().code == base::Code::kUnavailable) return;
+    const std::scoped_lock lock(mutex_);
+    unwritten_.erase(id);
+  }
 }
 
 base::Result<std::shared_ptr<Run>> Runs::Find(const std::string& id) const {

@@ -62,6 +62,8 @@ class Runs {
 
   // Whoever ran what is not over is dead: to be called before anything begins.
   base::Status MarkLost();
+  // What could not be written at its end.
+  void WriteAgain();
   // What nobody will ask for any more goes, with what it wrote.
   base::Status Forget(std::chrono::seconds keep_for, std::size_t keep);
   // What the runs of a session wrote.
@@ -80,6 +82,7 @@ class Runs {
   std::condition_variable left_;
   std::set<std::string> ending_;  // that are over and not told yet
   std::map<std::string, std::shared_ptr<Run>> under_way_;
+  std::map<std::string, std::shared_ptr<Run>> unwritten_;  // that are over, and not in the store
 };
 
 }  // namespace skerry::engine

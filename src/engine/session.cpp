@@ -31,12 +31,6 @@ Changes ChangesOf(const workspace::AgentWorkspace::Edited& edited) {
   return edited.change ? Changes{*edited.change} : Changes{};
 }
 
-base::Result<base::UniqueFd> OpenAgain(int directory) {
-  base::UniqueFd fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return os::ErrnoErr("open the workspace");
-  return fd;
-}
-
 core::ExecutionEnd EndOf(const base::Error& error) {
   return {.outcome = "failed", .exit_code = base::RowOf(error.code).exit_code, .reason = error.message};
 }
@@ -63,8 +57,8 @@ base::Result<Session> Session::Make(workspace::SessionDirectory directory, const
   session.directory_ = std::make_unique<workspace::SessionDirectory>(std::move(directory));
   session.recorder_ = std::move(recorder);
   session.limits_ = limits;
-  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, OpenAgain(session.directory_->root()));
-  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd stage, OpenAgain(session.directory_->stage()));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, os::OpenAgain(session.directory_->root()));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd stage, os::OpenAgain(session.directory_->stage()));
   session.files_ = std::make_unique<workspace::AgentWorkspace>(
       std::move(root), std::move(stage), workspace::WorkspaceOptions{.max_bytes = limits.max_bytes});
   if (!session.directory_->problem().empty()) session.recorder_->Warn(session.directory_->problem());
@@ -234,7 +228,7 @@ base::Result<workspace::ImportReport> Session::ImportByJournal(int archive, cons
   SKERRY_ASSIGN_OR_RETURN(const SessionRun run, NextRun(""));
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(directory_->stage(), kScratch));
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd scratch, os::OpenOwnPart(directory_->stage(), kScratch));
-  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, OpenAgain(scratch.get()));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, os::OpenAgain(scratch.get()));
   workspace::AgentWorkspace unpacked(std::move(root), base::UniqueFd(), {.max_bytes = limits_.max_bytes});
   workspace::ImportOptions inside = options;
   SKERRY_ASSIGN_OR_RETURN(inside.directory, Whereto(*files_, options.directory));
@@ -271,11 +265,6 @@ base::Result<Changes> Session::Record(const std::string& kind, const std::string
   return Recorded(kind, what, act);
 }
 
-workspace::AgentWorkspace& Session::files() const {
-  const std::scoped_lock lock(*view_mutex_);
-  return live_files_.empty() ? *files_ : *live_files_.back();
-}
-
 base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::ExecutionRequest request,
                                                  RunStreams streams, std::stop_token stop, std::string execution) {
   const bool dry = request.carry == core::Carry::kShow;
@@ -303,21 +292,6 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   return result;
 }
 
-base::Status Session::RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act) {
-  if (!live_) return base::Err(base::Code::kNotStarted, "session " + id() + " has no sandbox");
-  record.session = id();
-  SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
-  core::ExecutionEnd end = act();
-  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
-  const auto committed = manager_->CommitLive(*live_, run);
-  files_->Recount();
-  directory_->Touch();
-  end.changes = std::move(run.changes);
-  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
-  SKERRY_RETURN_IF_ERROR(committed);
-  return OpenLiveView();
-}
-
 base::Result<SessionRun> Session::NextRun(std::string execution) const {
   SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, files_->CurrentUsage());
   return SessionRun{.directory = *directory_,
@@ -325,53 +299,6 @@ base::Result<SessionRun> Session::NextRun(std::string execution) const {
                     .max_bytes = limits_.max_bytes,
                     .allowance_bytes = limits_.max_bytes > usage.bytes ? limits_.max_bytes - usage.bytes : 0,
                     .memory = live_ ? &live_->memory : nullptr};
-}
-
-base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
-                                const core::SandboxLimits& limits) {
-  if (live_) return base::Err(base::Code::kConflict, "session " + id() + " lives already");
-  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
-  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits));
-  manager_ = &manager;
-  return OpenLiveView();
-}
-
-// The workspace as the programs see it. What is made there has to belong to their user: no other one exists for them.
-base::Status Session::OpenLiveView() {
-  const std::scoped_lock order(live_->order, *view_mutex_);
-  if (!live_files_.empty() && generation_ == live_->generation) return {};
-  const auto view = live_->sandbox->View();
-  if (!view) return base::Err(base::Code::kInternal, "the sandbox has no view of its workspace");
-  SKERRY_ASSIGN_OR_RETURN(identity_, os::IdentityOf(view->merged));
-  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd merged, OpenAgain(view->merged));
-  live_files_.push_back(std::make_unique<workspace::AgentWorkspace>(
-      std::move(merged), base::UniqueFd(), workspace::WorkspaceOptions{.max_bytes = limits_.max_bytes}));
-  generation_ = live_->generation;
-  return {};
-}
-
-base::Status Session::CommitLive(const Changes& own) {
-  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
-  SKERRY_RETURN_IF_ERROR(manager_->CommitLive(*live_, run));
-  files_->Recount();
-  // The rest is what programs did that live on.
-  std::erase_if(run.changes, [&](const core::FileChange& change) {
-    return std::ranges::find(own, change.path, &core::FileChange::path) != own.end();
-  });
-  if (run.changes.empty()) return {};
-  SKERRY_ASSIGN_OR_RETURN(const std::string execution,
-                          recorder_->Begin({.session = id(), .kind = "background", .what = "programs that live on"}));
-  return recorder_->End(execution, {.outcome = "exited", .changes = std::move(run.changes)});
-}
-
-base::Status Session::EndLife() {
-  if (!live_) return {};
-  SKERRY_RETURN_IF_ERROR(live_->sandbox->Stop());
-  const auto committed = CommitLive({});
-  live_files_.clear();
-  live_.reset();
-  manager_ = nullptr;
-  return committed;
 }
 
 base::Result<std::string> Session::Diff() const {

@@ -33,7 +33,9 @@ base::Result<Session> Sessions::Begin(const std::string& id) const {
     (void)directory.Remove();
     return std::unexpected(store.error());
   }
-  return Session::Make(std::move(directory), options_.limits, recorder_);
+  auto session = Session::Make(std::move(directory), options_.limits, recorder_);
+  if (!session) (void)Delete(id, base::Deadline::After(std::chrono::seconds(1)));  // nobody would find it
+  return session;
 }
 
 base::Status Sessions::Furnish(Session& session) const {

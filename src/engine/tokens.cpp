@@ -58,6 +58,14 @@ base::Result<core::TokenRecord> Tokens::Check(std::string_view secret) const {
   return found->second;
 }
 
+bool Tokens::Holds(std::string_view id) const {
+  const auto now = std::chrono::system_clock::now();
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(by_digest_, [&](const auto& entry) {
+    return entry.second.id == id && (!entry.second.expires_at || *entry.second.expires_at > now);
+  });
+}
+
 base::Status Tokens::Revoke(const std::string& id) {
   SKERRY_RETURN_IF_ERROR(store_->RevokeToken(id, std::chrono::system_clock::now()));
   const std::scoped_lock lock(mutex_);

@@ -38,6 +38,8 @@ class Tokens {
   // kUnauthenticated for one that is unknown, revoked or expired: nobody is told which.
   [[nodiscard]] base::Result<core::TokenRecord> Check(std::string_view secret) const;
   [[nodiscard]] base::Result<std::vector<core::TokenRecord>> List() const { return store_->Tokens(); }
+  // Whether the token of this id would pass now.
+  [[nodiscard]] bool Holds(std::string_view id) const;
   // kNotFound. From now on it is refused.
   base::Status Revoke(const std::string& id);
 

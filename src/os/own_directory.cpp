@@ -54,4 +54,10 @@ base::Result<std::vector<std::string>> NamesOf(int directory_fd) {
   return names;
 }
 
+base::Result<base::UniqueFd> OpenAgain(int directory) {
+  base::UniqueFd fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoErr("open a directory again");
+  return fd;
+}
+
 }  // namespace skerry::os

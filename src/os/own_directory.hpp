@@ -16,6 +16,9 @@ base::Result<base::UniqueFd> OpenOwnDirectory(const std::string& path);
 // The same for a directory in it.
 base::Result<base::UniqueFd> OpenOwnPart(int parent, const char* name);
 
+// The same directory, for reading, with a position of its own.
+base::Result<base::UniqueFd> OpenAgain(int directory);
+
 // Names, without "." and "..", in no order.
 base::Result<std::vector<std::string>> NamesOf(int directory_fd);
 

@@ -1,7 +1,8 @@
 // Any bytes as JSON from strangers, and its fields.
 //
-// The rules: accepted is what nlohmann's own parser accepts, is UTF-8, repeats no name and keeps to the limits, and the
-// value is the same; written down, it is accepted again. A field that is given out is what was asked for.
+// The rules: accepted is what nlohmann's own parser accepts, is UTF-8 without a mark or a NUL, repeats no name and
+// keeps to the limits, and the value is the same; written down, it is accepted again. A field that is given out is what
+// was asked for.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -61,7 +62,8 @@ Unusual LookAt(std::string_view text) {
 
 void CheckAccepted(std::string_view text, const StrictLimits& limits) {
   const auto value = skerry::json::ParseStrict(text, limits);
-  bool expected = skerry::base::IsValidUtf8(text) && Json::accept(text);
+  bool expected = skerry::base::IsValidUtf8(text) && !text.starts_with("\xef\xbb\xbf") && !text.contains('\0') &&
+                  Json::accept(text);
   if (expected) {
     const Unusual unusual = LookAt(text);
     expected = !unusual.repeats && unusual.depth <= limits.depth && unusual.values <= limits.values;

@@ -26,6 +26,13 @@ Refusal Busy() {
           .headers = {{"Retry-After", "1"}}};
 }
 
+Refusal TooMany() {
+  return {.status = 429,
+          .code = "rate_limited",
+          .message = "too many requests at once; wait for some of them",
+          .headers = {{"Retry-After", "1"}}};
+}
+
 Refusal NeedsUpgrade() {
   return {.status = 426,
           .code = "upgrade_required",
@@ -176,6 +183,11 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
 asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, Response& response) {
   const Route& route = *exchange.route;
   if (route.where == Where::kWorker && service_.requests >= service_.options.limits.requests_at_once) co_return Busy();
+  // Nobody takes all the threads there are.
+  const Caller& caller = exchange.request.caller;
+  const bool counted = route.where == Where::kWorker && caller.requests_per_second != 0;
+  if (counted && service_.requests_of[caller.id] >= service_.options.limits.requests_per_caller) co_return TooMany();
+  if (counted) ++service_.requests_of[caller.id];
   gone_ = std::stop_source();
   exchange.request.gone = gone_.get_token();
   ++service_.requests;
@@ -188,6 +200,7 @@ asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, R
     LookAt(Watched::kNothing);
   }
   --service_.requests;
+  if (counted && --service_.requests_of[caller.id] == 0) service_.requests_of.erase(caller.id);
   if (!taken) co_return Busy();
   if (gone_.stop_requested()) Abort();
   if (std::holds_alternative<std::unique_ptr<Conversation>>(response.body) && !CanUpgrade(exchange)) {

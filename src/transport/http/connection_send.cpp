@@ -121,12 +121,27 @@ asio::awaitable<Connection::Sent> Connection::SendStream(Exchange& exchange, Res
   co_return sent;
 }
 
+namespace {
+
+// A library below may run out of memory: that ends this stream and nothing else.
+std::optional<Pull> NextOf(Stream& stream, std::string& piece) {
+  try {
+    return stream.Next(piece);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 asio::awaitable<bool> Connection::Pump(Stream& stream, Coding coding, Event& wake, Sent& sent) {
   std::string piece;
   std::string frame;
   for (;;) {
     piece.clear();
-    const Pull pull = stream.Next(piece);
+    const std::optional<Pull> next = NextOf(stream, piece);
+    if (!next) co_return false;
+    const Pull pull = *next;
     sent.bytes += piece.size();
     if (coding == Coding::kChunked && !piece.empty()) frame = ChunkOf(piece);
     if (coding == Coding::kChunked && pull == Pull::kEnd) frame += "0\r\n\r\n";

@@ -39,6 +39,7 @@ struct Limits {
   std::chrono::milliseconds write_time{30'000};   // without any progress
   std::chrono::milliseconds idle_time{75'000};    // between requests
   std::size_t requests_at_once = 512;             // handlers that run or wait
+  std::size_t requests_per_caller = 128;          // of them those of one who has a rate
   std::size_t websocket_message = std::size_t{1} << 20U;
 };
 

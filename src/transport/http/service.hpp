@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "base/worker_pool.hpp"
 #include "transport/http/gate.hpp"
@@ -22,6 +24,7 @@ struct Service {
   base::WorkerPool& workers;
   Gate gate;
   bool draining = false;
+  std::map<std::string, std::size_t> requests_of;  // callers who have a rate
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> requests = 0;  // whose handler runs or waits
   std::atomic<std::uint64_t> served = 0;

@@ -10,6 +10,15 @@
 namespace skerry::transport::http {
 namespace {
 
+// A library below may run out of memory: that ends this conversation and nothing else.
+Pull NextOf(Conversation& conversation, WebSocketMessage& message) {
+  try {
+    return conversation.Next(message);
+  } catch (const std::exception&) {
+    return Pull::kEnd;
+  }
+}
+
 namespace beast = boost::beast;
 namespace websocket = beast::websocket;
 
@@ -104,7 +113,7 @@ class Talk {
   asio::awaitable<void> Write() {
     while (!reader_is_over_ && !ended_) {
       WebSocketMessage message;
-      const Pull pull = call_.conversation.Next(message);
+      const Pull pull = NextOf(call_.conversation, message);
       if (pull == Pull::kEnd) {
         co_await SayGoodbye();
         co_return;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ struct Api {
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
+  mutable std::mutex large;  // held by whoever puts a large answer together
 };
 
 // Bits of Route::scopes: whoever has any of them may.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/strict.hpp"
+#include "transport/v1/admission.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/signals.hpp"
 
@@ -14,16 +15,20 @@ constexpr std::size_t kAtOnce = std::size_t{64} << 10U;
 
 class Attachment : public http::Conversation {
  public:
-  Attachment(Api& api, std::shared_ptr<engine::Run> run, engine::OutputReader reader, OnDisconnect on_disconnect)
-      : api_(api), run_(std::move(run)), reader_(std::move(reader)), on_disconnect_(on_disconnect) {}
+  Attachment(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader)
+      : api_(api), admission_(api, request), run_(std::move(run)), reader_(std::move(reader)) {}
+  ~Attachment() override {
+    if (attached_) run_->Detach();
+  }
 
   void Begin(std::function<void()> wake) override {
     wake_ = wake;
+    tick_ = api_.ticker.Register(wake);
     watch_ = engine::Run::WatchIt(run_, std::move(wake));
   }
 
   http::Pull Next(http::WebSocketMessage& message) override {
-    if (said_exit_) return http::Pull::kEnd;
+    if (said_exit_ || !admission_.Holds()) return http::Pull::kEnd;
     if (pieces_.empty()) {
       // Before the last look at the output: nothing is written behind the end.
       end_ = run_->end();
@@ -74,7 +79,7 @@ class Attachment : public http::Conversation {
   }
 
   void Closed() override {
-    if (on_disconnect_ == OnDisconnect::kCancel && !said_exit_) run_->Cancel();
+    if (std::exchange(attached_, false)) run_->Detach();
   }
 
  private:
@@ -110,25 +115,29 @@ class Attachment : public http::Conversation {
   }
 
   Api& api_;
+  Admission admission_;
   std::shared_ptr<engine::Run> run_;
   engine::OutputReader reader_;
-  OnDisconnect on_disconnect_;
   std::function<void()> wake_;
   engine::Run::Watch watch_;
+  Ticker::Registration tick_;
   std::deque<engine::OutputPiece> pieces_;
   std::optional<engine::RunEnd> end_;
   std::size_t fed_ = 0;  // of the message that did not fit
+  bool attached_ = true;
   bool asked_ = false;
   bool said_exit_ = false;
 };
 
 }  // namespace
 
-base::Result<http::Response> Attach(Api& api, std::shared_ptr<engine::Run> run, std::uint64_t offset,
-                                    OnDisconnect on_disconnect) {
+base::Result<http::Response> Attach(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
+                                    std::uint64_t offset, OnDisconnect on_disconnect) {
   SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run->Output(offset));
+  if (on_disconnect == OnDisconnect::kCancel) run->EndUnattended();
+  run->Attach();
   http::Response response{.status = 101};
-  response.body = std::make_unique<Attachment>(api, std::move(run), std::move(reader), on_disconnect);
+  response.body = std::make_unique<Attachment>(api, request, std::move(run), std::move(reader));
   return response;
 }
 

@@ -10,8 +10,9 @@
 
 namespace skerry::transport::v1 {
 
-// Messages as api/openapi.yaml says. From an offset of the output on. `api` is borrowed.
-base::Result<http::Response> Attach(Api& api, std::shared_ptr<engine::Run> run, std::uint64_t offset,
-                                    OnDisconnect on_disconnect);
+// Messages as api/openapi.yaml says. From an offset of the output on. With kCancel the command ends when nobody is
+// attached any more. `api` is borrowed.
+base::Result<http::Response> Attach(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
+                                    std::uint64_t offset, OnDisconnect on_disconnect);
 
 }  // namespace skerry::transport::v1

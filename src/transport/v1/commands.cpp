@@ -80,6 +80,7 @@ base::Result<http::Response> Start(Api& api, const http::Request& request) {
   if (!order.background) return Answer(api, request, std::move(order.work), order.on_disconnect);
   SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
                           api.host.Execute(PrincipalOf(request), std::move(order.work), engine::Place::kBeside));
+  if (order.on_disconnect == OnDisconnect::kCancel) begun.run->EndUnattended();
   http::Response response = JsonAnswer(begun.replayed ? 200 : 201, ExecutionToJson(*begun.run));
   if (begun.replayed) response.headers.Add("Idempotent-Replayed", "true");
   return response;
@@ -102,6 +103,7 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
+  const std::scoped_lock turn(api.large);
   SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
   return JsonAnswer(200, whole);
 }
@@ -160,7 +162,7 @@ base::Result<http::Response> AttachTo(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(auto run, CommandOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
   SKERRY_ASSIGN_OR_RETURN(const std::string word, WordOf(request, "on_disconnect", kWords, "continue"));
-  return Attach(api, std::move(run), offset, word == "kill" ? OnDisconnect::kCancel : OnDisconnect::kContinue);
+  return Attach(api, request, std::move(run), offset, word == "kill" ? OnDisconnect::kCancel : OnDisconnect::kContinue);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Running code: on its own, or in a session.
-#include <array>
+#include <algorithm>
 #include <utility>
 
 #include "transport/v1/api.hpp"
@@ -23,6 +23,9 @@ base::Result<engine::Work> WorkOf(Api& api, const http::Request& request,
   engine::Work work{.session = std::move(session)};
   const engine::SessionSettings& settings = work.session ? work.session->settings() : api.host.options().defaults;
   SKERRY_RETURN_IF_ERROR(ReadCode(fields, settings, work));
+  if (const std::uint64_t most = std::max(settings.limits.memory_mb, api.host.options().defaults.limits.memory_mb);
+      work.request.max_memory_mb > most && !HasScope(request, core::TokenScope::kAdmin))
+    fields.Fail("max_memory_mb", "is at most " + std::to_string(most) + " for this token");
   SKERRY_RETURN_IF_ERROR(api.host.manager().Choose(work.request.sandbox_type));
   SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
   on_disconnect = ReadOnDisconnect(fields);

@@ -36,6 +36,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t wait, NumberOf(request, "wait_seconds", 0, kLongestWait, 0));
   (void)run->Await(base::Deadline::After(std::chrono::seconds(wait)), request.gone);
+  const std::scoped_lock turn(api.large);
   SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
   return JsonAnswer(200, whole);
 }
@@ -44,7 +45,7 @@ base::Result<http::Response> Events(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"offset"}));
   SKERRY_ASSIGN_OR_RETURN(auto run, RunOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
-  return EventsOf(api, std::move(run), offset);
+  return EventsOf(api, request, std::move(run), offset);
 }
 
 base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
@@ -52,6 +53,7 @@ base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   run->Cancel();
   (void)run->Await(base::Deadline::After(std::chrono::seconds(10)), request.gone);
+  const std::scoped_lock turn(api.large);
   SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
   return JsonAnswer(200, whole);
 }

@@ -45,7 +45,8 @@ base::Result<std::uint64_t> OffsetOf(const http::Request& request) {
   if (last && !request.head.query.Find("offset")) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(last->data(), last->data() + last->size(), value);
-    if (error == std::errc() && end == last->data() + last->size()) return value;
+    const bool fits = value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (error == std::errc() && end == last->data() + last->size() && fits) return value;
     return base::Err(base::Code::kInvalidArgument, "Last-Event-ID must be a whole number");
   }
   return NumberOf(request, "offset", 0, std::numeric_limits<std::int64_t>::max(), 0);

@@ -8,7 +8,7 @@
 namespace skerry::transport::v1 {
 namespace {
 
-constexpr std::size_t kMostOutput = std::size_t{256} << 20U;  // of one answer
+constexpr std::size_t kMostOutput = std::size_t{16} << 20U;  // of one answer; the rest is to be had piece by piece
 
 Json TimeOrNull(const std::optional<core::TimePoint>& time) {
   return time ? Json(json::Rfc3339(*time)) : Json(nullptr);
@@ -55,7 +55,11 @@ base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine
     }
   }
   if (standard_output.empty() && standard_error.empty()) return end.result;
-  return json::WithStreams(end.result, standard_output, standard_error);
+  std::string result = json::WithStreams(end.result, standard_output, standard_error);
+  if (end.output_bytes <= kMostOutput) return result;
+  Json object = Json::parse(result, nullptr, false);
+  if (object.is_object()) object["output_truncated"] = true;
+  return object.dump();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "transport/v1/admission.hpp"
 #include "transport/v1/run_json.hpp"
 
 namespace skerry::transport::v1 {
@@ -12,8 +13,13 @@ constexpr std::chrono::seconds kSilence{15};  // after which a comment says that
 
 class RunEvents : public http::Stream {
  public:
-  RunEvents(Api& api, std::shared_ptr<engine::Run> run, engine::OutputReader reader, OnDisconnect on_disconnect)
-      : api_(api), run_(std::move(run)), reader_(std::move(reader)), on_disconnect_(on_disconnect) {}
+  RunEvents(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader,
+            OnDisconnect on_disconnect)
+      : api_(api),
+        admission_(api, request),
+        run_(std::move(run)),
+        reader_(std::move(reader)),
+        on_disconnect_(on_disconnect) {}
   ~RunEvents() override {
     if (!ended_ && on_disconnect_ == OnDisconnect::kCancel) run_->Cancel();
   }
@@ -45,7 +51,7 @@ class RunEvents : public http::Stream {
   }
 
   http::Pull Tell(std::string& bytes) {
-    if (ended_) return http::Pull::kEnd;
+    if (ended_ || !admission_.Holds()) return http::Pull::kEnd;
     if (!std::exchange(begun_, true)) Put(bytes, "started", {{"execution_id", run_->id()}});
     // Before the last look at the output: nothing is written behind the end.
     const auto end = run_->end();
@@ -84,6 +90,7 @@ class RunEvents : public http::Stream {
   }
 
   Api& api_;
+  Admission admission_;
   std::shared_ptr<engine::Run> run_;
   engine::OutputReader reader_;
   OnDisconnect on_disconnect_;
@@ -102,11 +109,11 @@ bool WantsEvents(const http::Request& request) {
   return accept && accept->contains("text/event-stream");
 }
 
-base::Result<http::Response> EventsOf(Api& api, std::shared_ptr<engine::Run> run, std::uint64_t offset,
-                                      OnDisconnect on_disconnect) {
+base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
+                                      std::uint64_t offset, OnDisconnect on_disconnect) {
   SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run->Output(offset));
   http::Response response{.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}}};
-  response.body = std::make_unique<RunEvents>(api, std::move(run), std::move(reader), on_disconnect);
+  response.body = std::make_unique<RunEvents>(api, request, std::move(run), std::move(reader), on_disconnect);
   return response;
 }
 

@@ -18,7 +18,7 @@ namespace skerry::transport::v1 {
 enum class OnDisconnect { kContinue, kCancel };
 
 // From an offset of its output on. `api` is borrowed.
-base::Result<http::Response> EventsOf(Api& api, std::shared_ptr<engine::Run> run, std::uint64_t offset,
-                                      OnDisconnect on_disconnect = OnDisconnect::kContinue);
+base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
+                                      std::uint64_t offset, OnDisconnect on_disconnect = OnDisconnect::kContinue);
 
 }  // namespace skerry::transport::v1

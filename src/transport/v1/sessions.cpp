@@ -52,7 +52,25 @@ base::Status ReadMode(const Api& api, json::Fields& fields, engine::SessionSetti
   return {};
 }
 
-base::Result<engine::NewSession> ReadSession(const Api& api, const nlohmann::json& body) {
+// What the configuration gives is the most that a token may ask for; who may do everything may ask for more.
+base::Status CheckLimits(const Api& api, const http::Request& request, const core::SandboxLimits& wanted) {
+  if (HasScope(request, core::TokenScope::kAdmin)) return {};
+  const core::SandboxLimits& most = api.host.options().defaults.limits;
+  const auto check = [](const char* name, std::uint64_t value, std::uint64_t high) -> base::Status {
+    if (value <= high) return {};
+    return base::Err(base::Code::kInvalidArgument,
+                     std::string("limits.") + name + " is at most " + std::to_string(high) + " for this token");
+  };
+  SKERRY_RETURN_IF_ERROR(check("memory_mb", wanted.memory_mb, most.memory_mb));
+  SKERRY_RETURN_IF_ERROR(check("pids", wanted.pids, most.pids));
+  SKERRY_RETURN_IF_ERROR(check("disk_mb", wanted.disk_mb, most.disk_mb));
+  const bool unlimited = most.cpu_percent == 0;
+  if (!unlimited && wanted.cpu_percent == 0)
+    return base::Err(base::Code::kInvalidArgument, "limits.cpu_percent must not be 0 for this token");
+  return unlimited ? base::Status{} : check("cpu_percent", wanted.cpu_percent, most.cpu_percent);
+}
+
+base::Result<engine::NewSession> ReadSession(const Api& api, const http::Request& request, const nlohmann::json& body) {
   json::Fields fields(body);
   engine::NewSession wanted{.settings = api.host.options().defaults, .ttl = api.host.options().ttl};
   engine::SessionSettings& settings = wanted.settings;
@@ -67,6 +85,7 @@ base::Result<engine::NewSession> ReadSession(const Api& api, const nlohmann::jso
   if (auto variables = fields.Map("environment", 256, 32'768)) settings.environment = *std::move(variables);
   if (auto metadata = fields.Map("metadata", 64, 1024)) settings.metadata = *std::move(metadata);
   SKERRY_RETURN_IF_ERROR(fields.Finish());
+  SKERRY_RETURN_IF_ERROR(CheckLimits(api, request, settings.limits));
   // The same rules as for a run.
   SKERRY_RETURN_IF_ERROR(core::Validate({.code = "-", .environment = settings.environment}));
   SKERRY_RETURN_IF_ERROR(api.host.manager().Choose(settings.backend));
@@ -81,7 +100,7 @@ base::Result<engine::NewSession> ReadSession(const Api& api, const nlohmann::jso
 base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
-  SKERRY_ASSIGN_OR_RETURN(engine::NewSession wanted, ReadSession(api, body));
+  SKERRY_ASSIGN_OR_RETURN(engine::NewSession wanted, ReadSession(api, request, body));
   SKERRY_ASSIGN_OR_RETURN(wanted.claim, ClaimOf(request));
   SKERRY_ASSIGN_OR_RETURN(const engine::Host::Made made, api.host.Create(PrincipalOf(request), std::move(wanted)));
   http::Response response = JsonAnswer(made.replayed ? 200 : 201, SessionToJson(api, *made.session));

@@ -1,8 +1,11 @@
 #include "transport/v1/work.hpp"
 
 #include <array>
+#include <mutex>
+#include <optional>
 #include <utility>
 
+#include "transport/v1/archive_spool.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"
 
@@ -16,6 +19,16 @@ constexpr std::size_t kMostVariables = 256;
 constexpr std::size_t kLongestVariable = std::size_t{32} << 10U;
 constexpr std::uint64_t kMostMemory = 1U << 20U;
 constexpr std::uint64_t kMostOutput = 1024;
+constexpr std::size_t kLarge = std::size_t{1} << 20U;  // an answer that does not stay in memory until it is sent
+
+base::Result<http::Response> SpooledAnswer(const Api& api, const http::Request& request, const std::string& text) {
+  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool, ArchiveSpool::Make(api.host.options().state_directory, request.gone));
+  SKERRY_RETURN_IF_ERROR(spool.Write(text));
+  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
+  http::Response response{.headers = {{"Content-Type", "application/json"}}};
+  response.body = http::FileBody{.fd = std::move(whole.file), .offset = 0, .length = whole.size};
+  return response;
+}
 
 }  // namespace
 
@@ -85,15 +98,23 @@ base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request,
     return response;
   };
   if (WantsEvents(request)) {
-    SKERRY_ASSIGN_OR_RETURN(http::Response response, EventsOf(api, begun.run, 0, on_disconnect));
+    SKERRY_ASSIGN_OR_RETURN(http::Response response, EventsOf(api, request, begun.run, 0, on_disconnect));
     return replayed(std::move(response));
   }
+  if (!begun.run->end())
+    return base::Err(base::Code::kTimeout, "the run has not ended yet");  // nobody listens any more
+  // Few at a time: each costs several times its size while it is made.
+  std::optional<std::scoped_lock<std::mutex>> turn;
+  if (begun.run->output_bytes() > kLarge) turn.emplace(api.large);
   SKERRY_ASSIGN_OR_RETURN(std::string result, WholeResult(*begun.run));
-  return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
+  if (result.size() <= kLarge) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
+  SKERRY_ASSIGN_OR_RETURN(http::Response response, SpooledAnswer(api, request, result));
+  return replayed(std::move(response));
 }
 
 base::Result<http::Response> Answer(Api& api, const http::Request& request, engine::Work work,
                                     OnDisconnect on_disconnect) {
+  work.gone = request.gone;
   if (on_disconnect == OnDisconnect::kCancel) work.cancel = request.gone;
   const auto place = WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
   SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun, api.host.Execute(PrincipalOf(request), std::move(work), place));

@@ -1,0 +1,77 @@
+// A session whose processes live on: its sandbox, its view of the files, its commits.
+#include <algorithm>
+#include <utility>
+
+#include "engine/session.hpp"
+#include "os/own_directory.hpp"
+
+namespace skerry::engine {
+
+workspace::AgentWorkspace& Session::files() const {
+  const std::scoped_lock lock(*view_mutex_);
+  return live_files_.empty() ? *files_ : *live_files_.back();
+}
+
+base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
+                                const core::SandboxLimits& limits) {
+  if (live_) return base::Err(base::Code::kConflict, "session " + id() + " lives already");
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
+  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits));
+  manager_ = &manager;
+  return OpenLiveView();
+}
+
+// The workspace as the programs see it. What is made there has to belong to their user: no other one exists for them.
+base::Status Session::OpenLiveView() {
+  const std::scoped_lock order(live_->order, *view_mutex_);
+  if (!live_files_.empty() && generation_ == live_->generation) return {};
+  const auto view = live_->sandbox->View();
+  if (!view) return base::Err(base::Code::kInternal, "the sandbox has no view of its workspace");
+  SKERRY_ASSIGN_OR_RETURN(identity_, os::IdentityOf(view->merged));
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd merged, os::OpenAgain(view->merged));
+  live_files_.push_back(std::make_unique<workspace::AgentWorkspace>(
+      std::move(merged), base::UniqueFd(), workspace::WorkspaceOptions{.max_bytes = limits_.max_bytes}));
+  generation_ = live_->generation;
+  return {};
+}
+
+base::Status Session::CommitLive(const Changes& own) {
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
+  SKERRY_RETURN_IF_ERROR(manager_->CommitLive(*live_, run));
+  files_->Recount();
+  // The rest is what programs did that live on.
+  std::erase_if(run.changes, [&](const core::FileChange& change) {
+    return std::ranges::find(own, change.path, &core::FileChange::path) != own.end();
+  });
+  if (run.changes.empty()) return {};
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution,
+                          recorder_->Begin({.session = id(), .kind = "background", .what = "programs that live on"}));
+  return recorder_->End(execution, {.outcome = "exited", .changes = std::move(run.changes)});
+}
+
+base::Status Session::EndLife() {
+  if (!live_) return {};
+  SKERRY_RETURN_IF_ERROR(live_->sandbox->Stop());
+  const auto committed = CommitLive({});
+  live_files_.clear();
+  live_.reset();
+  manager_ = nullptr;
+  return committed;
+}
+
+base::Status Session::RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act) {
+  if (!live_) return base::Err(base::Code::kNotStarted, "session " + id() + " has no sandbox");
+  record.session = id();
+  SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
+  core::ExecutionEnd end = act();
+  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
+  const auto committed = manager_->CommitLive(*live_, run);
+  files_->Recount();
+  directory_->Touch();
+  end.changes = std::move(run.changes);
+  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  SKERRY_RETURN_IF_ERROR(committed);
+  return OpenLiveView();
+}
+
+}  // namespace skerry::engine

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -109,6 +111,18 @@ void Append(bench::Baselines& all, bench::Baselines more) {
   std::ranges::move(more.left_out, std::back_inserter(all.left_out));
 }
 
+// What one subject left to do in the background must not be charged to the next: all of a group wait for all.
+void SettleTogether(std::vector<bench::Subject>& subjects) {
+  std::map<std::string, std::vector<std::function<void()>>> settles;
+  for (const bench::Subject& subject : subjects)
+    if (subject.settle) settles[subject.group].push_back(subject.settle);
+  for (bench::Subject& subject : subjects)
+    if (const auto found = settles.find(subject.group); found != settles.end())
+      subject.settle = [all = found->second] {
+        for (const auto& settle : all) settle();
+      };
+}
+
 // `stand` is nullptr when nothing is to be run.
 base::Result<bench::Report> Measure(const Context& context, const BenchOptions& options, BenchStand* stand,
                                     const std::stop_token& stop) {
@@ -125,6 +139,7 @@ base::Result<bench::Report> Measure(const Context& context, const BenchOptions& 
   if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
   if (stand != nullptr && Asks(options, Kind::kFiles))
     Append(all, bench::FindWorkspaceSubjects(std::filesystem::temp_directory_path().string(), &stand->native()));
+  SettleTogether(all.subjects);
   std::vector<bench::Group> groups = bench::Grouped(all.subjects, all.left_out);
   std::erase_if(groups, [&](const bench::Group& group) { return !IsAsked(options, group.name); });
   const ProgressLine line;

@@ -64,6 +64,10 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["sandbox_type"] = result.sandbox_type.empty() ? Json(nullptr) : Json(result.sandbox_type);
   object["start"] = core::NameOf(result.start);
   object["execution_time_ms"] = result.execution_time.count();
+  const auto milliseconds = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; };
+  object["timings_ms"] = {{"obtain", milliseconds(result.timings.obtain)},
+                          {"run", milliseconds(result.timings.run)},
+                          {"finish", milliseconds(result.timings.finish)}};
   object["files_created"] = TextsToJson(result.files_created);
   object["files_changed"] = TextsToJson(result.files_changed);
   object["files_deleted"] = TextsToJson(result.files_deleted);

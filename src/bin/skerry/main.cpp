@@ -58,5 +58,6 @@ void FillStandardDescriptors() {
 
 int main(int argc, char** argv) {
   FillStandardDescriptors();
-  return cli::RunApp(argc, argv, {.make_backends = MakeBackends, .open_store = OpenStore, .open_service_store = OpenServiceStore});
+  return cli::RunApp(argc, argv,
+                     {.make_backends = MakeBackends, .open_store = OpenStore, .open_service_store = OpenServiceStore});
 }

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -86,6 +89,19 @@ void AwaitStop(int stop_fd) {
   }
 }
 
+// Requests get their time; then runs are ended, so that whoever waits for one is told how it ended.
+bool DrainThenStop(http::Server& server, engine::Host& host, std::chrono::seconds time) {
+  std::jthread ender([&](const std::stop_token& drained) {
+    std::mutex mutex;
+    std::condition_variable_any waiting;
+    std::unique_lock lock(mutex);
+    (void)waiting.wait_for(lock, drained, time, [&] { return drained.stop_requested(); });
+    host.StopRuns();
+  });
+  constexpr auto kForAnswers = 5s;
+  return server.Drain(base::Deadline::After(time + kForAnswers));
+}
+
 }  // namespace
 
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd) {
@@ -117,9 +133,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   http::NotifySystemd("STOPPING=1");
   draining = true;
   options.say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
-  if (!server->Drain(base::Deadline::After(options.drain))) options.say("requests were cut off");
-  // Handlers that wait for a run are let go before the server waits for them.
-  host->StopRuns();
+  if (!DrainThenStop(*server, *host, options.drain)) options.say("requests were cut off");
   server.reset();
   if (!listening.path.empty()) (void)::unlink(listening.path.c_str());
   return {};

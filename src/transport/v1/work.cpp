@@ -108,8 +108,10 @@ base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request,
   if (begun.run->output_bytes() > kLarge) turn.emplace(api.large);
   SKERRY_ASSIGN_OR_RETURN(std::string result, WholeResult(*begun.run));
   if (result.size() <= kLarge) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
-  SKERRY_ASSIGN_OR_RETURN(http::Response response, SpooledAnswer(api, request, result));
-  return replayed(std::move(response));
+  auto spooled = SpooledAnswer(api, request, result);
+  // Where the disk is full it has to stay in memory.
+  if (!spooled) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
+  return replayed(std::move(*spooled));
 }
 
 base::Result<http::Response> Answer(Api& api, const http::Request& request, engine::Work work,

@@ -22,8 +22,8 @@ constexpr std::uint64_t kMaxSpooled = std::uint64_t{4} << 30U;
 base::Result<base::UniqueFd> NamelessFile() {
   const char* chosen = std::getenv("TMPDIR");
   const std::string directory = chosen != nullptr && *chosen != '\0' ? chosen : "/tmp";
-  base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file.valid()) return os::ErrnoErr("make a temporary file in " + directory);
+  auto file = os::NamelessFile(directory);
+  if (!file) return base::Err(file.error().code, file.error().message + " in " + directory);
   return file;
 }
 

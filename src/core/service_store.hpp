@@ -74,7 +74,6 @@ struct RunRecord {
   std::string kind;      // "execute", "command", "cell"
   std::string language;  // of code; "" of a command
   std::string what;      // the beginning of it, for lists
-  std::string options;   // text of whoever made it
   RunState state = RunState::kWaiting;
   std::string result;  // text of whoever made it; "" until the end
   TimePoint created_at;

@@ -322,16 +322,13 @@ void Host::Tend(const std::stop_token& stop) {
   }
 }
 
-// S4.1: by when somebody last worked with the files, also before this process was there.
+// S4.1: by when somebody last worked with the files, also before this process was there. Their directories are gone
+// then.
 void Host::RemoveUnused() {
-  const auto oldest = std::chrono::system_clock::now() - options_.sessions.cleanup_after;
-  const auto there = sessions_->List();
-  if (!there) return;
-  for (const SessionSummary& summary : *there) {
-    if (summary.busy || summary.used_at > oldest) continue;
-    for (const auto& session : List({.everybody = true}))
-      if (session->life().workspace() == summary.id && !session->life().HasSandbox()) (void)Remove(session);
-  }
+  const auto swept = sessions_->Sweep();
+  if (!swept) return;
+  for (const auto& session : List({.everybody = true}))
+    if (std::ranges::find(*swept, session->life().workspace()) != swept->end()) (void)Remove(session);
 }
 
 void Host::Log(const std::string& text) const {

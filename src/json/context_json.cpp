@@ -3,17 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
+#include "json/bytes.hpp"
 #include "json/execution_json.hpp"
 
 namespace skerry::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void SetStream(Json& object, const std::string& name, const std::string& bytes) {
-  object[name] = base::ToValidUtf8(bytes);
-  if (!base::IsValidUtf8(bytes)) object[name + "_base64"] = Base64(bytes);
-}
 
 Json OutputsToJson(const std::vector<core::CellOutput>& outputs) {
   Json array = Json::array();
@@ -53,8 +49,8 @@ std::string ToJson(const CellReport& report) {
   const bool exited = result.outcome.kind == core::OutcomeKind::kExited;
   Json object;
   object["success"] = exited && result.outcome.exit_code == 0 && result.alive;
-  SetStream(object, "stdout", report.standard_output);
-  SetStream(object, "stderr", report.standard_error);
+  AddBytes(object, "stdout", report.standard_output);
+  AddBytes(object, "stderr", report.standard_error);
   object["exit_code"] = result.outcome.exit_code;
   object["error"] = TextOrNull(ErrorLine(result));
   object["error_name"] = TextOrNull(result.error ? result.error->name : "");
@@ -82,9 +78,9 @@ std::string WithStreams(const std::string& report, const std::string& standard_o
   Json object;
   for (const auto& [name, value] : given.items()) {
     if (name == "stdout") {
-      SetStream(object, name, standard_output);
+      AddBytes(object, name, standard_output);
     } else if (name == "stderr") {
-      SetStream(object, name, standard_error);
+      AddBytes(object, name, standard_error);
     } else if (name != "stdout_base64" && name != "stderr_base64") {
       object[name] = value;
     }

@@ -5,17 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
+#include "json/bytes.hpp"
 #include "json/risk_json.hpp"
 
 namespace skerry::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void AddStream(Json& object, const std::string& name, const std::string& bytes) {
-  object[name] = base::ToValidUtf8(bytes);
-  if (!base::IsValidUtf8(bytes)) object[name + "_base64"] = Base64(bytes);
-}
 
 Json TextsToJson(const std::vector<std::string>& texts) {
   Json array = Json::array();
@@ -56,8 +52,8 @@ std::string Base64(std::string_view bytes) {
 std::string ToJson(const core::ExecutionResult& result) {
   Json object;
   object["success"] = result.Success();
-  AddStream(object, "stdout", result.standard_output);
-  AddStream(object, "stderr", result.standard_error);
+  AddBytes(object, "stdout", result.standard_output);
+  AddBytes(object, "stderr", result.standard_error);
   object["exit_code"] = result.outcome.exit_code;
   const std::string explanation = result.outcome.Explanation();
   object["error"] = explanation.empty() ? Json(nullptr) : Json(base::ToValidUtf8(explanation));

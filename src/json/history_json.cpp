@@ -7,17 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
+#include "json/bytes.hpp"
 #include "json/execution_json.hpp"
 
 namespace skerry::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void AddBytes(Json& object, const std::string& name, const std::string& bytes) {
-  object[name] = base::ToValidUtf8(bytes);
-  if (!base::IsValidUtf8(bytes)) object[name + "_base64"] = Base64(bytes);
-}
 
 Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
 #include <climits>
+#include <cstdlib>
 
 #include "os/errno_error.hpp"
 
@@ -67,6 +69,18 @@ base::Result<base::UniqueFd> SealedMemory(std::string_view bytes) {
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
     return ErrnoErr("seal memory");
   return fd;
+}
+
+base::Result<base::UniqueFd> NamelessFile(const std::string& directory) {
+  base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  // Not every file system knows that.
+  if (!file.valid() && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    std::string name = directory + "/skerry-XXXXXX";
+    file.Reset(::mkostemp(name.data(), O_CLOEXEC));
+    if (file.valid()) ::unlink(name.c_str());
+  }
+  if (!file.valid()) return ErrnoErr("make a temporary file");
+  return file;
 }
 
 bool TmpfsHasUserAttributes() {

@@ -25,6 +25,9 @@ base::Status WriteAll(int fd, std::string_view bytes);
 // An anonymous file that holds `bytes` and can never be changed again: what was approved is what is read.
 base::Result<base::UniqueFd> SealedMemory(std::string_view bytes);
 
+// A file in `directory` that has no name and is gone with its last descriptor; for reading and writing.
+base::Result<base::UniqueFd> NamelessFile(const std::string& directory);
+
 // Whether files in memory take attributes of the `user.` kind, which an overlay needs to replace directories.
 bool TmpfsHasUserAttributes();
 

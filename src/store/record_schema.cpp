@@ -120,7 +120,6 @@ CREATE TABLE runs(
   created_at INTEGER NOT NULL,
   ended_at INTEGER,
   what TEXT NOT NULL,
-  options TEXT NOT NULL,
   result TEXT NOT NULL DEFAULT '',
   CHECK((ended_at IS NULL) = (state IN ('waiting', 'running')))
 ) STRICT;

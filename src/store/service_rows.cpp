@@ -60,7 +60,6 @@ base::Result<core::RunRecord> NextRun(Database& database, Statement& statement) 
   run.created_at = NextTime(statement);
   run.ended_at = NextOptionalTime(statement);
   run.what = statement.NextText();
-  run.options = statement.NextText();
   run.result = statement.NextText();
   return run;
 }
@@ -106,7 +105,7 @@ const std::string_view kTokenColumns =
     "expires_at, revoked_at";
 const std::string_view kHostedColumns = "id, tenant, settings, created_at, expires_at, in_use";
 const std::string_view kRunColumns =
-    "id, sequence, session, tenant, kind, language, state, created_at, ended_at, what, options, result";
+    "id, sequence, session, tenant, kind, language, state, created_at, ended_at, what, result";
 const std::string_view kApprovalColumns =
     "id, session, execution, digest, decision, decided_by, reason, asked_at, decided_at";
 

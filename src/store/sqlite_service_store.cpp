@@ -140,10 +140,10 @@ base::Result<std::vector<core::HostedSessionRecord>> SqliteServiceStore::Hosted(
 base::Status SqliteServiceStore::InsertRun(const core::RunRecord& run) {
   SKERRY_ASSIGN_OR_RETURN(
       Statement insert,
-      database_->Prepare("INSERT INTO runs(id, session, tenant, kind, language, state, created_at, what, options) "
-                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+      database_->Prepare("INSERT INTO runs(id, session, tenant, kind, language, state, created_at, what) "
+                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
   insert.Text(run.id).Text(run.session).Text(run.tenant).Text(run.kind).Text(run.language).Text(NameOf(run.state));
-  insert.Number(ToMicroseconds(run.created_at)).Text(run.what).Text(run.options);
+  insert.Number(ToMicroseconds(run.created_at)).Text(run.what);
   SKERRY_RETURN_IF_ERROR(insert.Run());
   if (database_->RowsWritten() == 0) return ThereAlready("run", run.id);
   return {};

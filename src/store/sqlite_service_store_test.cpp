@@ -168,7 +168,6 @@ TEST_F(SqliteServiceStoreTest, ARunComesBackAsItWas) {
                       .kind = "cell",
                       .language = "python",
                       .what = bytes,
-                      .options = "{\"a\": 1}",
                       .state = RunState::kWaiting,
                       .created_at = At(3) + std::chrono::microseconds(7)};
   run.sequence = store_->BeginRun(run, std::nullopt).value();

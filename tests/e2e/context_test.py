@@ -193,8 +193,8 @@ class JsonTest(ContextTestCase):
 class InterruptTest(ContextTestCase):
     def test_control_c_interrupts_the_cell_and_keeps_the_context(self):
         self.cell("x = 1")
-        process = self.start("import time\nprint('go', flush=True)\n"
-                             "try:\n    time.sleep(60)\nfinally:\n    print('bye')")
+        process = self.start("import time\n"
+                             "try:\n    print('go', flush=True)\n    time.sleep(60)\nfinally:\n    print('bye')")
         self.assertEqual(process.stdout.readline(), b"go\n")
         process.send_signal(signal.SIGINT)
         code, out, err = self.finish(process)

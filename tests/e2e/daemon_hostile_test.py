@@ -563,7 +563,7 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", PORT)), (socket.AF_INET6,
 
     def test_the_daemons_own_things_are_not_inside(self):
         secret = self.daemon.issue()["token"]
-        result = self.execute("env; ls -la ~/.skerry /root/.skerry 2>&1; cat /proc/1/environ | tr '\\0' '\\n'",
+        result = self.execute("env; ls -la ~/.skerry ~root/.skerry 2>&1; cat /proc/1/environ | tr '\\0' '\\n'",
                               self.make(), approve=True)
         self.assertNotIn(secret, result["stdout"])
         self.assertNotIn(self.home, result["stdout"])

@@ -8,7 +8,6 @@
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
-#include "json/execution_json.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -136,11 +135,6 @@ base::Result<std::optional<core::IdempotencyClaim>> ClaimOf(const http::Request&
   hash.Update(request.head.method + " " + request.head.target + "\n");
   hash.Update(request.body.bytes);
   return std::optional(core::IdempotencyClaim{request.caller.tenant, std::string(*key), hash.FinishHex()});
-}
-
-void AddBytes(Json& object, const std::string& name, const std::string& bytes) {
-  object[name] = base::ToValidUtf8(bytes);
-  if (!base::IsValidUtf8(bytes)) object[name + "_base64"] = json::Base64(bytes);
 }
 
 http::Dialect MakeDialect(Api& api) {

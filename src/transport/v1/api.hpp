@@ -98,7 +98,4 @@ Json Page(Json items, const std::optional<std::string>& next_cursor);
 // The claim of an Idempotency-Key, if there is one.
 base::Result<std::optional<core::IdempotencyClaim>> ClaimOf(const http::Request& request);
 
-// Bytes that are no UTF-8 become U+FFFD, and then the exact ones are in `<name>_base64`.
-void AddBytes(Json& object, const std::string& name, const std::string& bytes);
-
 }  // namespace skerry::transport::v1

@@ -8,18 +8,12 @@
 #include <cstdlib>
 
 #include "os/errno_error.hpp"
+#include "os/files.hpp"
 
 namespace skerry::transport::v1 {
 
 base::Result<ArchiveSpool> ArchiveSpool::Make(const std::string& directory, std::stop_token gone) {
-  base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  // Not every file system knows O_TMPFILE.
-  if (!file.valid() && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-    std::string name = directory + "/archive-XXXXXX";
-    file.Reset(::mkostemp(name.data(), O_CLOEXEC));
-    if (file.valid()) ::unlink(name.c_str());
-  }
-  if (!file.valid()) return os::ErrnoErr("make a temporary file for the archive");
+  SKERRY_ASSIGN_OR_RETURN(base::UniqueFd file, os::NamelessFile(directory));
   return ArchiveSpool(std::move(file), std::move(gone));
 }
 

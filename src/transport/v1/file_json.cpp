@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "json/bytes.hpp"
 #include "json/history_json.hpp"
 
 namespace skerry::transport::v1 {
@@ -14,7 +15,7 @@ Json BytesToJson(const std::string& name, const std::vector<std::string>& texts)
   Json array = Json::array();
   for (const std::string& text : texts) {
     Json object;
-    AddBytes(object, name, text);
+    json::AddBytes(object, name, text);
     array.push_back(std::move(object));
   }
   return array;
@@ -22,11 +23,11 @@ Json BytesToJson(const std::string& name, const std::vector<std::string>& texts)
 
 Json MatchToJson(const workspace::SearchMatch& match) {
   Json object;
-  AddBytes(object, "path", match.path);
+  json::AddBytes(object, "path", match.path);
   if (match.line == 0) return object;
   object["line"] = match.line;
   object["column"] = match.column;
-  AddBytes(object, "text", match.text);
+  json::AddBytes(object, "text", match.text);
   object["text_column"] = match.text_column;
   object["before"] = BytesToJson("text", match.before);
   object["behind"] = BytesToJson("text", match.behind);
@@ -42,20 +43,20 @@ std::string Octal(std::uint32_t mode) {
 
 Json EntryToJson(const workspace::Entry& entry) {
   Json object;
-  AddBytes(object, "path", entry.path);
+  json::AddBytes(object, "path", entry.path);
   object["kind"] = workspace::NameOf(entry.kind);
   object["size"] = entry.kind == workspace::EntryKind::kFile ? Json(entry.size) : Json(nullptr);
   object["mode"] = Octal(entry.mode);
   object["changed_at"] = json::Rfc3339(entry.changed_at);
   object["target"] = nullptr;
-  if (entry.kind == workspace::EntryKind::kLink) AddBytes(object, "target", entry.target);
+  if (entry.kind == workspace::EntryKind::kLink) json::AddBytes(object, "target", entry.target);
   return object;
 }
 
 Json ChangeToJson(const core::FileChange& change) {
   const bool removed = change.action == core::FileAction::kRemoved;
   Json object;
-  AddBytes(object, "path", change.path);
+  json::AddBytes(object, "path", change.path);
   object["action"] = core::NameOf(change.action);
   object["kind"] = core::NameOf(change.kind);
   object["size"] = removed ? Json(nullptr) : Json(change.size);
@@ -72,7 +73,7 @@ Json ChangesToJson(const std::vector<core::FileChange>& changes) {
 
 Json LinesToJson(const workspace::Lines& lines) {
   Json object;
-  AddBytes(object, "text", lines.text);
+  json::AddBytes(object, "text", lines.text);
   object["first"] = lines.first;
   object["count"] = lines.count;
   object["more"] = lines.more;

@@ -19,6 +19,7 @@ namespace skerry::launcher {
 namespace {
 
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 constexpr auto kStartPatience = 30s;
 constexpr auto kStopPatience = 20s;
 constexpr std::size_t kMaxLibraryBytes = std::size_t{64} << 20U;
@@ -112,24 +113,43 @@ Launcher::~Launcher() {
   End();
 }
 
+bool Launcher::HasEnded(base::Deadline deadline) {
+  const std::lock_guard lock(mutex_);
+  return !process_.valid() || process_.WaitForExit(deadline).value_or(false);
+}
+
 base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launcher, const StartRequest& request,
                                                  std::span<const int> fds) {
+  constexpr auto kLastBreath = 500ms;  // between the end of its sockets and its own
+  SKERRY_ASSIGN_OR_RETURN(auto handle, StartOnce(launcher, request, fds));
+  if (handle) return std::move(*handle);
+  // One that was killed took the request to its grave; nothing has run, so the next one can have it.
+  if (launcher->HasEnded(base::Deadline::After(kLastBreath))) {
+    SKERRY_ASSIGN_OR_RETURN(auto second, StartOnce(launcher, request, fds));
+    if (second) return std::move(*second);
+  }
+  return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");
+}
+
+base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::shared_ptr<Launcher>& launcher,
+                                                                    const StartRequest& request,
+                                                                    std::span<const int> fds) {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, launcher->Connect());
-  SandboxHandle handle(std::move(launcher), std::move(socket));
+  SandboxHandle handle(launcher, std::move(socket));
   const auto sent = os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds);
   // A launcher that could not even read the request has said why before it ended.
   auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(sent ? kStartPatience : 0s));
   if (!message || message->EndOfStream())
     if (auto word = handle.launcher_->LastWord()) return std::unexpected(std::move(*word));
-  if (!sent && (!message || message->EndOfStream())) return std::unexpected(sent.error());
+  if (message && message->EndOfStream()) return std::nullopt;
+  if (!sent) return std::unexpected(sent.error());
   if (!message) return std::unexpected(std::move(message).error());
   const auto answer = DecodeFromLauncher(message->bytes);
-  if (!answer) return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");
-  if (const auto* failed = std::get_if<Failed>(&*answer)) {
+  if (const auto* failed = answer ? std::get_if<Failed>(&*answer) : nullptr) {
     handle.socket_.Reset();  // it was the last word
     return base::Err(failed->code, failed->message);
   }
-  const auto* started = std::get_if<Started>(&*answer);
+  const auto* started = answer ? std::get_if<Started>(&*answer) : nullptr;
   const std::size_t views = request.workspace == WorkspaceKind::kDirect ? 0 : 2;
   if (started == nullptr || message->fds.size() != 1 + views + started->counters.size())
     return base::Err(base::Code::kInternal, "unexpected answer of the launcher");
@@ -141,7 +161,7 @@ base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launc
   for (const std::uint64_t kind : started->counters)
     counters.push_back({static_cast<os::CgroupCounters::Kind>(kind), std::move(message->fds[next++])});
   handle.counters_ = os::CgroupCounters(std::move(counters));
-  return handle;
+  return std::optional(std::move(handle));
 }
 
 base::Status SandboxHandle::AnnounceActivity(std::chrono::milliseconds lifetime) const {

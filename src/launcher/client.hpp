@@ -54,6 +54,9 @@ class Launcher {
   // A socket for one sandbox.
   base::Result<base::UniqueFd> Connect();
 
+  // Whether it is gone by then; the next Connect starts another one.
+  [[nodiscard]] bool HasEnded(base::Deadline deadline);
+
  private:
   base::Status EnsureRunning();
   base::Status OfferZygotes() const;
@@ -134,6 +137,9 @@ class SandboxHandle {
   base::Result<Ended> Stop();
 
  private:
+  // Nothing when the launcher ended without a word.
+  static base::Result<std::optional<SandboxHandle>> StartOnce(const std::shared_ptr<Launcher>& launcher,
+                                                              const StartRequest& request, std::span<const int> fds);
   SandboxHandle(std::shared_ptr<Launcher> launcher, base::UniqueFd socket)
       : launcher_(std::move(launcher)), socket_(std::move(socket)) {}
 

@@ -303,7 +303,7 @@ class KeeperTest(ContextTestCase):
         self.assertEqual(self.finish(process)[0], 0)
 
     def test_it_ends_by_itself_and_the_next_cell_starts_another(self):
-        self.assertEqual(self.cell("x = 1", environment={"SKERRY_KEEPER_IDLE": "2"}).code, 0)
+        self.assertEqual(self.cell("x = 1", environment={"SKERRY_KEEPER_IDLE": "1"}).code, 0)
         before = self.keepers()
         deadline = time.monotonic() + 30
         while self.keepers():

@@ -155,6 +155,7 @@ class EndsTest(daemon.DaemonTest):
 
 
 @unittest.skipUnless(shutil.which("openssl") and shutil.which("curl"), "openssl and curl are not installed")
+@harness.once
 class TlsTest(daemon.DaemonTest):
     autostart = False
 

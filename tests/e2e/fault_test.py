@@ -24,7 +24,7 @@ import observe
 INJECTOR = os.path.join(os.path.dirname(harness.BINARY), "fault_injector")
 SOAK = bool(os.environ.get("SKERRY_SOAK"))
 ONE = os.environ.get("SKERRY_FAULT", "").split()
-SAMPLE_SECONDS = 4  # for each scenario, beyond the first call of each kind
+SAMPLE_SECONDS = 1  # for each scenario, beyond the first call of each kind
 SLOW_SECONDS = 10
 PAYLOAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fence_payload.py")
 MARKER = "payload-ran"
@@ -139,7 +139,7 @@ class FaultTest(harness.SkerryTest):
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.environment(), cwd=self.home)
         while not (ran := MARKER in observe.descendants().values()) and process.poll() is None:
-            time.sleep(0.002)
+            time.sleep(0.005)
         limits = observe.limits_of_our_cgroups() if ran else {}
         out, err = process.communicate(timeout=100)
         seconds = time.monotonic() - start

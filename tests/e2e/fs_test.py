@@ -165,6 +165,7 @@ class ReadWriteTest(sessions.SessionTest):
             self.assertIn(f"skerry fs {command} ".encode(), result.out)
 
 
+@harness.once
 class HugeTest(sessions.SessionTest):
     SIZE = 200 * MEGABYTE
     MAX_KILOBYTES = 96 * 1024

@@ -12,6 +12,8 @@ import unittest
 BINARY = os.environ["SKERRY_BIN"]
 AS_USER = os.environ.get("SKERRY_TEST_AS") == "user"
 PLAIN_ID = 54321  # nobody has it
+# For what takes long and is the same for every user.
+once = unittest.skipIf(AS_USER and not os.environ.get("SKERRY_SOAK"), "it is run as the other user")
 
 if AS_USER and os.geteuid() != 0:
     print("skipped: not root, so the other run of this file is the one as a plain user")
@@ -108,14 +110,25 @@ class SkerryTest(unittest.TestCase):
         return self.skerry("run", "--language", "shell", *arguments, code, **options)
 
 
-def parent_and_name(pid):
+def stat_of(pid):
+    """The name of a process and the words that follow it in its stat file; nothing when there is no such process."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
-        return None, None
-    state, parent = text.rpartition(")")[2].split()[:2]
-    return (int(parent), text[text.index("(") + 1:text.rindex(")")]) if state != "Z" else (None, None)
+        return None
+    try:
+        text = os.read(handle, 4096).decode(errors="replace")
+    except OSError:  # it ended meanwhile
+        return None
+    finally:
+        os.close(handle)
+    front, _, rest = text.rpartition(")")
+    return front.partition("(")[2], rest.split()
+
+
+def parent_and_name(pid):
+    found = stat_of(pid)
+    return (int(found[1][1]), found[0]) if found and found[1][0] != "Z" else (None, None)
 
 
 def is_ours(pid):
@@ -125,6 +138,30 @@ def is_ours(pid):
             return True
         pid = parent_and_name(pid)[0] or 0
     return False
+
+
+def descendants():
+    """pid → name of every process that this one started, by however many steps."""
+    table = {pid: parent_and_name(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc")))}
+    children = {}
+    for pid, (parent, _) in table.items():
+        children.setdefault(parent, []).append(pid)
+    found, waiting = {}, list(children.get(os.getpid(), []))
+    while waiting:
+        pid = waiting.pop()
+        found[pid] = table[pid][1]
+        waiting += children.get(pid, [])
+    return found
+
+
+def is_owned_by_others(name):
+    """Whether what has this name belongs to a living process that is not ours: the names of cgroups and directories end
+    with the pid namespace, the pid and the start time of their owner, and a word of their own."""
+    words = name.split("-")[-4:]
+    if len(words) < 4 or words[0] != str(os.stat("/proc/self/ns/pid").st_ino) or not words[1].isdigit():
+        return False
+    owner = stat_of(words[1])
+    return owner is not None and owner[1][19] == words[2] and not is_ours(int(words[1]))
 
 
 def is_in_use_by_others(cgroup):
@@ -139,17 +176,15 @@ def is_in_use_by_others(cgroup):
 def traces():
     """Everything that a run could leave: processes, cgroups, mounts, directories."""
     found = set()
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        name = parent_and_name(pid)[1]
-        if name and name.startswith("skerry") and is_ours(pid):
-            found.add(f"process {pid} {name}")
+    found.update(f"process {pid} {name}" for pid, name in descendants().items() if name.startswith("skerry"))
     for root, names, _ in os.walk("/sys/fs/cgroup"):
         found.update(f"cgroup {root}/{name}" for name in names
-                     if name.startswith("skerry-") and not is_in_use_by_others(f"{root}/{name}"))
+                     if name.startswith("skerry-") and not is_owned_by_others(name)
+                     and not is_in_use_by_others(f"{root}/{name}"))
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         found.update(f"mount {line.strip()}" for line in file)
     found.update(f"directory {name}" for name in os.listdir("/tmp")
-                 if name.startswith(("skerry-scratch-", "skerry-probe-")))
+                 if name.startswith(("skerry-scratch-", "skerry-probe-")) and not is_owned_by_others(name))
     return found
 
 

@@ -24,9 +24,11 @@ class TimeTest(harness.SkerryTest):
         return result, time.monotonic() - start
 
     def test_an_endless_loop_ends_at_the_timeout(self):
-        # The wall clock of a busy machine is not ours to promise: the best of three counts.
-        best = min(self.timed("--timeout", "1", "while True: pass")[1] for _ in range(3))
-        self.assertLess(best, 1.3)
+        # The wall clock of a busy machine is not ours to promise: one of three is enough.
+        times = []
+        while len(times) < 3 and min(times, default=2) >= 1.3:
+            times.append(self.timed("--timeout", "1", "while True: pass")[1])
+        self.assertLess(min(times), 1.3)
 
     def test_says_so_and_keeps_what_was_printed(self):
         result, _ = self.timed("--timeout", "1", "print('before', flush=True)\nwhile True: pass")
@@ -46,8 +48,8 @@ class TimeTest(harness.SkerryTest):
     def test_the_subprocess_backend_ends_its_whole_tree_too(self):
         result, _ = self.timed("-l", "shell", "--mode", "permissive", "-s", "subprocess", "--timeout", "1", STUBBORN)
         self.assertEqual((result.code, result.out), (124, b"before\n"))
-        left = subprocess.run(["pgrep", "-fc", "sleep 0.2"], capture_output=True, check=False).stdout.strip()
-        self.assertEqual(left, b"0")
+        left = subprocess.run(["pgrep", "-f", "sleep 0.2"], capture_output=True, check=False).stdout.split()
+        self.assertEqual([pid for pid in map(int, left) if harness.is_ours(pid)], [])
 
     def test_json_has_the_words_of_the_specification(self):
         result, _ = self.timed("--json", "--timeout", "1", "while True: pass")

@@ -322,8 +322,9 @@ class ForkedTest(Programs, worker.WorkerTest):
         self.assertEqual(out.splitlines()[:2], [b"   a", b"0  1"])
 
     def test_print_is_fast(self):
+        # As soon as one was: a busy machine is slow most of the time.
         times = []
-        for _ in range(100):
+        while len(times) < 10 or len(times) < 100 and min(times) >= 0.02:
             child = worker.Worker(self.zygote.start())
             child.message()
             time.sleep(0.005)

@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4), for naming and checking content. Not for secrets: it makes no promise about timing.
+// SHA-256 (FIPS 180-4), for naming, checking and signing content. Comparing with a secret takes more: it makes no
+// promise about timing.
 #pragma once
 
 #include <array>

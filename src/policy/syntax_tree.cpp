@@ -1,7 +1,5 @@
 #include "policy/syntax_tree.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -12,6 +10,7 @@
 #endif
 #include <tree_sitter/api.h>
 
+#include "base/thread_time.hpp"
 #include "policy/parser_memory.hpp"
 
 extern "C" {
@@ -56,19 +55,12 @@ std::uint8_t NumberOf(std::span<const std::string_view> names, std::string_view 
   return 0;
 }
 
-// What this thread has used of the processor: unlike the time of day it does not depend on who else is at work.
-std::chrono::nanoseconds ProcessorTime() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
 // What the parser may take. Its recovery from errors can be quadratic; ordinary code needs a hundredth of this. The
 // clock is only a brake: what it stops is taken for dangerous, so a slow machine errs to the safe side.
 struct Budget {
   explicit Budget(std::size_t bytes)
       : checks(256 + bytes / 8),
-        until(ProcessorTime() + std::chrono::milliseconds(250) + std::chrono::microseconds(bytes)) {}
+        until(base::ThreadTime() + std::chrono::milliseconds(250) + std::chrono::microseconds(bytes)) {}
   std::size_t checks;
   std::chrono::nanoseconds until;
 };
@@ -78,7 +70,7 @@ bool IsSpent(TSParseState* state) {
   // Asking for the time is not free.
   constexpr std::size_t kBetweenTimes = 16;
   if (budget.checks-- == 0) return true;
-  return budget.checks % kBetweenTimes == 0 && ProcessorTime() >= budget.until;
+  return budget.checks % kBetweenTimes == 0 && base::ThreadTime() >= budget.until;
 }
 
 const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes) {

@@ -42,6 +42,7 @@ constexpr std::array kWorkloads = {
              "",
              "",
              {.p50 = std::chrono::microseconds(300)}},
+    Workload{"monitor", "a second of watching 200 sandboxes", "one core", "", "", {.ratio = 0.02}},
 };
 
 constexpr std::string_view kOurs = "skerry";

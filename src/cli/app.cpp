@@ -60,12 +60,17 @@ int RunApp(int argc, const char* const* argv, const Parts& parts) {
   AddExecCommand(app, context, exit_code);
   AddFsCommand(app, context, exit_code);
   AddHistoryCommand(app, context, exit_code);
+  AddApprovalsCommand(app, context, exit_code);
+  AddTopCommand(app, context, exit_code);
   AddTokenCommand(app, context, exit_code);
+  AddAuditCommand(app, context, exit_code);
   AddDoctorCommand(app, context, exit_code);
   AddBackendsCommand(app, context, exit_code);
   AddConfigCommand(app, context, exit_code);
   AddBenchCommand(app, context, exit_code);
   AddImageCommand(app, exit_code);
+  AddCompletionCommand(app, context, exit_code);
+  AddManCommand(app, exit_code);
   AddVersionCommand(app, exit_code);
   try {
     app.parse(argc, argv);

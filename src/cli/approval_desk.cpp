@@ -73,8 +73,9 @@ void ApprovalDesk::Ask(const Json& notice) {
   Withdraw();
   const std::string id = TextIn(notice, "approval_id");
   if (!Tty().IsInteractive()) {
-    Note("waits for approval " + id + ", until " + TextIn(notice, "expires_at") + "; POST /v1/approvals/" + id +
+    Note("waits for approval " + id + ", until " + TextIn(notice, "expires_at") + "; skerry approvals approve " + id +
          " answers, and --yes does not ask");
+    waiting_.emplace("waits for approval " + id);
     return;
   }
   asking_ = true;
@@ -100,6 +101,7 @@ void ApprovalDesk::Converse(const std::string& id, base::Deadline deadline, cons
 }
 
 void ApprovalDesk::Withdraw() {
+  waiting_.reset();
   if (!thread_.joinable()) return;
   thread_.request_stop();
   thread_.join();

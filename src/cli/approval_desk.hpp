@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/daemon_client.hpp"
+#include "cli/progress.hpp"
 #include "confirm/confirmation.hpp"
 
 namespace skerry::cli {
@@ -34,6 +36,7 @@ class ApprovalDesk {
 
   const DaemonClient& daemon_;
   std::atomic<bool> asking_ = false;
+  std::optional<Spinner> waiting_;  // for an answer from elsewhere
   std::jthread thread_;
 };
 

@@ -22,6 +22,7 @@
 #include "bench/workspace_subjects.hpp"
 #include "cli/bench_daemon.hpp"
 #include "cli/bench_footprint.hpp"
+#include "cli/bench_monitor.hpp"
 #include "cli/bench_soak.hpp"
 #include "cli/bench_subjects.hpp"
 #include "cli/command.hpp"
@@ -139,6 +140,7 @@ base::Result<bench::Report> Measure(const Context& context, const BenchOptions& 
   if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
   if (stand != nullptr && Asks(options, Kind::kFiles))
     Append(all, bench::FindWorkspaceSubjects(std::filesystem::temp_directory_path().string(), &stand->native()));
+  if (stand != nullptr && IsAsked(options, "monitor")) Append(all, MonitorSubjects(stand->native()));
   SettleTogether(all.subjects);
   std::vector<bench::Group> groups = bench::Grouped(all.subjects, all.left_out);
   std::erase_if(groups, [&](const bench::Group& group) { return !IsAsked(options, group.name); });
@@ -223,9 +225,8 @@ void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code) {
       ->option_text("N");
   bench
       ->add_option("--group", options->groups,
-                   "Only this one: python, pandas, node, shell, cold, hundred, cell, policy (six, as "
-                   "policy-python-10k), workspace "
-                   "(three, as workspace-commit)")
+                   "Only this one: python, pandas, node, shell, cold, hundred, cell, monitor, policy (six, as "
+                   "policy-python-10k), workspace (three, as workspace-commit)")
       ->option_text("NAME")
       ->allow_extra_args(false);
   bench->add_option("--output", options->output, "Keep the result as JSON in FILE")->option_text("FILE");

@@ -56,12 +56,17 @@ void AddFsCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddHistoryCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddExecCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddTokenCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddApprovalsCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddTopCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddAuditCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddServeCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddConfigCommand(CLI::App& app, const Context& context, int& exit_code);
 void AddImageCommand(CLI::App& app, int& exit_code);
+void AddCompletionCommand(CLI::App& app, const Context& context, int& exit_code);
+void AddManCommand(CLI::App& app, int& exit_code);
 void AddVersionCommand(CLI::App& app, int& exit_code);
 
 }  // namespace skerry::cli

@@ -17,6 +17,7 @@
 #include "cli/archive_files.hpp"
 #include "cli/fs_command_parts.hpp"
 #include "cli/history_text.hpp"
+#include "cli/progress.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 
@@ -48,18 +49,23 @@ base::Status Tell(const Json& report, const FsTarget& target) {
                    ChangesAsText(ChangesFrom(ListIn(report, "changes"))));
 }
 
+// Shows how far it is while it is sent.
+base::Result<Json> SendArchive(const Context& context, const ArchiveOptions& options, const std::string& target) {
+  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd archive, OpenInput(options.archive));
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  ProgressLine progress("sent", BytesLeftIn(archive.get()));
+  return daemon.AskWith(
+      {.method = "POST",
+       .target =
+           WithQuery(target, {{"directory", options.target.path}, {"existing", options.keep ? "keep" : "replace"}}),
+       .headers = {{"Content-Type", "application/octet-stream"}},
+       .feed = Counted(FeedFrom(archive.get(), options.archive == "-" ? "stdin" : options.archive), progress)});
+}
+
 // Who is interrupted while it is sent has changed nothing; behind that the daemon brings it to its end.
 base::Result<int> Import(const Context& context, const ArchiveOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/import"));
-  SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd archive, OpenInput(options.archive));
-  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  SKERRY_ASSIGN_OR_RETURN(
-      const Json report,
-      daemon.AskWith({.method = "POST",
-                      .target = WithQuery(target, {{"directory", options.target.path},
-                                                   {"existing", options.keep ? "keep" : "replace"}}),
-                      .headers = {{"Content-Type", "application/octet-stream"}},
-                      .feed = FeedFrom(archive.get(), options.archive == "-" ? "stdin" : options.archive)}));
+  SKERRY_ASSIGN_OR_RETURN(const Json report, SendArchive(context, options, target));
   SKERRY_RETURN_IF_ERROR(Tell(report, options.target));
   return 0;
 }
@@ -77,11 +83,13 @@ base::Result<std::string> FormatOf(const ArchiveOptions& options) {
 // Ends the export when a signal came: nothing is left of it then.
 base::Status CopyUntilSignal(Incoming& answer, archive::ByteSink& sink, const SignalWatch& signals) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(200);
+  ProgressLine progress("received", LengthOf(answer));
   while (signals.signal() == 0) {
     auto block = answer.Read(base::Deadline::After(kBetweenLooks));
     if (!block && block.error().code == base::Code::kTimeout) continue;
     if (!block) return std::unexpected(block.error());
     if (block->empty()) return {};
+    progress.Add(block->size());
     SKERRY_RETURN_IF_ERROR(sink.Write(*block));
   }
   return base::Err(base::Code::kInternal, "the export was interrupted");
@@ -111,16 +119,26 @@ base::Result<int> ExportToFile(Incoming& answer, NewFile& file, const SignalWatc
   return 0;
 }
 
+base::Status CopyAll(Incoming& answer, archive::ByteSink& sink) {
+  ProgressLine progress("received", LengthOf(answer), StderrScreenBesideStdout());
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, answer.Read(base::Deadline::Never()));
+    if (block.empty()) return {};
+    progress.Add(block.size());
+    SKERRY_RETURN_IF_ERROR(sink.Write(block));
+  }
+}
+
 base::Result<int> ExportToStdout(Incoming& answer) {
   StdoutSink sink;
-  for (;;) {
-    auto block = answer.Read(base::Deadline::Never());
-    if (!block) return std::unexpected(block.error());
-    if (block->empty()) break;
-    if (const base::Status written = sink.Write(*block); !written) return sink.ExitCode(written);
-  }
+  if (const base::Status copied = CopyAll(answer, sink); !copied) return sink.ExitCode(copied);
   NoteLeftOut(answer);
   return 0;
+}
+
+base::Result<Incoming> AwaitPacked(DaemonClient& daemon, const transport::client::OutgoingRequest& request) {
+  const Spinner spinner("packs the archive");
+  return daemon.Send(request);
 }
 
 base::Result<int> Export(const Context& context, const ArchiveOptions& options) {
@@ -131,7 +149,7 @@ base::Result<int> Export(const Context& context, const ArchiveOptions& options) 
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   const transport::client::OutgoingRequest request{
       .target = WithQuery(target, {{"path", options.target.path}, {"format", format}})};
-  SKERRY_ASSIGN_OR_RETURN(Incoming answer, daemon.Send(request));
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, AwaitPacked(daemon, request));
   if (!options.output) return ExportToStdout(answer);
   // Only now: there is nothing to clean up for whoever interrupts the packing.
   const SignalWatch signals;

@@ -1,5 +1,7 @@
 #include "cli/fs_command_parts.hpp"
 
+#include <charconv>
+
 #include <CLI/CLI.hpp>
 
 #include "base/sha256.hpp"
@@ -18,6 +20,14 @@ void AddText(CLI::App& command, const std::string& name, std::optional<std::stri
              const std::string& description, const std::string& option_text) {
   const auto take = [&text](const std::string& given) { text = given; };
   command.add_option_function<std::string>(name, take, description)->option_text(option_text);
+}
+
+std::optional<std::uint64_t> LengthOf(const transport::client::Incoming& answer) {
+  const std::string text = answer.Header("Content-Length").value_or("");
+  std::uint64_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return length;
 }
 
 base::Status CheckExpected(const std::optional<std::string>& sha256) {

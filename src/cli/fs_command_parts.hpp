@@ -1,6 +1,7 @@
 // What the commands of `skerry fs` share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,9 @@ void AddPathArgument(CLI::App& command, std::string& path, const std::string& de
 // An empty text is a text: what a script left empty by mistake must not be as if it had not been given.
 void AddText(CLI::App& command, const std::string& name, std::optional<std::string>& text,
              const std::string& description, const std::string& option_text);
+
+// How many bytes the answer has, where it says so.
+std::optional<std::uint64_t> LengthOf(const transport::client::Incoming& answer);
 
 // kInvalidArgument for what is no digest.
 base::Status CheckExpected(const std::optional<std::string>& sha256);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/fs_command_parts.hpp"
+#include "cli/progress.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -70,16 +71,18 @@ base::Result<LineRange> LinesOf(const std::string& text) {
 
 // The daemon sends what was there when it opened the file: one that grows is not read for ever, and one that became
 // shorter is told by a connection that ends before its time.
-base::Result<std::string> NextBlock(Incoming& answer) {
+base::Result<std::string> NextBlock(Incoming& answer, ProgressLine& progress) {
   auto block = answer.Read(base::Deadline::Never());
+  if (block) progress.Add(block->size());
   if (!block && block.error().code == base::Code::kUnavailable)
     return base::Err(base::Code::kConflict, "the file became shorter while it was read, or the daemon ended");
   return block;
 }
 
 base::Status CopyAll(Incoming& answer, archive::ByteSink& sink) {
+  ProgressLine progress("received", LengthOf(answer), StderrScreenBesideStdout());
   for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(const std::string block, NextBlock(answer));
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, NextBlock(answer, progress));
     if (block.empty()) return {};
     SKERRY_RETURN_IF_ERROR(sink.Write(block));
   }
@@ -104,8 +107,9 @@ std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
 base::Status CopyLines(Incoming& answer, const LineRange& range, archive::ByteSink& sink) {
   std::uint64_t before = range.first - 1;
   std::uint64_t left = range.count.value_or(UINT64_MAX);
+  ProgressLine progress("looked through", LengthOf(answer), StderrScreenBesideStdout());
   while (left > 0) {
-    SKERRY_ASSIGN_OR_RETURN(const std::string block, NextBlock(answer));
+    SKERRY_ASSIGN_OR_RETURN(const std::string block, NextBlock(answer, progress));
     if (block.empty()) return {};
     std::string_view text = block;
     before -= SkipLines(text, before);

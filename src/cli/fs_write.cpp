@@ -17,6 +17,7 @@
 #include "cli/answer.hpp"
 #include "cli/archive_files.hpp"
 #include "cli/fs_command_parts.hpp"
+#include "cli/progress.hpp"
 #include "os/files.hpp"
 
 namespace skerry::cli {
@@ -85,9 +86,15 @@ base::Result<OutgoingRequest> RequestOf(const WriteCommandOptions& options) {
   return request;
 }
 
-base::Result<int> SendAndTell(const Context& context, OutgoingRequest request, const FsTarget& target) {
+// Shows how far it is while it is sent.
+base::Result<Json> SendFile(const Context& context, OutgoingRequest request, const Input& input) {
+  ProgressLine progress("sent", BytesLeftIn(input.file.get()));
+  request.feed = Counted(FeedFrom(input.file.get(), input.name), progress);
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  SKERRY_ASSIGN_OR_RETURN(const Json change, daemon.AskWith(std::move(request)));
+  return daemon.AskWith(std::move(request));
+}
+
+base::Result<int> Tell(const Json& change, const FsTarget& target) {
   if (target.json) {
     SKERRY_RETURN_IF_ERROR(WriteJson(change));
     return 0;
@@ -101,8 +108,8 @@ base::Result<int> SendAndTell(const Context& context, OutgoingRequest request, c
 base::Result<int> Write(const Context& context, const WriteCommandOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(OutgoingRequest request, RequestOf(options));
   SKERRY_ASSIGN_OR_RETURN(const Input input, Input::Open(options.from));
-  request.feed = FeedFrom(input.file.get(), input.name);
-  return SendAndTell(context, std::move(request), options.target);
+  SKERRY_ASSIGN_OR_RETURN(const Json change, SendFile(context, std::move(request), input));
+  return Tell(change, options.target);
 }
 
 base::Result<int> Append(const Context& context, const WriteCommandOptions& options) {
@@ -112,12 +119,13 @@ base::Result<int> Append(const Context& context, const WriteCommandOptions& opti
   if (!bytes && bytes.error().code == base::Code::kTooLarge)
     return base::Err(base::Code::kTooLarge, input.name + ": at most 64 MB can be appended at once");
   if (!bytes) return std::unexpected(std::move(bytes).error());
-  return SendAndTell(context,
-                     {.method = "POST",
-                      .target = WithQuery(target, {{"path", options.target.path}}),
-                      .headers = {{"Content-Type", "application/octet-stream"}},
-                      .body = *std::move(bytes)},
-                     options.target);
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
+  SKERRY_ASSIGN_OR_RETURN(const Json change,
+                          daemon.AskWith({.method = "POST",
+                                          .target = WithQuery(target, {{"path", options.target.path}}),
+                                          .headers = {{"Content-Type", "application/octet-stream"}},
+                                          .body = *std::move(bytes)}));
+  return Tell(change, options.target);
 }
 
 using Action = base::Result<int> (*)(const Context&, const WriteCommandOptions&);

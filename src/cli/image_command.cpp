@@ -1,9 +1,8 @@
 // skerry image: root file systems that sandboxes can run in.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +11,11 @@
 
 #include "cli/command.hpp"
 #include "cli/images.hpp"
+#include "cli/progress.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "image/image_store.hpp"
-#include "os/files.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -59,35 +58,20 @@ bool PrintJson(const Json& json) {
   return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// One line that is written over and over on a terminal; nothing elsewhere. Also passes Ctrl-C on to the import.
+// Shows how far the import is, and passes Ctrl-C on to it.
 class ImportProgress : public image::ProgressSink {
  public:
-  explicit ImportProgress(const SignalWatch& signals) : signals_(signals), shown_(::isatty(STDERR_FILENO) == 1) {}
-  ImportProgress(const ImportProgress&) = delete;
-  ImportProgress& operator=(const ImportProgress&) = delete;
-  ~ImportProgress() override {
-    if (written_) (void)os::WriteAll(STDERR_FILENO, "\r\x1b[K");
-  }
+  explicit ImportProgress(const SignalWatch& signals) : signals_(signals) {}
 
   image::ProgressAnswer Report(const image::Progress& progress) override {
     if (signals_.signal() != 0) return image::ProgressAnswer::kStop;
-    if (shown_ && std::chrono::steady_clock::now() >= next_) Write(progress);
+    line_.Reach(progress.bytes, ", " + std::to_string(progress.entries) + " files");
     return image::ProgressAnswer::kGoOn;
   }
 
  private:
-  void Write(const image::Progress& progress) {
-    constexpr std::chrono::milliseconds kPause{200};
-    next_ = std::chrono::steady_clock::now() + kPause;
-    written_ = true;
-    (void)os::WriteAll(STDERR_FILENO, "\r\x1b[Kskerry: imported " + Megabytes(progress.bytes) + ", " +
-                                          std::to_string(progress.entries) + " files");
-  }
-
   const SignalWatch& signals_;
-  bool shown_;
-  bool written_ = false;
-  std::chrono::steady_clock::time_point next_;
+  ProgressLine line_{"imported", std::nullopt};
 };
 
 std::string Summary(const image::Image& image) {

@@ -1,4 +1,6 @@
 // skerry serve: the daemon.
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,8 @@
 #include "cli/sessions_of.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
+#include "config/show.hpp"
+#include "os/machine.hpp"
 #include "transport/daemon/daemon.hpp"
 
 namespace skerry::cli {
@@ -21,6 +25,8 @@ struct ServeOptions {
   std::optional<std::string> listen;
   std::optional<std::string> certificate;
   std::optional<std::string> key;
+  std::optional<std::string> log_level;
+  std::optional<std::string> log_format;
 };
 
 engine::LifeMode LifeModeOf(const config::Sandbox& sandbox) {
@@ -36,6 +42,45 @@ engine::PoolOptions PoolOptionsOf(const config::Pool& pool) {
           .cleanup_interval = pool.cleanup_interval};
 }
 
+engine::MonitorOptions MonitorOptionsOf(const config::Monitor& monitor) {
+  return {.interval = monitor.interval,
+          .history = static_cast<std::size_t>(monitor.history),
+          .alerts = {.cpu_percent = static_cast<double>(monitor.cpu_alert_percent),
+                     .memory_percent = static_cast<double>(monitor.memory_alert_percent),
+                     .hold = monitor.alert_hold}};
+}
+
+base::Result<std::optional<watch::AnnouncerOptions>> WebhookOf(const config::Approvals& approvals) {
+  constexpr std::size_t kShortestSecret = 16;
+  if (approvals.webhook_url.empty()) return std::nullopt;
+  if (!approvals.webhook_url.starts_with("http://") && !approvals.webhook_url.starts_with("https://"))
+    return base::Err(base::Code::kInvalidArgument, "sandbox.approvals.webhookUrl must begin with http:// or https://");
+  if (approvals.webhook_secret.size() < kShortestSecret)
+    return base::Err(base::Code::kInvalidArgument,
+                     "sandbox.approvals.webhookUrl needs a webhookSecret of at least 16 characters, so that the other "
+                     "end can tell who announces; set SKERRY_SANDBOX__APPROVALS__WEBHOOK_SECRET");
+  return watch::AnnouncerOptions{.url = approvals.webhook_url, .secret = approvals.webhook_secret};
+}
+
+base::Result<std::optional<watch::SpanExporterOptions>> SpansOf(const config::Telemetry& telemetry) {
+  watch::SpanExporterOptions options{.endpoint = telemetry.otlp_endpoint, .version = SKERRY_VERSION};
+  const char* variable = std::getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+  if (options.endpoint.empty() && variable != nullptr) options.endpoint = variable;
+  if (options.endpoint.empty()) return std::nullopt;
+  for (const std::string& header : telemetry.otlp_headers) {
+    const std::size_t equals = header.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return base::Err(base::Code::kInvalidArgument, "sandbox.telemetry.otlpHeaders has items like name=value");
+    options.headers.emplace_back(header.substr(0, equals), header.substr(equals + 1));
+  }
+  return options;
+}
+
+watch::LoggerOptions LoggerOptionsOf(const config::Log& log) {
+  return {.level = watch::ParseLogLevel(log.level).value_or(watch::LogLevel::kNotice),
+          .format = log.format == "json" ? watch::LogFormat::kJson : watch::LogFormat::kText};
+}
+
 base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const config::Sandbox& sandbox,
                                                 const engine::ManagerOptions& manager) {
   SKERRY_ASSIGN_OR_RETURN(const std::string path, RecordPathOf(sandbox));
@@ -48,12 +93,18 @@ base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const co
                            .max_sessions = static_cast<std::size_t>(sandbox.daemon.max_sessions),
                            .keep_results = sandbox.daemon.keep_results,
                            .approvals = {.limit = sandbox.confirm_timeout},
-                           .log = [](const std::string& what) { Note(what); }};
+                           .monitor = MonitorOptionsOf(sandbox.monitor)};
   if (sandbox.daemon.session_ttl.count() != 0) host.ttl = sandbox.daemon.session_ttl;
   SKERRY_ASSIGN_OR_RETURN(host.store, ServiceStoreOf(context, sandbox));
   host.recorder = RecorderOptionsOf(context, sandbox);
   host.record = host.recorder.store;
   return host;
+}
+
+// Half of the connections may be one peer's: an agent platform, or a person with many windows.
+transport::http::Limits LimitsOf(const config::Daemon& daemon) {
+  const auto connections = static_cast<std::size_t>(daemon.max_connections);
+  return {.connections = connections, .connections_per_peer = std::max<std::size_t>(connections / 2, 1)};
 }
 
 base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& context, const config::Sandbox& sandbox) {
@@ -63,13 +114,14 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
       .listen = daemon.listen,
       .hosts = daemon.allowed_hosts,
       .origins = daemon.allowed_origins,
-      .limits = {.connections = static_cast<std::size_t>(daemon.max_connections)},
+      .limits = LimitsOf(daemon),
       .tokens = {.requests_per_second = static_cast<std::uint64_t>(daemon.requests_per_second),
                  .concurrent_runs = static_cast<std::uint64_t>(daemon.concurrent_runs),
                  .sessions = static_cast<std::uint64_t>(daemon.sessions_per_token)},
       .drain = daemon.drain_timeout,
       .version = SKERRY_VERSION,
-      .say = [](const std::string& what) { Note(what); }};
+      .log = LoggerOptionsOf(sandbox.log),
+      .code = sandbox.log.code ? engine::CodeBodies::kIncluded : engine::CodeBodies::kLeftOut};
   if (daemon.tls_certificate.empty() != daemon.tls_key.empty())
     return base::Err(base::Code::kInvalidArgument, "TLS needs both: a certificate and its key");
   if (!daemon.tls_certificate.empty())
@@ -80,6 +132,8 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
         base::Code::kDisabled,
         "sandboxing is disabled by the configuration, and strict security runs nothing without; enable it, "
         "or set sandbox.security to permissive and rely on the local guard");
+  SKERRY_ASSIGN_OR_RETURN(options.webhook, WebhookOf(sandbox.approvals));
+  SKERRY_ASSIGN_OR_RETURN(options.spans, SpansOf(sandbox.telemetry));
   SKERRY_ASSIGN_OR_RETURN(options.manager, ManagerOptionsOf({}, sandbox));
   options.manager.pool = PoolOptionsOf(sandbox.pool);
   SKERRY_ASSIGN_OR_RETURN(options.host, HostOptionsOf(context, sandbox, options.manager));
@@ -95,10 +149,14 @@ base::Status Serve(const Context& context, const ServeOptions& options) {
   add(options.listen, "sandbox.daemon.listen", "--listen");
   add(options.certificate, "sandbox.daemon.tlsCertificate", "--tls-certificate");
   add(options.key, "sandbox.daemon.tlsKey", "--tls-key");
+  add(options.log_level, "sandbox.log.level", "--log-level");
+  add(options.log_format, "sandbox.log.format", "--log-format");
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(std::move(overrides)));
   const SignalWatch signals;
+  os::AllowManyDescriptors();
   SKERRY_ASSIGN_OR_RETURN(const auto registry, context.WarmBackends());
   SKERRY_ASSIGN_OR_RETURN(auto daemon, DaemonOptionsOf(context, loaded.config.sandbox));
+  daemon.host.configuration = config::ShowJson(loaded);
   return transport::daemon::Serve(*registry, std::move(daemon), signals.interrupt_fd());
 }
 
@@ -116,6 +174,10 @@ void AddServeCommand(CLI::App& app, const Context& context, int& exit_code) {
   serve->add_option("--tls-certificate", options->certificate, "Serve TLS on TCP with this certificate (PEM)")
       ->option_text("FILE");
   serve->add_option("--tls-key", options->key, "The key of the certificate (PEM)")->option_text("FILE");
+  serve->add_option("--log-level", options->log_level, "error, warning, notice, info (each request and run) or debug")
+      ->option_text("LEVEL");
+  serve->add_option("--log-format", options->log_format, "text, or json: one object for each line")
+      ->option_text("FORMAT");
   serve->footer(
       "Examples:\n"
       "  skerry serve\n"

@@ -1,4 +1,6 @@
 // skerry session: workspaces that stay, with the record of what happened in them.
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +16,8 @@
 #include "cli/session_parts.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "cli/tty.hpp"
+#include "confirm/code_view.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -46,6 +50,14 @@ std::string TimeAsText(const Json& object, const char* name) {
   return time ? Moment(*time) : "-";
 }
 
+// What has to be looked at stands out.
+std::string StateColoured(const std::string& state, confirm::Colour colour) {
+  if (state == "crashed") return confirm::Coloured(state, core::RiskLevel::kHigh, colour);
+  if (state == "paused") return confirm::Coloured(state, core::RiskLevel::kMedium, colour);
+  if (state == "busy") return confirm::Coloured(state, core::RiskLevel::kLow, colour);
+  return state;
+}
+
 base::Result<int> List(const Context& context, const SessionCommandOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   SKERRY_ASSIGN_OR_RETURN(const Json rows, AllSessions(daemon));
@@ -55,7 +67,10 @@ base::Result<int> List(const Context& context, const SessionCommandOptions& opti
   }
   std::vector<std::vector<std::string>> table = {{"SESSION", "STATE", "LAST USED"}};
   for (const Json& row : rows) table.push_back({TextIn(row, "id"), TextIn(row, "state"), TimeAsText(row, "used_at")});
-  Print(rows.empty() ? "no sessions; skerry session create makes one\n" : AsTable(table));
+  const auto paint = [colour = ColoursFor(STDOUT_FILENO)](std::size_t column, const std::string& cell) {
+    return column == 1 ? StateColoured(cell, colour) : cell;
+  };
+  Print(rows.empty() ? "no sessions; skerry session create makes one\n" : AsTable(table, paint));
   return 0;
 }
 

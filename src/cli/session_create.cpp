@@ -9,6 +9,7 @@
 #include "cli/answer.hpp"
 #include "cli/assignments.hpp"
 #include "cli/daemon_client.hpp"
+#include "cli/progress.hpp"
 #include "cli/session_parts.hpp"
 #include "cli/terminal.hpp"
 #include "workspace/session_directory.hpp"
@@ -75,10 +76,16 @@ base::Result<Json> BodyOf(const CreateOptions& options) {
   return body;
 }
 
+// With an image it may take a while.
+base::Result<Json> Make(DaemonClient& daemon, const Json& body) {
+  const Spinner spinner("makes the session");
+  return daemon.Ask("POST", "/v1/sessions", body);
+}
+
 base::Result<int> Create(const Context& context, const CreateOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(const Json body, BodyOf(options));
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  SKERRY_ASSIGN_OR_RETURN(const Json session, daemon.Ask("POST", "/v1/sessions", body));
+  SKERRY_ASSIGN_OR_RETURN(const Json session, Make(daemon, body));
   options.json ? PrintIndented(SessionForPeople(session)) : Print(TextIn(session, "id") + "\n");
   return 0;
 }

@@ -27,12 +27,21 @@ engine::SessionsOptions SessionsOptionsOf(const config::Workspace& workspace) {
           .bootstrap_files = workspace.bootstrap_files};
 }
 
-base::Result<std::string> RecordPathOf(const config::Sandbox& sandbox) {
+static base::Result<std::string> RecordPathIn(const config::Sandbox& sandbox) {
   std::string path = config::ExpandHome(sandbox.record.path, Context::Home());
-  if (!path.starts_with('/'))
-    return base::Err(base::Code::kInvalidArgument, "sandbox.record.path " + path + " is not absolute; set HOME");
+  if (path.starts_with('/')) return path;
+  return base::Err(base::Code::kInvalidArgument, "sandbox.record.path " + path + " is not absolute; set HOME");
+}
+
+base::Result<std::string> RecordPathOf(const config::Sandbox& sandbox) {
+  SKERRY_ASSIGN_OR_RETURN(std::string path, RecordPathIn(sandbox));
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd directory, os::OpenOwnDirectory(path.substr(0, path.rfind('/'))));
   return path;
+}
+
+base::Result<std::string> AuditPathOf(const config::Sandbox& sandbox) {
+  SKERRY_ASSIGN_OR_RETURN(const std::string path, RecordPathIn(sandbox));
+  return path.substr(0, path.rfind('/')) + "/daemon/audit";
 }
 
 base::Result<std::shared_ptr<core::ServiceStore>> ServiceStoreOf(const Context& context,

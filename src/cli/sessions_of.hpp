@@ -12,6 +12,8 @@ namespace skerry::cli {
 
 // Where the record is; its directory is made. kInvalidArgument when that is nowhere.
 base::Result<std::string> RecordPathOf(const config::Sandbox& sandbox);
+// Where a daemon writes its audit. Makes nothing.
+base::Result<std::string> AuditPathOf(const config::Sandbox& sandbox);
 base::Result<std::shared_ptr<core::ServiceStore>> ServiceStoreOf(const Context& context,
                                                                  const config::Sandbox& sandbox);
 engine::SessionsOptions SessionsOptionsOf(const config::Workspace& workspace);

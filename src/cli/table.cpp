@@ -9,7 +9,7 @@
 
 namespace skerry::cli {
 
-std::string AsTable(const std::vector<std::vector<std::string>>& rows) {
+std::string AsTable(const std::vector<std::vector<std::string>>& rows, const CellPaint& paint) {
   std::vector<std::vector<std::string>> table = rows;
   std::vector<std::size_t> widths;
   for (auto& row : table) {
@@ -20,9 +20,12 @@ std::string AsTable(const std::vector<std::vector<std::string>>& rows) {
     }
   }
   std::string text;
-  for (const auto& row : table)
+  for (const auto& row : table) {
+    const bool painted = paint && &row != &table.front();
     for (std::size_t i = 0; i < row.size(); ++i)
-      text += row[i] + (i + 1 < row.size() ? std::string(widths[i] - row[i].size() + 2, ' ') : "\n");
+      text += (painted ? paint(i, row[i]) : row[i]) +
+              (i + 1 < row.size() ? std::string(widths[i] - row[i].size() + 2, ' ') : "\n");
+  }
   return text;
 }
 

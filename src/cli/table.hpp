@@ -1,6 +1,8 @@
 // Rows and times as people read them.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,8 +10,11 @@
 
 namespace skerry::cli {
 
+// Adds colours to a printable cell below the head, and nothing that takes space.
+using CellPaint = std::function<std::string(std::size_t column, const std::string& cell)>;
+
 // Columns with a line each, the first is the head; cells are made printable.
-std::string AsTable(const std::vector<std::vector<std::string>>& rows);
+std::string AsTable(const std::vector<std::vector<std::string>>& rows, const CellPaint& paint = {});
 
 // 2024-05-01T12:00:00Z
 std::string Moment(core::TimePoint time);

@@ -133,6 +133,30 @@ void BindWorkspace(const Section& section, Workspace& workspace) {
   section.Read("bootstrapFiles", workspace.bootstrap_files);
 }
 
+void BindApprovals(const Section& section, Approvals& approvals) {
+  section.Read("webhookUrl", approvals.webhook_url);
+  section.Read("webhookSecret", approvals.webhook_secret);
+}
+
+void BindMonitor(const Section& section, Monitor& monitor) {
+  section.Read("intervalMs", monitor.interval);
+  section.Read("history", monitor.history);
+  section.Read("cpuAlertPercent", monitor.cpu_alert_percent);
+  section.Read("memoryAlertPercent", monitor.memory_alert_percent);
+  section.Read("alertHold", monitor.alert_hold);
+}
+
+void BindLog(const Section& section, Log& log) {
+  section.Read("level", log.level);
+  section.Read("format", log.format);
+  section.Read("code", log.code);
+}
+
+void BindTelemetry(const Section& section, Telemetry& telemetry) {
+  section.Read("otlpEndpoint", telemetry.otlp_endpoint);
+  section.Read("otlpHeaders", telemetry.otlp_headers);
+}
+
 void BindDaemon(const Section& section, Daemon& daemon) {
   section.Read("socket", daemon.socket);
   section.Read("listen", daemon.listen);
@@ -212,6 +236,10 @@ void BindSandbox(const Section& section, Sandbox& sandbox) {
   section.Read("record.required", sandbox.record.required);
   BindPool(section.Child("pool"), sandbox.pool);
   BindDaemon(section.Child("daemon"), sandbox.daemon);
+  BindApprovals(section.Child("approvals"), sandbox.approvals);
+  BindMonitor(section.Child("monitor"), sandbox.monitor);
+  BindLog(section.Child("log"), sandbox.log);
+  BindTelemetry(section.Child("telemetry"), sandbox.telemetry);
   BindBackends(section.Child("backends"), sandbox.backends);
 }
 

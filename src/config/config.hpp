@@ -86,6 +86,30 @@ struct Daemon {
   std::chrono::seconds drain_timeout{};
 };
 
+struct Approvals {
+  std::string webhook_url;
+  std::string webhook_secret;
+};
+
+struct Monitor {
+  std::chrono::milliseconds interval{};
+  int history = 0;
+  int cpu_alert_percent = 0;
+  int memory_alert_percent = 0;
+  std::chrono::seconds alert_hold{};
+};
+
+struct Log {
+  std::string level;
+  std::string format;
+  bool code = false;
+};
+
+struct Telemetry {
+  std::string otlp_endpoint;
+  std::vector<std::string> otlp_headers;  // name=value
+};
+
 struct Srt {
   std::string settings_path;
 };
@@ -166,6 +190,10 @@ struct Sandbox {
   Record record;
   Pool pool;
   Daemon daemon;
+  Approvals approvals;
+  Monitor monitor;
+  Log log;
+  Telemetry telemetry;
   Backends backends;
 };
 

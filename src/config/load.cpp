@@ -56,7 +56,8 @@ base::Status CheckPool(const Pool& pool, const Layer& layers) {
 }
 
 std::string ShownValue(const Node& node, const Json& value) {
-  if (node.is_secret && !value.get_ref<const std::string&>().empty()) return Json(kMask).dump();
+  const bool is_set = value.is_string() ? !value.get_ref<const std::string&>().empty() : !value.empty();
+  if (node.is_secret && is_set) return Json(kMask).dump();
   return value.dump();
 }
 

@@ -1,6 +1,7 @@
 #include "config/schema.hpp"
 
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,9 +71,10 @@ TEST(SchemaTest, EveryTextIsBoundedOrAChoice) {
   }
 }
 
-TEST(SchemaTest, ExactlyTheApiKeysAreSecret) {
+TEST(SchemaTest, ExactlyKeysAndWhatSignsAreSecret) {
+  const std::set<std::string> secret = {"apiKey", "webhookSecret", "otlpHeaders"};
   const Node root = EmbeddedSchema().value();
-  for (const Node* node : Settings(root)) EXPECT_EQ(node->is_secret, node->name == "apiKey") << node->path;
+  for (const Node* node : Settings(root)) EXPECT_EQ(node->is_secret, secret.contains(node->name)) << node->path;
 }
 
 TEST(SchemaTest, EverySynonymLeadsToTheSectionOfItsName) {

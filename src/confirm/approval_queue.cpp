@@ -54,6 +54,8 @@ Answer ApprovalQueue::Ask(const Question& question, base::Deadline deadline, std
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
   const auto until = deadline.EarlierOf(base::Deadline::After(std::min(options_.limit, kLongest)));
   Entry entry{.approval = MakeApproval(question, until), .deadline = until};
+  if (options_.before_asking)
+    if (const auto may = options_.before_asking(*entry.approval); !may) return Rejected(may.error().message);
 
   std::unique_lock lock(mutex_);
   if (closing_) return Rejected("the service is ending");
@@ -97,10 +99,14 @@ base::Status ApprovalQueue::Decide(std::string_view id, std::string_view digest,
     return base::Err(base::Code::kConflict, "the digest is not that of what would run; look at the question again");
   if (verdict.approve && verdict.scope == Scope::kSession && question.session.empty())
     return base::Err(base::Code::kInvalidArgument, "there is no session that the approval could hold for");
+  if (verdict.approve && verdict.scope == Scope::kContent && question.content.empty())
+    return base::Err(base::Code::kInvalidArgument,
+                     "what this does depends on more than its content; approve it once or for the session");
   Finish(*entry, EventKind::kAnswered,
          {.decision = verdict.approve ? Decision::kApproved : Decision::kRejected,
           .scope = verdict.scope,
           .by = std::move(verdict.by),
+          .from = std::move(verdict.from),
           .reason = std::move(verdict.reason)});
   return {};
 }
@@ -121,6 +127,7 @@ base::Error ApprovalQueue::WhyNot(std::string_view id, std::optional<std::string
 }
 
 void ApprovalQueue::Finish(Entry& entry, EventKind kind, Answer answer) {
+  answer.approval = entry.approval->id;
   std::erase(waiting_, &entry);
   done_.push_back({entry.approval->id, entry.approval->question.session, answer.decision});
   if (done_.size() > options_.max_remembered) done_.pop_front();

@@ -26,6 +26,8 @@ struct ApprovalQueueOptions {
   std::chrono::milliseconds limit{300'000};  // how long a question waits when its own deadline is later; at most a year
   std::size_t max_waiting = 1'000;           // more are rejected at once
   std::size_t max_remembered = 1'000;        // of the questions that are done, so that a replay is told what happened
+  // Called by whoever asks, before anybody can see the question; what it refuses is rejected. May be empty.
+  std::function<base::Status(const Approval&)> before_asking;
 };
 
 // What a person decided.
@@ -33,6 +35,7 @@ struct Verdict {
   bool approve = false;
   Scope scope = Scope::kOnce;
   std::string by;
+  std::string from;  // where they were: an address
   std::string reason;
 };
 
@@ -57,7 +60,7 @@ class ApprovalQueue : public ConfirmationService {
       std::string_view id, std::optional<std::string_view> session = std::nullopt) const;
 
   // Answers it. The errors of Find, and: kConflict when `digest` is not the question's, kInvalidArgument for an
-  // approval of a session where there is none. The question goes on waiting after these two.
+  // approval of a session or of content where there is none. The question goes on waiting after these two.
   base::Status Decide(std::string_view id, std::string_view digest, Verdict verdict,
                       std::optional<std::string_view> session = std::nullopt);
 

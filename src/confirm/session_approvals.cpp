@@ -8,20 +8,22 @@ namespace skerry::confirm {
 
 Answer SessionApprovals::Ask(const Question& question, base::Deadline deadline, std::stop_token stop) {
   // What has no digest cannot be recognised again.
-  if (question.session.empty() || !base::IsSha256Hex(question.digest))
-    return asked_.Ask(question, deadline, std::move(stop));
-  const Approved approved{question.session, question.digest};
-  if (Remembers(question.session, question.digest))
+  if (!base::IsSha256Hex(question.digest)) return asked_.Ask(question, deadline, std::move(stop));
+  if (!question.session.empty() && Remembers(question.session, question.digest))
     return {.decision = Decision::kApproved,
             .scope = Scope::kSession,
             .by = "session",
             .reason = "approved earlier for this session"};
-  return AskOther(approved, question, deadline, std::move(stop));
+  if (base::IsSha256Hex(question.content) && RemembersContent(question.tenant, question.content))
+    return {.decision = Decision::kApproved,
+            .scope = Scope::kContent,
+            .by = "content",
+            .reason = "the same content was approved earlier"};
+  return AskOther(question, deadline, std::move(stop));
 }
 
-Answer SessionApprovals::AskOther(const Approved& approved, const Question& question, base::Deadline deadline,
-                                  std::stop_token stop) {
-  Pending pending{.session = approved.first};
+Answer SessionApprovals::AskOther(const Question& question, base::Deadline deadline, std::stop_token stop) {
+  Pending pending{.session = question.session};
   {
     const std::scoped_lock lock(mutex_);
     pending_.push_back(&pending);
@@ -29,14 +31,19 @@ Answer SessionApprovals::AskOther(const Approved& approved, const Question& ques
   Answer answer = asked_.Ask(question, deadline, std::move(stop));
   const std::scoped_lock lock(mutex_);
   std::erase(pending_, &pending);
-  const bool for_session = answer.decision == Decision::kApproved && answer.scope == Scope::kSession;
-  if (for_session && !pending.forgotten) Remember(approved);
+  if (answer.decision != Decision::kApproved) return answer;
+  if (answer.scope == Scope::kSession && !question.session.empty() && !pending.forgotten)
+    Remember({Scope::kSession, question.session, question.digest});
+  if (answer.scope == Scope::kContent && base::IsSha256Hex(question.content))
+    Remember({Scope::kContent, question.tenant, question.content});
   return answer;
 }
 
 void SessionApprovals::Forget(std::string_view session) {
   const std::scoped_lock lock(mutex_);
-  const auto is_of_session = [&](const Approved& approved) { return approved.first == session; };
+  const auto is_of_session = [&](const Approved& approved) {
+    return approved.scope == Scope::kSession && approved.whose == session;
+  };
   std::erase_if(approved_, is_of_session);
   std::erase_if(order_, is_of_session);
   for (Pending* pending : pending_)
@@ -44,8 +51,16 @@ void SessionApprovals::Forget(std::string_view session) {
 }
 
 bool SessionApprovals::Remembers(const std::string& session, const std::string& digest) {
+  return Knows({Scope::kSession, session, digest});
+}
+
+bool SessionApprovals::RemembersContent(const std::string& tenant, const std::string& content) {
+  return Knows({Scope::kContent, tenant, content});
+}
+
+bool SessionApprovals::Knows(const Approved& approved) {
   const std::scoped_lock lock(mutex_);
-  return approved_.contains(Approved{session, digest});
+  return approved_.contains(approved);
 }
 
 void SessionApprovals::Remember(const Approved& approved) {

@@ -1,13 +1,14 @@
-// SessionApprovals: what was approved for a session is not asked about again in it.
+// SessionApprovals: what was approved for a session is not asked about again in it, nor what was approved for its
+// content.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <deque>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "confirm/confirmation.hpp"
@@ -15,7 +16,7 @@
 namespace skerry::confirm {
 
 // Thread-safe. Asks another service about everything that it does not remember: the same digest, in the same session,
-// approved with Scope::kSession. Where there is no session nothing is remembered.
+// approved with Scope::kSession; the same content, of the same tenant, approved with Scope::kContent.
 class SessionApprovals : public ConfirmationService {
  public:
   static constexpr std::size_t kMostRemembered = 10'000;
@@ -28,19 +29,26 @@ class SessionApprovals : public ConfirmationService {
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
 
   [[nodiscard]] bool Remembers(const std::string& session, const std::string& digest);
+  [[nodiscard]] bool RemembersContent(const std::string& tenant, const std::string& content);
 
   // The session is over. What it is still asking about is not remembered either.
   void Forget(std::string_view session);
 
  private:
-  using Approved = std::pair<std::string, std::string>;  // session, digest
+  struct Approved {
+    Scope scope = Scope::kSession;
+    std::string whose;  // session or tenant
+    std::string digest;
+    auto operator<=>(const Approved&) const = default;
+  };
   struct Pending {
     std::string_view session;
     bool forgotten = false;
   };
 
   void Remember(const Approved& approved);  // needs the lock
-  Answer AskOther(const Approved& approved, const Question& question, base::Deadline deadline, std::stop_token stop);
+  [[nodiscard]] bool Knows(const Approved& approved);
+  Answer AskOther(const Question& question, base::Deadline deadline, std::stop_token stop);
 
   ConfirmationService& asked_;
   const std::size_t max_remembered_;

@@ -17,6 +17,7 @@
 #include "core/context.hpp"
 #include "core/execution.hpp"
 #include "core/output_sink.hpp"
+#include "core/usage.hpp"
 
 namespace skerry::core {
 
@@ -108,6 +109,7 @@ enum class WorkspaceChanges {
 
 // An interpreter that a sandbox has waiting from its start, for the first program in that language.
 enum class Preload { kNone, kShell, kPython, kPythonData, kJavaScript };
+std::string_view NameOf(Preload kind);
 
 // When the machine cannot keep a limit that was asked for.
 enum class Demand { kWhatIsPossible, kEverything };
@@ -173,6 +175,9 @@ class Sandbox {
   // commands write to the directory itself.
   [[nodiscard]] virtual std::optional<WorkspaceView> View() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::string> Degraded() const = 0;  // known after Start
+  // What it uses now (S10.1). May be called by another thread while commands run, and does not wait for them.
+  // kUnavailable where nobody can tell, or not at this moment.
+  [[nodiscard]] virtual base::Result<SandboxUsage> Usage() const;
 };
 
 inline base::Result<std::unique_ptr<Context>> Sandbox::OpenContext(Language, Reach) {
@@ -181,6 +186,10 @@ inline base::Result<std::unique_ptr<Context>> Sandbox::OpenContext(Language, Rea
 
 inline base::Status Sandbox::Freeze() {
   return base::Err(base::Code::kUnavailable, "this sandbox cannot be frozen");
+}
+
+inline base::Result<SandboxUsage> Sandbox::Usage() const {
+  return base::Err(base::Code::kUnavailable, "this sandbox cannot tell what it uses");
 }
 
 inline base::Status Sandbox::Thaw() {

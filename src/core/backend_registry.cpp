@@ -6,6 +6,22 @@
 
 namespace skerry::core {
 
+std::string_view NameOf(Preload kind) {
+  switch (kind) {
+    case Preload::kNone:
+      return "none";
+    case Preload::kShell:
+      return "shell";
+    case Preload::kPython:
+      return "python";
+    case Preload::kPythonData:
+      return "python-data";
+    case Preload::kJavaScript:
+      return "javascript";
+  }
+  return "";
+}
+
 base::Status BackendRegistry::Add(std::unique_ptr<Backend> backend) {
   if (Find(backend->Name()).has_value())
     return base::Err(base::Code::kConflict, "backend '" + std::string(backend->Name()) + "' is registered twice");

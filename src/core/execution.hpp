@@ -105,9 +105,11 @@ struct WithheldFile {
 
 // Where the time of a run went.
 struct Timings {
-  std::chrono::nanoseconds obtain{0};  // a sandbox: taken from those that wait, or made
-  std::chrono::nanoseconds run{0};     // the program
-  std::chrono::nanoseconds finish{0};  // what is left ended, changes carried over
+  std::chrono::nanoseconds policy{0};    // assessing the risk
+  std::chrono::nanoseconds approval{0};  // waiting for a person
+  std::chrono::nanoseconds obtain{0};    // a sandbox: taken from those that wait, or made
+  std::chrono::nanoseconds run{0};       // the program
+  std::chrono::nanoseconds finish{0};    // what is left ended, changes carried over
 };
 
 struct ExecutionResult {

@@ -11,7 +11,8 @@ namespace {
 constexpr std::array kScopes = {std::pair{TokenScope::kRead, std::string_view("read")},
                                 std::pair{TokenScope::kRun, std::string_view("run")},
                                 std::pair{TokenScope::kApprove, std::string_view("approve")},
-                                std::pair{TokenScope::kAdmin, std::string_view("admin")}};
+                                std::pair{TokenScope::kAdmin, std::string_view("admin")},
+                                std::pair{TokenScope::kMetrics, std::string_view("metrics")}};
 
 constexpr std::array kStates = {std::pair{RunState::kWaiting, std::string_view("waiting")},
                                 std::pair{RunState::kRunning, std::string_view("running")},

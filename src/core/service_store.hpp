@@ -14,7 +14,7 @@
 
 namespace skerry::core {
 
-enum class TokenScope { kRead, kRun, kApprove, kAdmin };
+enum class TokenScope { kRead, kRun, kApprove, kAdmin, kMetrics };
 std::string_view NameOf(TokenScope scope);
 std::optional<TokenScope> ParseTokenScope(std::string_view name);
 
@@ -107,14 +107,24 @@ struct ApprovalRecord {
   std::string id;
   std::string session;
   std::string execution;
+  std::string tenant;
   std::string digest;
   std::string decision;  // "" while it waits
   std::string decided_by;
+  std::string decided_from;  // where they were
+  std::string scope;         // how long it holds
   std::string reason;
   TimePoint asked_at;
   std::optional<TimePoint> decided_at;
 
   bool operator==(const ApprovalRecord&) const = default;
+};
+
+struct ApprovalFilter {
+  std::optional<std::string> tenant;  // none: everybody's
+  std::optional<std::string> session;
+  std::string before;  // an id: those that were asked earlier; "" for the newest
+  std::size_t limit = 100;
 };
 
 // Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for what is not there, kConflict for what
@@ -156,7 +166,11 @@ class ServiceStore {
   virtual base::Status AddApproval(const ApprovalRecord& approval) = 0;
   // kConflict when it was decided already.
   virtual base::Status DecideApproval(const ApprovalRecord& approval) = 0;
-  virtual base::Result<std::vector<ApprovalRecord>> Approvals(std::size_t limit) = 0;  // the newest first
+  // Those that wait: nobody waits for their answer any more.
+  virtual base::Status CancelApprovals(const std::string& reason, TimePoint at) = 0;
+  // The newest first. kNotFound for `before`.
+  virtual base::Result<std::vector<ApprovalRecord>> Approvals(const ApprovalFilter& filter) = 0;
+  virtual base::Result<ApprovalRecord> FindApproval(const std::string& id) = 0;
 };
 
 }  // namespace skerry::core

@@ -181,6 +181,18 @@ std::string DigestOfCell(const std::string& context, core::Language language, co
   return digest.Finish();
 }
 
+// What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
+ProposalDigests ContextManager::DigestsOf(const std::string& name, core::Language language,
+                                          const core::Cell& cell) const {
+  // Of contexts without files the person who answers makes the digest as well.
+  if (!options_.files_digest) return {.all = DigestOfCell(name, language, cell)};
+  DigestBuilder digest;
+  digest.Add("cell", DigestOfCell(name, language, cell)).Add("files", options_.files_digest(cell.text));
+  // Cells that ran meanwhile may have given its names another meaning.
+  if (const auto context = Find(name)) digest.Add("cells", static_cast<std::uint64_t>(context->cells));
+  return {.all = digest.Finish()};
+}
+
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               std::stop_token stop, const Asker& asker) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
@@ -189,7 +201,7 @@ base::Result<Admission> ContextManager::Admit(const std::string& name, core::Lan
                       .language = language,
                       .code = cell.text,
                       .conditions = {{"context", name}},
-                      .digest = [&] { return DigestOfCell(name, language, cell); },
+                      .digest = [&] { return DigestsOf(name, language, cell); },
                       .asker = asker},
                      std::move(stop));
 }
@@ -200,6 +212,7 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
   SKERRY_RETURN_IF_ERROR(CheckContextName(name));
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(name, language, cell, stop, asker));
   if (admission.refused) return core::CellResult{.outcome = std::move(*admission.refused)};
+  if (asker.admitted) asker.admitted();
   SKERRY_ASSIGN_OR_RETURN(const Use use, Claim(name, language));
   std::stop_source interrupt = use->interrupt;
   const std::stop_callback forward(std::move(stop), [&interrupt] { interrupt.request_stop(); });

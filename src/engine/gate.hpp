@@ -28,10 +28,18 @@ struct GateOptions {
   std::function<void(const std::string&)> log;
 };
 
-// Who is asked in place of the gate's own service, and for which execution.
+// Who is asked in place of the gate's own service, for which execution, and whose that is.
 struct Asker {
   std::shared_ptr<confirm::ConfirmationService> confirmation;
   std::string execution;
+  std::string tenant;
+  std::function<void()> admitted;  // called when nothing stands in the way of a cell any more; may be empty
+};
+
+// SHA-256 of what an answer is about: see confirm::Question.
+struct ProposalDigests {
+  std::string all;
+  std::string content;  // "" where it is not the content alone
 };
 
 // What wants to run.
@@ -40,15 +48,15 @@ struct Proposal {
   core::Language language = core::Language::kPython;
   std::string_view code;
   std::vector<std::pair<std::string, std::string>> conditions;  // for the person; see confirm::Question
-  // SHA-256 of everything that the answer is about, as it is now.
-  std::function<base::Result<std::string>()> digest;
+  std::function<base::Result<ProposalDigests>()> digest;        // as it is now
   Asker asker;
 };
 
 // Whether it may run: nothing, or how it ended.
 struct Admission {
   std::optional<core::Outcome> refused;
-  std::string approved_by;  // who or what said yes; empty where nobody was asked
+  std::string approved_by;             // who or what said yes; empty where nobody was asked
+  std::chrono::nanoseconds waited{0};  // for a person
 };
 
 // Thread-safe.

@@ -33,9 +33,14 @@ Host::Host(HostOptions options, SandboxManager& manager, base::WorkerPool& worke
     : options_(std::move(options)),
       manager_(manager),
       workers_(workers),
-      approvals_(options_.approvals),
+      approvals_(Recorded(options_.approvals)),
       remembered_(approvals_),
       gate_(std::make_shared<const Gate>(manager.options().gate)) {}
+
+confirm::ApprovalQueueOptions Host::Recorded(confirm::ApprovalQueueOptions options) {
+  options.before_asking = [this](const confirm::Approval& approval) { return chronicle_->Asks(approval); };
+  return options;
+}
 
 base::Result<std::unique_ptr<Host>> Host::Start(HostOptions options, SandboxManager& manager,
                                                 base::WorkerPool& workers) {
@@ -44,6 +49,12 @@ base::Result<std::unique_ptr<Host>> Host::Start(HostOptions options, SandboxMana
   SKERRY_RETURN_IF_ERROR(host->Recover());
   host->subscription_ =
       host->approvals_.Subscribe([&host = *host](const confirm::Event& event) { host.RecordApproval(event); });
+  host->monitor_ = std::make_unique<Monitor>(
+      manager.watched(), host->options_.monitor,
+      [&host = *host](const std::string& workspace, const std::string& execution, const watch::AlertChange& change) {
+        host.NoteAlert(workspace, execution, change);
+      });
+  host->OfferFigures();
   host->tender_ = std::jthread([&host = *host](const std::stop_token& stop) { host.Tend(stop); });
   return host;
 }
@@ -52,6 +63,13 @@ Host::~Host() {
   tender_ = {};
   if (runs_) StopRuns();
   for (const auto& session : List({.everybody = true})) session->life().End();
+  {
+    // A run is over before everything is told of it.
+    std::unique_lock lock(mutex_);
+    performed_.wait(lock, [this] { return performing_ == 0; });
+  }
+  if (monitor_) monitor_->Stop();
+  if (chronicle_ && tokens_) chronicle_->DaemonEnds();
 }
 
 void Host::StopRuns() {
@@ -69,6 +87,15 @@ base::Status Host::Open() {
     return base::Err(base::Code::kConflict, "another daemon uses " + options_.state_directory +
                                                 "; stop it, or set sandbox.record.path to another place");
   lock_ = std::move(*lock);
+  SKERRY_ASSIGN_OR_RETURN(watch::AuditLog audit,
+                          watch::AuditLog::Open({.directory = options_.state_directory + "/audit"}));
+  chronicle_ = std::make_unique<Chronicle>(std::move(audit), options_.chronicle);
+  chronicle_->DaemonBegan(options_.version);
+  SKERRY_RETURN_IF_ERROR(NoteConfiguration());
+  options_.recorder.told = [this](const std::string& session, const std::string& execution,
+                                  const std::vector<core::FileChange>& changes) {
+    NoteFiles(session, execution, changes);
+  };
   sessions_ = std::make_unique<Sessions>(options_.sessions, std::make_shared<const Recorder>(options_.recorder));
   runs_ = std::make_unique<Runs>(*options_.store, outputs_.get());
   SKERRY_ASSIGN_OR_RETURN(Tokens tokens, Tokens::Load(*options_.store));
@@ -77,7 +104,10 @@ base::Status Host::Open() {
 }
 
 base::Status Host::Recover() {
-  SKERRY_RETURN_IF_ERROR(runs_->MarkLost());
+  SKERRY_ASSIGN_OR_RETURN(const auto lost, runs_->MarkLost());
+  for (const core::RunRecord& run : lost) chronicle_->RunLost(run);
+  SKERRY_RETURN_IF_ERROR(
+      options_.store->CancelApprovals("the daemon was ended meanwhile", std::chrono::system_clock::now()));
   SKERRY_ASSIGN_OR_RETURN(const auto records, options_.store->Hosted());
   SKERRY_ASSIGN_OR_RETURN(const auto there, sessions_->List());
   std::set<std::string> directories;
@@ -85,7 +115,7 @@ base::Status Host::Recover() {
   for (const core::HostedSessionRecord& record : records) {
     auto settings = DecodeSettings(record.settings);
     if (!settings) {
-      Log("session " + record.id + ": " + settings.error().message + "; it gets the settings of the configuration");
+      Warn("session " + record.id + ": " + settings.error().message + "; it gets the settings of the configuration");
       settings = options_.defaults;
     }
     if (settings->mode != LifeMode::kShared && !directories.contains(record.id)) {
@@ -101,7 +131,7 @@ base::Status Host::Recover() {
     // What a commit left half done is brought in order before anybody reads.
     const std::string workspace = hosted_.at(record.id)->life().workspace();
     if (const auto opened = sessions_->Open(workspace, base::Deadline::After(5s)); !opened)
-      Log("session " + record.id + ": " + opened.error().message);
+      Warn("session " + record.id + ": " + opened.error().message);
   }
   return Adopt();
 }
@@ -142,15 +172,20 @@ void Host::Add(core::HostedSessionRecord record, const SessionSettings& settings
                            std::make_shared<HostedSession>(std::move(record), settings, std::move(life), condition));
 }
 
+std::vector<std::shared_ptr<HostedSession>> Host::ThoseAt(const std::string& workspace) const {
+  std::vector<std::shared_ptr<HostedSession>> sessions;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, session] : hosted_)
+    if (session->life().workspace() == workspace) sessions.push_back(session);
+  return sessions;
+}
+
 // Called by a life that holds its own lock.
 void Host::NoteSandbox(const std::string& workspace, bool has) {
-  std::vector<std::shared_ptr<HostedSession>> concerned;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [id, session] : hosted_)
-      if (session->life().workspace() == workspace) concerned.push_back(session);
+  for (const auto& session : ThoseAt(workspace)) {
+    (void)options_.store->UpdateHosted(session->record(has));
+    chronicle_->SessionState(session->id(), session->tenant(), has ? "active" : "idle");
   }
-  for (const auto& session : concerned) (void)options_.store->UpdateHosted(session->record(has));
 }
 
 // While it lives, the id is taken and counts for its tenant.
@@ -238,9 +273,13 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
     return std::unexpected(made.error());
   }
   const std::string id = record.id;
-  Add(std::move(record), wanted.settings, Condition::kIdle);
-  const std::scoped_lock lock(mutex_);
-  return Made{hosted_.at(id), false};
+  Add(record, wanted.settings, Condition::kIdle);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, Find({.everybody = true}, id));
+  if (const auto noted = chronicle_->SessionMade(record, principal); !noted) {
+    (void)Remove(session, "unrecorded");
+    return std::unexpected(noted.error());
+  }
+  return Made{session, false};
 }
 
 base::Result<std::shared_ptr<HostedSession>> Host::Find(const Principal& principal, const std::string& id) const {
@@ -262,10 +301,10 @@ std::vector<std::shared_ptr<HostedSession>> Host::List(const Principal& principa
 
 base::Status Host::Delete(const Principal& principal, const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(const auto session, Find(principal, id));
-  return Remove(session);
+  return Remove(session, "deleted");
 }
 
-base::Status Host::Remove(const std::shared_ptr<HostedSession>& session) {
+base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::string_view why) {
   const std::string& id = session->id();
   if (!session->BeginRemoval()) return std::unexpected(NoSession(id));
   bool last = true;
@@ -276,6 +315,7 @@ base::Status Host::Remove(const std::shared_ptr<HostedSession>& session) {
     // The next one begins anew.
     if (last && session->settings().mode == LifeMode::kShared) shared_.erase(session->tenant());
   }
+  chronicle_->SessionEnded(id, session->tenant(), why);
   remembered_.Forget(id);
   if (session->life().IsPaused()) (void)session->life().Resume();
   (void)runs_->Stop(id, base::Deadline::After(10s));
@@ -309,8 +349,8 @@ void Host::Tend(const std::stop_token& stop) {
     const auto now = std::chrono::system_clock::now();
     for (const auto& session : List({.everybody = true})) {
       if (session->Expired(now)) {
-        if (const auto removed = Remove(session); !removed)
-          Log("session " + session->id() + ": " + removed.error().message);
+        if (const auto removed = Remove(session, "expired"); !removed)
+          Warn("session " + session->id() + ": " + removed.error().message);
         continue;
       }
       session->life().RestIfIdle();
@@ -328,11 +368,11 @@ void Host::RemoveUnused() {
   const auto swept = sessions_->Sweep();
   if (!swept) return;
   for (const auto& session : List({.everybody = true}))
-    if (std::ranges::find(*swept, session->life().workspace()) != swept->end()) (void)Remove(session);
+    if (std::ranges::find(*swept, session->life().workspace()) != swept->end()) (void)Remove(session, "unused");
 }
 
-void Host::Log(const std::string& text) const {
-  if (options_.log) options_.log(text);
+void Host::Warn(const std::string& text) const {
+  chronicle_->Log(watch::LogLevel::kWarning, text);
 }
 
 }  // namespace skerry::engine

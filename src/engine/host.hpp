@@ -21,7 +21,10 @@
 #include "confirm/approval_queue.hpp"
 #include "confirm/session_approvals.hpp"
 #include "core/service_store.hpp"
+#include "engine/chronicle.hpp"
 #include "engine/hosted_session.hpp"
+#include "engine/monitor.hpp"
+#include "engine/principal.hpp"
 #include "engine/runs.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "engine/session_life.hpp"
@@ -42,16 +45,10 @@ struct HostOptions {
   std::chrono::seconds keep_results{3600};  // of runs without a session
   std::size_t keep_results_count = 10'000;
   confirm::ApprovalQueueOptions approvals;
-  std::function<void(const std::string&)> log;  // what people should know
-};
-
-// For whom something is done.
-struct Principal {
-  std::string id;               // who, for the record
-  std::string tenant;           // whose things they may touch
-  bool everybody = false;       // all tenants'
-  std::uint64_t most_runs = 0;  // at once; 0: any number
-  std::uint64_t most_sessions = 0;
+  MonitorOptions monitor;
+  ChronicleParts chronicle;
+  std::string version;
+  std::string configuration;  // as JSON, without secrets; "" when nobody needs to know
 };
 
 struct NewSession {
@@ -123,8 +120,19 @@ class Host {
   void StopRuns();
   [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
 
+  base::Result<IssuedToken> IssueToken(const Principal& principal, NewToken wanted);
+  base::Status RevokeToken(const Principal& principal, const std::string& id);
+  // Before something leaves a session.
+  base::Status NoteExport(const Principal& principal, const HostedSession& session, const std::string& what);
+
   [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
+  // As they were recorded, the newest first.
+  [[nodiscard]] base::Result<std::vector<core::ApprovalRecord>> PastApprovals(const Principal& principal,
+                                                                              core::ApprovalFilter filter);
+  [[nodiscard]] base::Result<core::ApprovalRecord> FindApproval(const Principal& principal, const std::string& id);
   [[nodiscard]] Tokens& tokens() { return *tokens_; }
+  [[nodiscard]] Chronicle& chronicle() { return *chronicle_; }
+  [[nodiscard]] const Monitor& monitor() const { return *monitor_; }
   [[nodiscard]] SandboxManager& manager() { return manager_; }
   [[nodiscard]] const Gate& gate() const { return *gate_; }
   [[nodiscard]] const HostOptions& options() const { return options_; }
@@ -142,17 +150,29 @@ class Host {
   [[nodiscard]] std::shared_ptr<SessionLife> LifeFor(const std::string& tenant, const std::string& id,
                                                      const SessionSettings& settings);
   void Add(core::HostedSessionRecord record, const SessionSettings& settings, Condition condition);
+  [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> ThoseAt(const std::string& workspace) const;
   void NoteSandbox(const std::string& workspace, bool has);
-  base::Status Remove(const std::shared_ptr<HostedSession>& session);
+  void NoteFiles(const std::string& workspace, const std::string& execution,
+                 const std::vector<core::FileChange>& changes);
+  void NoteAlert(const std::string& workspace, const std::string& execution, const watch::AlertChange& change);
+  base::Status NoteConfiguration();
+  void OfferFigures();
+  base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why);
   void Perform(Run& run, Work& work, const Principal& principal);
   void PerformCell(Run& run, CellWork& work, const Principal& principal);
   template <class Do>
-  base::Result<Begun> Launch(Begun begun, Place place, const std::stop_token& gone, Do act);
+  base::Result<Begun> Launch(Begun begun, Place place, const std::stop_token& gone, const Principal& principal, Do act);
+  // While it lives, this host does not end.
+  [[nodiscard]] std::shared_ptr<void> Performing();
+  void Admitted(Run& run);
+  base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code);
+  void EndRun(Run& run, RunEnd end, const RunFacts& facts, const Principal& principal);
   [[nodiscard]] Asker AskerFor(Run& run, Consent consent, const Principal& principal);
+  confirm::ApprovalQueueOptions Recorded(confirm::ApprovalQueueOptions options);
   void RecordApproval(const confirm::Event& event);
   void Tend(const std::stop_token& stop);
   void RemoveUnused();
-  void Log(const std::string& text) const;
+  void Warn(const std::string& text) const;
 
   HostOptions options_;
   SandboxManager& manager_;
@@ -163,6 +183,7 @@ class Host {
   confirm::ApprovalQueue approvals_;
   confirm::SessionApprovals remembered_;
   std::shared_ptr<const Gate> gate_;
+  std::unique_ptr<Chronicle> chronicle_;
   std::unique_ptr<Sessions> sessions_;
   std::unique_ptr<Tokens> tokens_;
   std::unique_ptr<Runs> runs_;
@@ -170,8 +191,11 @@ class Host {
   std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
   std::map<std::string, std::string> making_;  // ids of sessions that are on their way, with their tenants
   std::condition_variable made_;
+  int performing_ = 0;  // workers that have a run of ours
+  std::condition_variable performed_;
   std::map<std::string, std::weak_ptr<SessionLife>> shared_;  // by tenant
   confirm::Subscription subscription_;
+  std::unique_ptr<Monitor> monitor_;
   std::jthread tender_;  // of expiry, idleness and what is old
 };
 

@@ -5,6 +5,7 @@
 
 #include "confirm/auto_approve.hpp"
 #include "engine/host.hpp"
+#include "engine/recorded_questions.hpp"
 #include "json/context_json.hpp"
 #include "json/execution_json.hpp"
 #include "os/files.hpp"
@@ -28,37 +29,75 @@ RunEnd EndOf(const base::Error& error, const std::string& execution) {
   return {.outcome = "failed", .exit_code = base::RowOf(error.code).exit_code, .result = object.dump(), .error = error};
 }
 
+RunFacts FactsOf(const core::ExecutionResult& result) {
+  const bool ran = result.outcome.kind != core::OutcomeKind::kRejected && result.timings.run.count() != 0;
+  return {.risk = result.risk.level,
+          .assessed = true,
+          .start = ran ? std::string(core::NameOf(result.start)) : "",
+          .sandbox = result.sandbox_type,
+          .approved_by = result.approved_by,
+          .timings = result.timings,
+          .took = result.execution_time};
+}
+
 }  // namespace
 
 Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
-  if (consent == Consent::kGiven)
-    return {.confirmation = std::make_shared<confirm::AutoApprove>(principal.id), .execution = run.id()};
   // Borrowed: the host outlives its runs.
-  return {.confirmation = {std::shared_ptr<void>(), &remembered_}, .execution = run.id()};
+  std::shared_ptr<confirm::ConfirmationService> asked(std::shared_ptr<void>(), &remembered_);
+  if (consent == Consent::kGiven) asked = std::make_shared<confirm::AutoApprove>(principal.id);
+  return {.confirmation = std::make_shared<RecordedQuestions>(std::move(asked), *chronicle_, run),
+          .execution = run.id(),
+          .tenant = run.record().tenant};
+}
+
+base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std::string_view code) {
+  if (begun.replayed) return {};
+  const auto noted = chronicle_->RunBegins(*begun.run, principal, code);
+  if (!noted) runs_->End(*begun.run, EndOf(noted.error(), begun.run->id()));
+  return noted;
+}
+
+void Host::EndRun(Run& run, RunEnd end, const RunFacts& facts, const Principal& principal) {
+  // Whoever hears of the end finds it in the audit.
+  chronicle_->RunEnds(run, end, facts);
+  runs_->End(run, end);
+  chronicle_->RunEnded(run, end, facts, principal.trace);
+}
+
+std::shared_ptr<void> Host::Performing() {
+  const std::scoped_lock lock(mutex_);
+  ++performing_;
+  return {nullptr, [this](void*) {
+            const std::scoped_lock done(mutex_);
+            --performing_;
+            performed_.notify_all();
+          }};
 }
 
 template <class Do>
-base::Result<Begun> Host::Launch(Begun begun, Place place, const std::stop_token& gone, Do act) {
+base::Result<Begun> Host::Launch(Begun begun, Place place, const std::stop_token& gone, const Principal& principal,
+                                 Do act) {
   if (begun.replayed) {
     if (place == Place::kHere) (void)begun.run->Await(base::Deadline::Never(), gone);
     return begun;
   }
   // A library below may run out of memory: that ends this run and nothing else.
-  const auto guarded = [this, act = std::move(act)](Run& run) {
+  const auto guarded = [this, principal, act = std::move(act)](Run& run) {
     try {
       act(run);
     } catch (const std::exception& error) {
-      runs_->End(run, EndOf(base::Error{base::Code::kInternal, error.what()}, run.id()));
+      EndRun(run, EndOf(base::Error{base::Code::kInternal, error.what()}, run.id()), {}, principal);
     }
   };
   if (place == Place::kHere) {
     guarded(*begun.run);
     return begun;
   }
-  const bool accepted = workers_.Submit([run = begun.run, guarded] { guarded(*run); });
+  const bool accepted = workers_.Submit([run = begun.run, guarded, mark = Performing()] { guarded(*run); });
   if (accepted) return begun;
   const base::Error busy{base::Code::kUnavailable, "too much runs already; try again later"};
-  runs_->End(*begun.run, EndOf(busy, begun.run->id()));
+  EndRun(*begun.run, EndOf(busy, begun.run->id()), {}, principal);
   return std::unexpected(busy);
 }
 
@@ -77,8 +116,9 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
     SKERRY_ASSIGN_OR_RETURN(order.given_input, os::SealedMemory(*work.input_text));
   }
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
+  SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.request.code));
   auto shared = std::make_shared<Work>(std::move(work));
-  return Launch(std::move(begun), place, shared->gone,
+  return Launch(std::move(begun), place, shared->gone, principal,
                 [this, shared, principal](Run& run) { Perform(run, *shared, principal); });
 }
 
@@ -87,7 +127,7 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
                      .input_fd = run.input_fd(),
                      .signal_fd = run.signal_fd(),
                      .asker = AskerFor(run, work.consent, principal),
-                     .admitted = [&run] { run.MarkRunning(); }};
+                     .admitted = [this, &run] { Admitted(run); }};
   if (run.HasTerminal())
     streams.terminal = TerminalOptions{
         .size = [&run] { return run.terminal_size(); }, .resized_fd = run.resized_fd(), .type = work.terminal_type};
@@ -101,7 +141,13 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
     result->degraded.push_back("output: " + std::to_string(run.lost_bytes()) +
                                " bytes could not be kept; the disk is full");
   }
-  runs_->End(run, result ? EndOf(std::move(*result), run.id()) : EndOf(result.error(), run.id()));
+  const RunFacts facts = result ? FactsOf(*result) : RunFacts{};
+  EndRun(run, result ? EndOf(std::move(*result), run.id()) : EndOf(result.error(), run.id()), facts, principal);
+}
+
+void Host::Admitted(Run& run) {
+  run.MarkRunning();
+  chronicle_->RunStarts(run);
 }
 
 base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work, Place place) {
@@ -113,19 +159,24 @@ base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work,
                             .what = work.cell.text},
                  .most_of_tenant = principal.most_runs};
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
+  SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.cell.text));
   auto shared = std::make_shared<CellWork>(std::move(work));
-  return Launch(std::move(begun), place, {},
+  return Launch(std::move(begun), place, {}, principal,
                 [this, shared, principal](Run& run) { PerformCell(run, *shared, principal); });
 }
 
 void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
-  run.MarkRunning();
   work.session->Used();
   const auto start = std::chrono::steady_clock::now();
-  auto result = work.session->life().RunCell(work.context, work.cell, run.sink(), run.stop_token(),
-                                             AskerFor(run, work.consent, principal));
+  auto admitted = start;
+  Asker asker = AskerFor(run, work.consent, principal);
+  asker.admitted = [this, &run, &admitted] {
+    admitted = std::chrono::steady_clock::now();
+    Admitted(run);
+  };
+  auto result = work.session->life().RunCell(work.context, work.cell, run.sink(), run.stop_token(), asker);
   if (!result) {
-    runs_->End(run, EndOf(result.error(), run.id()));
+    EndRun(run, EndOf(result.error(), run.id()), {}, principal);
     return;
   }
   json::CellReport report{.context = work.context, .result = std::move(*result)};
@@ -139,9 +190,15 @@ void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
   }
   Json object = Json::parse(json::ToJson(report), nullptr, false);
   object["execution_id"] = run.id();
-  runs_->End(run, {.outcome = std::string(core::NameOf(report.result.outcome.kind)),
-                   .exit_code = report.result.outcome.exit_code,
-                   .result = object.dump()});
+  const bool ran = report.result.outcome.kind != core::OutcomeKind::kRejected;
+  const RunFacts facts{.start = ran ? std::string(core::NameOf(report.start)) : "",
+                       .timings = {.policy = admitted - start, .run = std::chrono::steady_clock::now() - admitted},
+                       .took = report.execution_time};
+  EndRun(run,
+         {.outcome = std::string(core::NameOf(report.result.outcome.kind)),
+          .exit_code = report.result.outcome.exit_code,
+          .result = object.dump()},
+         facts, principal);
 }
 
 base::Result<std::shared_ptr<Run>> Host::FindRun(const Principal& principal, const std::string& id) const {
@@ -162,18 +219,23 @@ void Host::RecordApproval(const confirm::Event& event) {
   core::ApprovalRecord record{.id = event.approval->id,
                               .session = question.session,
                               .execution = question.execution,
+                              .tenant = question.tenant,
                               .digest = question.digest,
                               .asked_at = event.approval->created};
   if (const auto run = runs_->Find(question.execution)) (*run)->Tell();
   if (event.kind == confirm::EventKind::kAsked) {
-    if (const auto added = options_.store->AddApproval(record); !added) Log(added.error().message);
+    if (const auto added = options_.store->AddApproval(record); !added) Warn(added.error().message);
+    chronicle_->Asked(*event.approval, question.tenant);
     return;
   }
   record.decision = confirm::NameOf(event.answer.decision);
   record.decided_by = event.answer.by;
+  record.decided_from = event.answer.from;
+  record.scope = confirm::NameOf(event.answer.scope);
   record.reason = event.answer.reason;
   record.decided_at = std::chrono::system_clock::now();
-  if (const auto decided = options_.store->DecideApproval(record); !decided) Log(decided.error().message);
+  if (const auto decided = options_.store->DecideApproval(record); !decided) Warn(decided.error().message);
+  chronicle_->Answered(event, question.tenant);
 }
 
 }  // namespace skerry::engine

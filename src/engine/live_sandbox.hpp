@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.hpp"
 #include "core/backend.hpp"
+#include "engine/watched.hpp"
 #include "workspace/layer_memory.hpp"
 
 namespace skerry::engine {
@@ -27,6 +29,10 @@ struct LiveSandbox {
   workspace::LayerMemory memory;  // what was committed of its layer
   std::uint64_t generation = 0;   // grows when it had to be made anew; then its views are others
   std::vector<std::string> degraded;
+  Watched::Registration watched;  // ends before the sandbox
 };
+
+// The workspace as its programs see it, open for as long as it is wanted: the sandbox may be made anew meanwhile.
+base::UniqueFd FilesOf(LiveSandbox& live);
 
 }  // namespace skerry::engine

@@ -37,7 +37,8 @@ base::Result<std::string> Recorder::Begin(core::ExecutionRecord execution) const
   return execution.id;
 }
 
-base::Status Recorder::End(const std::string& id, core::ExecutionEnd end) const {
+base::Status Recorder::End(const std::string& session, const std::string& id, core::ExecutionEnd end) const {
+  if (options_.told && !end.changes.empty()) options_.told(session, id, end.changes);
   if (options_.store == nullptr) return {};  // said at the beginning
   end.ended_at = std::chrono::system_clock::now();
   const auto ended = options_.store->EndExecution(id, end);

@@ -23,6 +23,10 @@ struct RecorderOptions {
   Recording recording = Recording::kRequired;
   std::string by;                                // who acts
   std::function<void(const std::string&)> warn;  // told of what could not be recorded
+  // Told of what became of files, by what; may be empty.
+  std::function<void(const std::string& session, const std::string& execution,
+                     const std::vector<core::FileChange>& changes)>
+      told;
 };
 
 // Thread-safe.
@@ -37,7 +41,7 @@ class Recorder {
   // id is given even if nothing could be written.
   base::Result<std::string> Begin(core::ExecutionRecord execution) const;
   // When it has happened. Only says what went wrong: it cannot be made undone by that.
-  base::Status End(const std::string& id, core::ExecutionEnd end) const;
+  base::Status End(const std::string& session, const std::string& id, core::ExecutionEnd end) const;
 
   // What became of an attempt to write to the store: an error where a record is required, else only told.
   base::Status Tell(const base::Status& status) const;

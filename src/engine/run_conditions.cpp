@@ -1,31 +1,79 @@
 #include "engine/run_conditions.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.hpp"
 #include "engine/named_files.hpp"
 #include "engine/run_digest.hpp"
 
 namespace skerry::engine {
 
-base::Result<std::string> DigestOf(const core::ExecutionRequest& request, std::string_view backend,
-                                   const RunWorkspace& workspace, const ManagerOptions& options) {
+namespace {
+
+NamedFilesFound FilesNamedBy(const RunConditions& run) {
+  if (run.files < 0) return {};
+  NamedFilesQuery query{.texts = {run.request.code}, .directory = run.request.directory};
+  for (const auto& [name, value] : run.request.environment) query.texts.push_back(value);
+  return NamedFiles(query, run.files);
+}
+
+// What a program is given to read: a file that is there whole, or what comes while it runs.
+struct Input {
+  bool known = true;
+  std::uint64_t bytes = 0;
+  std::string sha256;  // "" for none
+};
+
+Input InputOf(int fd) {
+  if (fd < 0) return {};
+  constexpr off_t kMost = off_t{64} << 20U;
+  struct stat facts{};
+  if (::fstat(fd, &facts) < 0 || !S_ISREG(facts.st_mode) || facts.st_size > kMost) return {.known = false};
+  base::Sha256 hash;
+  std::vector<char> buffer(std::size_t{64} << 10U);
+  off_t at = 0;
+  while (at < facts.st_size) {
+    const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), at);
+    if (count <= 0) return {.known = false};
+    hash.Update({buffer.data(), static_cast<std::size_t>(count)});
+    at += count;
+  }
+  return {.bytes = static_cast<std::uint64_t>(at), .sha256 = hash.FinishHex()};
+}
+
+std::string_view NameOf(core::Carry carry) {
+  return carry == core::Carry::kShow ? "dry" : "real";
+}
+
+}  // namespace
+
+ProposalDigests DigestsOf(const RunConditions& run) {
+  const core::ExecutionRequest& request = run.request;
   DigestBuilder digest;
-  digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", backend);
+  digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", run.backend);
   digest.Add("timeout", static_cast<std::uint64_t>(request.timeout.count()));
   digest.Add("memory", request.max_memory_mb).Add("output", request.max_output_mb);
   digest.Add("image", request.image.value_or("")).Add("workspace", request.workspace.value_or(""));
-  digest.Add("session", request.session_id.value_or("")).Add("directory", request.directory);
-  digest.Add("arguments", request.arguments);
+  digest.Add("directory", request.directory).Add("arguments", request.arguments);
   for (const auto& [name, value] : request.environment) digest.Add("variable", name).Add("value", value);
-  const core::SandboxLimits& limits = options.limits;
+  const core::SandboxLimits& limits = run.options.limits;
   digest.Add("pids", limits.pids).Add("cpu", limits.cpu_percent).Add("open_files", limits.open_files);
   digest.Add("file_mb", limits.file_mb).Add("tmp_mb", limits.tmp_mb).Add("disk_mb", limits.disk_mb);
   digest.Add("disk_files", limits.disk_files).Add("network", "none");
-  const FilesystemOptions& files = options.filesystem;
+  const FilesystemOptions& files = run.options.filesystem;
   digest.Add("allow_read", files.allow_read).Add("deny_read", files.deny_read);
   digest.Add("allow_write", files.allow_write).Add("deny_write", files.deny_write);
-  if (workspace.HasDirectory())
-    for (const auto& [path, hash] : NamedFiles(request.code, workspace.directory()))
-      digest.Add("file", path).Add("hash", hash);
-  return digest.Finish();
+  digest.Add("run", NameOf(request.carry));
+  const Input input = InputOf(run.input);
+  digest.Add("input", input.known ? input.sha256 : "of " + std::string(run.execution));
+  const NamedFilesFound named = FilesNamedBy(run);
+  for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
+  const std::string content = digest.Finish();
+  DigestBuilder all;
+  all.Add("content", content).Add("session", request.session_id.value_or(""));
+  // What is read while it runs, or was not looked at, is no part of the content.
+  return {.all = all.Finish(), .content = named.all && input.known ? content : ""};
 }
 
 namespace {
@@ -43,25 +91,30 @@ std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWor
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> ConditionsOf(const core::ExecutionRequest& request,
-                                                              std::string_view backend, const RunWorkspace& workspace,
-                                                              const ManagerOptions& options) {
+std::vector<std::pair<std::string, std::string>> ConditionsOf(const RunConditions& run) {
+  const core::ExecutionRequest& request = run.request;
+  const FilesystemOptions& files = run.options.filesystem;
   std::vector<std::pair<std::string, std::string>> conditions = {
-      {"sandbox", std::string(backend)},
-      {"workspace", WorkspaceInWords(request, workspace)},
+      {"sandbox", std::string(run.backend)},
+      {"workspace", WorkspaceInWords(request, run.workspace)},
       {"network", "none"},
       {"limits", std::to_string(request.max_memory_mb) + " MB, " + std::to_string(request.timeout.count()) + " s"}};
   if (request.image) conditions.emplace_back("image", *request.image);
   if (!request.directory.empty()) conditions.emplace_back("directory", request.directory);
   for (const auto& [name, value] : request.environment) conditions.emplace_back("variable", name + "=" + value);
-  if (!options.filesystem.allow_read.empty())
-    conditions.emplace_back("may read", Joined(options.filesystem.allow_read));
-  if (!options.filesystem.allow_write.empty())
-    conditions.emplace_back("may write", Joined(options.filesystem.allow_write));
-  if (!workspace.HasDirectory()) return conditions;
+  if (!files.allow_read.empty()) conditions.emplace_back("may read", Joined(files.allow_read));
+  if (!files.allow_write.empty()) conditions.emplace_back("may write", Joined(files.allow_write));
+  if (request.carry == core::Carry::kShow) conditions.emplace_back("dry run", "its changes are shown and not kept");
+  if (const Input input = InputOf(run.input); !input.known)
+    conditions.emplace_back("input", "comes while it runs, and is not shown here");
+  else if (!input.sha256.empty())
+    conditions.emplace_back("input", std::to_string(input.bytes) + " bytes, SHA-256 " + input.sha256);
+  const NamedFilesFound found = FilesNamedBy(run);
   std::vector<std::string> named;
-  for (const auto& [path, hash] : NamedFiles(request.code, workspace.directory())) named.push_back(path);
+  for (const auto& [path, hash] : found.files) named.push_back(path);
   if (!named.empty()) conditions.emplace_back("files it names", Joined(named));
+  if (!found.all)
+    conditions.emplace_back("beware", "it names more than could be looked at; files may change unnoticed");
   return conditions;
 }
 

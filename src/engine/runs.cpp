@@ -220,13 +220,13 @@ bool Runs::Stop(const std::optional<std::string>& session, base::Deadline deadli
   return left_.wait_for(lock, deadline.Remaining(), none);
 }
 
-base::Status Runs::MarkLost() {
+base::Result<std::vector<core::RunRecord>> Runs::MarkLost() {
   SKERRY_ASSIGN_OR_RETURN(const auto unfinished, store_.UnfinishedRuns());
   for (const core::RunRecord& record : unfinished) {
     const RunEnd end = LostEnd(record, BytesIn(directory_, record.id));
     SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, end.state, end.result, std::chrono::system_clock::now()));
   }
-  return {};
+  return unfinished;
 }
 
 base::Status Runs::Forget(std::chrono::seconds keep_for, std::size_t keep) {

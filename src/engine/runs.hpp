@@ -60,8 +60,8 @@ class Runs {
   // Ends those of a session, or all; false when some were left at the deadline.
   bool Stop(const std::optional<std::string>& session, base::Deadline deadline);
 
-  // Whoever ran what is not over is dead: to be called before anything begins.
-  base::Status MarkLost();
+  // Whoever ran what is not over is dead: to be called before anything begins. Those that are lost by that.
+  base::Result<std::vector<core::RunRecord>> MarkLost();
   // What could not be written at its end.
   void WriteAgain();
   // What nobody will ask for any more goes, with what it wrote.

@@ -148,8 +148,23 @@ struct SandboxManager::Run {
   const RunStreams& streams;
   RunWorkspace& workspace;
   std::string_view backend;
+  int files = -1;  // the workspace as programs see it
   core::Reach ends = core::Reach::kSandbox;
 };
+
+SandboxManager::Assessed SandboxManager::Assess(const core::ExecutionRequest& request) const {
+  Stopwatch watch;
+  Assessed assessed{.risk = gate_.Assess(request.language, request.code)};
+  assessed.took = watch.Lap();
+  return assessed;
+}
+
+Watched::Registration SandboxManager::Watch(const core::Sandbox& sandbox, std::string session, std::string execution) {
+  return watched_.Enter({.session = std::move(session),
+                         .execution = std::move(execution),
+                         .since = std::chrono::system_clock::now(),
+                         .sandbox = &sandbox});
+}
 
 SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
     : registry_(registry), options_(std::move(options)), gate_(options_.gate) {
@@ -192,14 +207,16 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
                                               std::stop_token stop) const {
   if (options_.sandboxing == Sandboxing::kDisabled)
     if (const std::string reason = policy::BlockedLocally(risk); !reason.empty())
-      return Admission{Rejected("blocked by the local guard, since sandboxing is disabled: " + reason), {}};
+      return Admission{.refused = Rejected("blocked by the local guard, since sandboxing is disabled: " + reason)};
   const core::ExecutionRequest& request = run.request;
+  const RunConditions conditions{
+      request, run.backend, run.workspace, run.files, options_, run.streams.input_fd, run.streams.asker.execution};
   Proposal proposal{
       .session = request.session_id.value_or(""), .language = request.language, .code = request.code, .digest = [&] {
-        return DigestOf(request, run.backend, run.workspace, options_);
+        return DigestsOf(conditions);
       }};
   proposal.asker = run.streams.asker;
-  if (risk.requires_confirmation) proposal.conditions = ConditionsOf(request, run.backend, run.workspace, options_);
+  if (risk.requires_confirmation) proposal.conditions = ConditionsOf(conditions);
   return gate_.Admit(risk, proposal, std::move(stop));
 }
 
@@ -230,34 +247,37 @@ core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view b
 
 void SandboxManager::NoteUses(const Run& run) {
   if (run.streams.session == nullptr) return;
-  for (auto& [path, hash] : NamedFiles(run.request.code, run.workspace.directory()))
+  for (auto& [path, hash] :
+       NamedFiles({.texts = {run.request.code}, .directory = run.request.directory}, run.files).files)
     run.streams.session->uses.push_back({.path = path, .how = core::FileUse::How::kNamed, .sha256 = hash});
 }
 
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  core::RiskAssessment risk = gate_.Assess(request.language, request.code);
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, risk));
-  return AdmitAndRun(request, streams, std::move(risk), backend->Name(), std::move(stop),
+  Assessed assessed = Assess(request);
+  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed.risk));
+  return AdmitAndRun(request, streams, std::move(assessed), backend->Name(), -1, std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
 template <class RunIt>
 base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(const core::ExecutionRequest& request,
-                                                                const RunStreams& streams, core::RiskAssessment risk,
-                                                                std::string_view backend, std::stop_token stop,
-                                                                const RunIt& run_it) {
+                                                                const RunStreams& streams, Assessed assessed,
+                                                                std::string_view backend, int live_files,
+                                                                std::stop_token stop, const RunIt& run_it) {
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
-  Run run{request, streams, workspace, backend};
-  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(risk, run, stop));
+  Run run{request, streams, workspace, backend, live_files >= 0 ? live_files : workspace.directory()};
+  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
     if (streams.admitted) streams.admitted();
     NoteUses(run);
     SKERRY_ASSIGN_OR_RETURN(result, run_it(run, std::move(stop)));
   }
-  result.risk = std::move(risk);
+  result.risk = std::move(assessed.risk);
+  result.timings.policy = assessed.took;
+  result.timings.approval = admission.waited;
   result.approved_by = std::move(admission.approved_by);
   return result;
 }
@@ -292,6 +312,12 @@ base::Status Standing(LiveSandbox& live, const Act& act) {
 
 }  // namespace
 
+base::UniqueFd FilesOf(LiveSandbox& live) {
+  const std::scoped_lock lock(live.order);
+  const auto view = live.sandbox->View();
+  return base::UniqueFd(view && view->merged >= 0 ? ::fcntl(view->merged, F_DUPFD_CLOEXEC, 0) : -1);
+}
+
 base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core::ExecutionRequest& request,
                                                                      SessionRun& session,
                                                                      const core::SandboxLimits& limits) {
@@ -317,6 +343,7 @@ base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core:
                      "the " + std::string(live->backend->Name()) +
                          " sandbox cannot keep changes apart, so no process can live on in it");
   NoticeNewLayer(*live);
+  live->watched = Watch(*live->sandbox, session.directory.id(), "");
   return live;
 }
 
@@ -324,8 +351,9 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                                                                 const core::ExecutionRequest& request,
                                                                 const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  return AdmitAndRun(request, streams, gate_.Assess(request.language, request.code), live.backend->Name(),
-                     std::move(stop),
+  // What runs there may have changed files since the last commit: what counts is what the program would find.
+  const base::UniqueFd files = FilesOf(live);
+  return AdmitAndRun(request, streams, Assess(request), live.backend->Name(), files.get(), std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 
@@ -377,6 +405,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
   if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec)) {
     if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
       const auto obtain = watch.Lap();
+      const auto watched = Watch(**lease, "", run.streams.asker.execution);
       SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
       watch.Lap();
       SKERRY_RETURN_IF_ERROR(FinishWarm(**lease, workspace, result));
@@ -389,6 +418,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
   SKERRY_ASSIGN_OR_RETURN(const Started started,
                           Start(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode));
   const auto obtain = watch.Lap();
+  const auto watched = Watch(*started.sandbox, workspace.session() ? workspace.session()->directory.id() : "",
+                             run.streams.asker.execution);
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   watch.Lap();
   // What was left running ends here, so that what becomes of its files is the last word.

@@ -16,6 +16,7 @@
 #include "engine/live_sandbox.hpp"
 #include "engine/run_workspace.hpp"
 #include "engine/warm_sandboxes.hpp"
+#include "engine/watched.hpp"
 #include "policy/security_mode.hpp"
 
 namespace skerry::engine {
@@ -87,10 +88,16 @@ class SandboxManager {
 
   // The sandboxes that wait, or nullptr where none are kept.
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
+  // Every sandbox that programs run in now.
+  [[nodiscard]] Watched& watched() { return watched_; }
   [[nodiscard]] const ManagerOptions& options() const { return options_; }
 
  private:
   struct Run;
+  struct Assessed {
+    core::RiskAssessment risk;
+    std::chrono::nanoseconds took{0};
+  };
   // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const core::RiskAssessment& risk) const;
@@ -98,8 +105,10 @@ class SandboxManager {
   static void NoteUses(const Run& run);
   template <class RunIt>
   base::Result<core::ExecutionResult> AdmitAndRun(const core::ExecutionRequest& request, const RunStreams& streams,
-                                                  core::RiskAssessment risk, std::string_view backend,
+                                                  Assessed assessed, std::string_view backend, int live_files,
                                                   std::stop_token stop, const RunIt& run_it);
+  [[nodiscard]] Assessed Assess(const core::ExecutionRequest& request) const;
+  [[nodiscard]] Watched::Registration Watch(const core::Sandbox& sandbox, std::string session, std::string execution);
   base::Result<core::ExecutionResult> RunAdmitted(core::Backend& backend, Run& run, std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
   base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const;
@@ -107,6 +116,7 @@ class SandboxManager {
   const core::BackendRegistry& registry_;
   ManagerOptions options_;
   Gate gate_;
+  Watched watched_;
   core::Backend* warm_backend_ = nullptr;
   std::unique_ptr<WarmSandboxes> warm_;
 };

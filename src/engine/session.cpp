@@ -71,7 +71,7 @@ base::Result<std::string> Session::RecordLost(core::RecordStore& store) {
   SKERRY_ASSIGN_OR_RETURN(const auto unfinished, store.Unfinished(id()));
   for (const core::ExecutionRecord& execution : unfinished)
     SKERRY_RETURN_IF_ERROR(recorder_->End(
-        execution.id,
+        id(), execution.id,
         {.state = core::ExecutionState::kLost, .outcome = "lost", .reason = "Skerry was ended meanwhile"}));
   return unfinished.empty() ? std::string() : unfinished.back().id;
 }
@@ -101,7 +101,7 @@ base::Status Session::PutInOrder() {
                                             .kind = "found",
                                             .what = "what an interruption left in the workspace",
                                             .caused_by = *lost}));
-  return recorder_->End(execution, {.outcome = "exited", .changes = std::move(changes)});
+  return recorder_->End(id(), execution, {.outcome = "exited", .changes = std::move(changes)});
 }
 
 template <class Act>
@@ -117,7 +117,7 @@ auto Session::Recorded(const std::string& kind, std::string what, const Act& act
   // It is there before anybody says so.
   const base::Status committed = live_ && done ? CommitLive(end.changes) : base::Status{};
   if (!committed) end = EndOf(committed.error());
-  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, std::move(end)));
   SKERRY_RETURN_IF_ERROR(committed);
   return done;
 }
@@ -286,7 +286,8 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
                               : manager.Execute(request, streams, std::move(stop));
   files_->Recount();
   directory_->Touch();
-  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
+  SKERRY_RETURN_IF_ERROR(
+      recorder_->End(id(), execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
   if (live_ && !dry) SKERRY_RETURN_IF_ERROR(OpenLiveView());
   if (result) result->execution_id = execution;
   return result;
@@ -318,7 +319,7 @@ base::Result<Changes> Session::Undo(workspace::LaterWork later) {
   files_->Recount();
   core::ExecutionEnd end = changes ? core::ExecutionEnd{.outcome = "exited"} : EndOf(changes.error());
   if (changes) end.changes = *changes;
-  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, std::move(end)));
   return changes;
 }
 

@@ -82,6 +82,8 @@ class Session {
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
   // While it lives.
   [[nodiscard]] core::Sandbox& sandbox() const { return *live_->sandbox; }
+  // Of the files that a text names, as programs would find them now; "" when it names none. While it lives.
+  [[nodiscard]] std::string NamedFilesDigest(std::string_view text) const;
 
   // What the last run that changed something did, as a diff; "" for nothing.
   [[nodiscard]] base::Result<std::string> Diff() const;

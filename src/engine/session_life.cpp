@@ -66,7 +66,8 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
       contexts_({.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
                  .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
                  .session = workspace_,
-                 .ends = core::Reach::kCommand}) {}
+                 .ends = core::Reach::kCommand,
+                 .files_digest = [this](std::string_view text) { return session_->NamedFilesDigest(text); }}) {}
 
 SessionLife::~SessionLife() {
   End();
@@ -150,13 +151,17 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
+  const auto asked = std::chrono::steady_clock::now();
   auto use = apart ? EnterAlone() : Enter(Need::kSandbox, stop);
+  const auto entered = std::chrono::steady_clock::now();
   if (stop.stop_requested())
     return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
   if (!use) return std::unexpected(use.error());
   std::unique_lock order(order_, std::defer_lock);
   if (apart || settings_.mode == LifeMode::kDisabled) order.lock();
-  return session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution);
+  auto result = session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution);
+  if (result) result->timings.obtain += entered - asked;
+  return result;
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> SessionLife::BorrowSandbox() {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/named_files.hpp"
+#include "engine/run_digest.hpp"
 #include "engine/session.hpp"
 #include "os/own_directory.hpp"
 
@@ -46,7 +48,7 @@ base::Status Session::CommitLive(const Changes& own) {
   if (run.changes.empty()) return {};
   SKERRY_ASSIGN_OR_RETURN(const std::string execution,
                           recorder_->Begin({.session = id(), .kind = "background", .what = "programs that live on"}));
-  return recorder_->End(execution, {.outcome = "exited", .changes = std::move(run.changes)});
+  return recorder_->End(id(), execution, {.outcome = "exited", .changes = std::move(run.changes)});
 }
 
 base::Status Session::EndLife() {
@@ -69,9 +71,19 @@ base::Status Session::RunApart(core::ExecutionRecord record, const std::function
   files_->Recount();
   directory_->Touch();
   end.changes = std::move(run.changes);
-  SKERRY_RETURN_IF_ERROR(recorder_->End(execution, std::move(end)));
+  SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, std::move(end)));
   SKERRY_RETURN_IF_ERROR(committed);
   return OpenLiveView();
+}
+
+std::string Session::NamedFilesDigest(std::string_view text) const {
+  const base::UniqueFd files = FilesOf(*live_);
+  if (!files.valid()) return "";
+  const auto named = NamedFiles({.texts = {text}, .directory = ""}, files.get()).files;
+  if (named.empty()) return "";
+  DigestBuilder digest;
+  for (const auto& [path, hash] : named) digest.Add("file", path).Add("hash", hash);
+  return digest.Finish();
 }
 
 }  // namespace skerry::engine

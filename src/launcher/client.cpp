@@ -154,6 +154,7 @@ base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::s
   if (started == nullptr || message->fds.size() != 1 + views + started->counters.size())
     return base::Err(base::Code::kInternal, "unexpected answer of the launcher");
   handle.started_ = *started;
+  handle.isolation_ = request.isolation;
   handle.control_ = std::move(message->fds[0]);
   std::size_t next = 1;
   for (; next <= views; ++next) handle.views_.push_back(std::move(message->fds[next]));

@@ -84,7 +84,10 @@ class SandboxHandle {
   ~SandboxHandle();
 
   [[nodiscard]] pid_t init_pid() const { return static_cast<pid_t>(started_.init_pid); }
+  [[nodiscard]] Isolation isolation() const { return isolation_; }
   [[nodiscard]] const std::vector<std::string>& degraded() const { return started_.degraded; }
+  // Where what it uses can be read.
+  [[nodiscard]] const os::GroupPlaces& groups() const { return started_.groups; }
 
   // Becomes readable when a command has ended, or at its end when the sandbox is gone.
   [[nodiscard]] int control_fd() const { return control_.get(); }
@@ -148,6 +151,7 @@ class SandboxHandle {
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;
   os::CgroupCounters counters_;
+  Isolation isolation_ = Isolation::kNamespaces;
   Started started_;
   std::optional<Ended> ended_;
   bool stopping_ = false;

@@ -121,7 +121,9 @@ void ClientSession::HandOver() {
   const std::vector<base::UniqueFd> owned = sandbox_->TakeClientDescriptors();
   std::vector<int> fds;
   for (const base::UniqueFd& fd : owned) fds.push_back(fd.get());
-  Started started{static_cast<std::uint64_t>(sandbox_->init_pid()), {}, sandbox_->degraded()};
+  Started started{.init_pid = static_cast<std::uint64_t>(sandbox_->init_pid()),
+                  .groups = sandbox_->groups(),
+                  .degraded = sandbox_->degraded()};
   const bool counters = sandbox_->CountersSuffice();
   for (const auto& counter : sandbox_->Counters().all()) {
     if (!counters) break;

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "launcher/zygote.hpp"
 #include "os/errno_error.hpp"
 #include "os/event_set.hpp"
+#include "os/machine.hpp"
 #include "os/process_tree.hpp"
 #include "os/socket.hpp"
 
@@ -161,20 +161,12 @@ base::UniqueFd EndSignals() {
   return base::UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// Each sandbox takes about ten descriptors.
-void AllowManyDescriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 int Serve(int clients, int init_program) {
   base::UniqueFd signals = EndSignals();
   if (!signals.valid()) return GiveUp(clients, {base::Code::kInternal, "signalfd: " + os::ErrnoText(errno)});
-  AllowManyDescriptors();
+  os::AllowManyDescriptors();  // each sandbox takes about ten
   // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto events = os::EventSet::Create();

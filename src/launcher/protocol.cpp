@@ -1,6 +1,7 @@
 #include "launcher/protocol.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "launcher/wire.hpp"
 #include "os/cgroup.hpp"
@@ -40,6 +41,7 @@ constexpr std::size_t kMaxBinds = 48;
 constexpr std::uint64_t kMaxTerminal = 10'000;
 constexpr std::uint64_t kMaxSignal = 64;
 constexpr std::uint64_t kMaxLifetimeMs = 1ULL << 32U;
+constexpr std::array kPlaces = {&os::GroupPlaces::memory, &os::GroupPlaces::cpu, &os::GroupPlaces::pids};
 
 WireWriter Tagged(Tag tag) {
   WireWriter writer;
@@ -93,7 +95,11 @@ std::string EncodeOne(const Forked& message) {
 }
 
 std::string EncodeOne(const ForkEnded& message) {
-  return Tagged(Tag::kForkEnded).Number(message.pid).Number(message.wait_status).Take();
+  return Tagged(Tag::kForkEnded)
+      .Number(message.pid)
+      .Number(message.wait_status)
+      .Number(message.cpu_microseconds)
+      .Take();
 }
 
 std::string EncodeOne(const CommandSignal& message) {
@@ -135,6 +141,8 @@ std::string EncodeOne(const Started& message) {
   WireWriter writer = Tagged(Tag::kStarted);
   writer.Number(message.init_pid).Number(message.counters.size());
   for (const std::uint64_t kind : message.counters) writer.Number(kind);
+  for (const auto place : kPlaces)
+    writer.Number(static_cast<std::uint64_t>((message.groups.*place).version)).Text((message.groups.*place).directory);
   return writer.Texts(message.degraded).Take();
 }
 
@@ -275,8 +283,14 @@ std::optional<FromLauncher> DecodeForked(WireReader reader) {
 }
 
 std::optional<FromLauncher> DecodeForkEnded(WireReader reader) {
-  const ForkEnded message{reader.NumberUpTo(kMaxCount), reader.NumberUpTo(0xFFFF)};
+  const ForkEnded message{reader.NumberUpTo(kMaxCount), reader.NumberUpTo(0xFFFF), reader.Number()};
   return reader.Complete() ? std::optional<FromLauncher>(message) : std::nullopt;
+}
+
+os::GroupPlace ReadPlace(WireReader& reader) {
+  const auto version =
+      static_cast<os::CgroupVersion>(reader.NumberUpTo(static_cast<std::uint64_t>(os::CgroupVersion::kTwo)));
+  return {version, std::string(reader.Text())};
 }
 
 std::optional<FromLauncher> DecodeStarted(WireReader reader) {
@@ -285,8 +299,13 @@ std::optional<FromLauncher> DecodeStarted(WireReader reader) {
   const std::uint64_t counters = reader.NumberUpTo(os::CgroupCounters::kKinds);
   for (std::uint64_t i = 0; i < counters; ++i)
     message.counters.push_back(reader.NumberUpTo(os::CgroupCounters::kKinds - 1));
+  for (const auto place : kPlaces) message.groups.*place = ReadPlace(reader);
   message.degraded = reader.Texts();
-  if (!reader.Complete()) return std::nullopt;
+  const auto fits = [&](const auto place) {
+    const os::GroupPlace& one = message.groups.*place;
+    return !one.Counts() || AbsolutePath(one.directory);
+  };
+  if (!reader.Complete() || !std::ranges::all_of(kPlaces, fits)) return std::nullopt;
   return message;
 }
 

@@ -22,6 +22,7 @@
 
 #include "base/error.hpp"
 #include "base/feature.hpp"
+#include "os/group_usage.hpp"
 #include "os/mounts.hpp"
 
 namespace skerry::launcher {
@@ -105,6 +106,7 @@ struct StopRequest {};
 struct Started {
   std::uint64_t init_pid = 0;
   std::vector<std::uint64_t> counters;  // their kinds; without them usage has to be asked for
+  os::GroupPlaces groups;               // where else what it uses can be read, without asking
   std::vector<std::string> degraded;    // what the machine lacks and what that costs, one line each
 };
 
@@ -138,6 +140,7 @@ struct Forked {
 struct ForkEnded {
   std::uint64_t pid = 0;
   std::uint64_t wait_status = 0;
+  std::uint64_t cpu_microseconds = 0;  // with its children that it had waited for
 };
 
 struct TerminalSize {

@@ -96,6 +96,24 @@ TEST(ProtocolTest, AnswersArriveAsTheyWereSent) {
   EXPECT_EQ(std::get<Usage>(usage.value()).memory_peak_bytes, 5U);
 }
 
+TEST(ProtocolTest, ThePlacesOfCountersArriveAsTheyWereSent) {
+  Started started{.init_pid = 9};
+  started.groups.memory = {os::CgroupVersion::kOne, "/cg/memory/a"};
+  started.groups.cpu = {os::CgroupVersion::kTwo, "/cg/unified/a"};
+  const auto decoded = DecodeFromLauncher(Encode(FromLauncher{started}));
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(std::get<Started>(*decoded).groups, started.groups);
+  EXPECT_FALSE(std::get<Started>(*decoded).groups.pids.Counts());
+}
+
+TEST(ProtocolTest, APlaceOfCountersIsAnAbsolutePathOrNone) {
+  for (const std::string& directory : {std::string("relative"), std::string("/a\0b", 4), std::string(5000, '/')}) {
+    Started started;
+    started.groups.pids.directory = directory;
+    EXPECT_FALSE(DecodeFromLauncher(Encode(FromLauncher{started})).has_value()) << directory.substr(0, 20);
+  }
+}
+
 TEST(ProtocolTest, ACommandWithANulOrWithoutArgumentsIsRefused) {
   CommandRequest command{.id = 1, .directory = "/workspace", .arguments = {"echo", "hi"}, .environment = {"A=b"}};
   EXPECT_TRUE(DecodeToInit(Encode(ToInit{command})).has_value());
@@ -137,7 +155,9 @@ TEST(ProtocolTest, WhatConcernsZygotesArrivesAsItWasSent) {
   EXPECT_EQ(std::get<SignalRequest>(DecodeToLauncher(Encode(ToLauncher{SignalRequest{9, 2}})).value()).signal, 2U);
   EXPECT_FALSE(DecodeToLauncher(Encode(ToLauncher{SignalRequest{1, 2}})).has_value());
   EXPECT_EQ(std::get<Forked>(DecodeFromLauncher(Encode(FromLauncher{Forked{0, "no"}})).value()).why, "no");
-  EXPECT_EQ(std::get<ForkEnded>(DecodeFromLauncher(Encode(FromLauncher{ForkEnded{7, 9}})).value()).wait_status, 9U);
+  const auto fork_end = DecodeFromLauncher(Encode(FromLauncher{ForkEnded{7, 9, 1'500}}));
+  EXPECT_EQ(std::get<ForkEnded>(fork_end.value()).wait_status, 9U);
+  EXPECT_EQ(std::get<ForkEnded>(fork_end.value()).cpu_microseconds, 1'500U);
   EXPECT_EQ(std::get<CommandSignal>(DecodeToInit(Encode(ToInit{CommandSignal{3, 15}})).value()).signal, 15U);
   EXPECT_EQ(DecodeZygoteOffer(Encode(ZygoteOffer{"p", {"/usr/bin/python3", "-c"}, {"A=b"}}))->arguments.size(), 2U);
   EXPECT_FALSE(DecodeZygoteOffer(Encode(ZygoteOffer{"p", {"python3"}, {}})).has_value());

@@ -2,9 +2,12 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <thread>
 
@@ -70,6 +73,20 @@ os::CgroupLimits LimitsOf(const StartRequest& request) {
 base::Result<os::Cgroup> MakeCgroup(const StartRequest& request, MachineFacts& machine) {
   if (request.pretend_missing.Has(base::Feature::kCgroups)) return os::Cgroup::Create({}, "", {});
   return os::Cgroup::Create(machine.Cgroups(), os::OwnedName(kCgroupPrefix), LimitsOf(request));
+}
+
+// Of a child that has ended, which is reaped with this.
+ForkEnded EndOf(const os::PidFd& process) {
+  int status = 0;
+  rusage usage{};
+  while (::wait4(process.pid(), &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  const auto microseconds = [](const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000U + static_cast<std::uint64_t>(time.tv_usec);
+  };
+  return {.pid = static_cast<std::uint64_t>(process.pid()),
+          .wait_status = static_cast<std::uint64_t>(status),
+          .cpu_microseconds = microseconds(usage.ru_utime) + microseconds(usage.ru_stime)};
 }
 
 void RunChild(void* plan) {
@@ -271,8 +288,7 @@ std::vector<ForkEnded> SandboxProcess::ReapAdopted(const os::EventSet& events) {
   std::erase_if(adopted_, [&](const os::PidFd& process) {
     const auto exited = process.WaitForExit(base::Deadline::After(0s));
     if (!exited || !*exited) return false;
-    const auto status = process.Reap();
-    ended.push_back({static_cast<std::uint64_t>(process.pid()), static_cast<std::uint64_t>(status.value_or(0))});
+    ended.push_back(EndOf(process));
     events.Remove(process.get());
     return true;
   });

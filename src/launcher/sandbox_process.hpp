@@ -64,6 +64,7 @@ class SandboxProcess {
   std::vector<base::UniqueFd> TakeClientDescriptors();
   // The counters of its cgroup, open.
   const os::CgroupCounters& Counters();
+  [[nodiscard]] os::GroupPlaces groups() const { return cgroup_.Places(); }
   // Whether they tell everything that CurrentUsage does.
   [[nodiscard]] bool CountersSuffice() const { return cgroup_.LimitsMemory() && cgroup_.LimitsPids(); }
 

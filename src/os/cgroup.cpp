@@ -30,18 +30,6 @@ std::uint64_t Number(std::string_view text) {
   return value;
 }
 
-// "key 12\nother 3\n" → 12 for "key"; 0 when it is not there.
-std::uint64_t KeyedNumber(std::string_view text, std::string_view key) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ')
-      return Number(line.substr(key.size() + 1));
-    at = end + 1;
-  }
-  return 0;
-}
-
 // A control that this kernel does not have is nothing to set; one that it has must take what is written.
 base::Status WriteIfThere(const std::string& path, std::string_view text) {
   const auto written = WriteControlFile(path, text);
@@ -228,13 +216,13 @@ CgroupUsage CgroupCounters::Read() const {
         usage.memory_peak_bytes = Number(text);
         break;
       case Kind::kMemoryEvents:
-        usage.out_of_memory_kills = KeyedNumber(text, "oom_kill");
+        usage.out_of_memory_kills = KeyedNumber(text, "oom_kill").value_or(0);
         break;
       case Kind::kPidsEvents:
-        usage.forks_refused = KeyedNumber(text, "max");
+        usage.forks_refused = KeyedNumber(text, "max").value_or(0);
         break;
       case Kind::kCpuStatistics:
-        usage.times_throttled = KeyedNumber(text, "nr_throttled");
+        usage.times_throttled = KeyedNumber(text, "nr_throttled").value_or(0);
         break;
     }
   }
@@ -263,6 +251,18 @@ CgroupCounters Cgroup::OpenCounters() const {
     if (fd.valid()) counters.push_back({row.kind, std::move(fd)});
   }
   return CgroupCounters(std::move(counters));
+}
+
+// Members need not be in a version 2 that limits nothing (see JoinFdsForMembers); in one that does, time is counted
+// whichever controllers it has.
+GroupPlaces Cgroup::Places() const {
+  const auto place = [](const Group* group) {
+    return group != nullptr ? GroupPlace{group->version, group->directory} : GroupPlace{};
+  };
+  const Group* accounting = Directory("cpuacct");
+  const Group* second = Version2();
+  if (accounting == nullptr && second != nullptr && second->join.valid()) accounting = second;
+  return {.memory = place(Directory("memory")), .cpu = place(accounting), .pids = place(Directory("pids"))};
 }
 
 Cgroup::~Cgroup() {

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "os/cgroup_hierarchy.hpp"
+#include "os/group_usage.hpp"
 
 namespace skerry::os {
 
@@ -102,6 +103,8 @@ class Cgroup {
   [[nodiscard]] bool WaitEmpty(base::Deadline deadline) const;
   [[nodiscard]] CgroupUsage Usage() const { return OpenCounters().Read(); }
   [[nodiscard]] CgroupCounters OpenCounters() const;
+  // Where whoever may read its directories finds what it uses now.
+  [[nodiscard]] GroupPlaces Places() const;
 
  private:
   struct Group {

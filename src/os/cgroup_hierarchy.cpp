@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kProcFileLimit = 1 << 20;
 constexpr std::array<std::string_view, 3> kWanted = {"memory", "pids", "cpu"};
+// Version 1 counts the time by a controller of its own, version 2 in every group.
+constexpr std::array<std::string_view, 4> kWantedOfVersion1 = {"memory", "pids", "cpu", "cpuacct"};
 
 std::vector<std::string> Split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -76,7 +78,7 @@ std::optional<CgroupMount> ToCgroupMount(const MountLine& line, const std::map<s
   }
   if (line.type != "cgroup") return std::nullopt;
   CgroupMount mount{CgroupVersion::kOne, line.mount_point, {}, {}};
-  for (const std::string_view wanted : kWanted) {
+  for (const std::string_view wanted : kWantedOfVersion1) {
     const std::string name(wanted);
     if (std::ranges::find(line.super_options, name) == line.super_options.end()) continue;
     mount.controllers.push_back(name);

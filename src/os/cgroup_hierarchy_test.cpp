@@ -40,6 +40,14 @@ TEST(CgroupHierarchyTest, JointControllersShareOneMount) {
   EXPECT_EQ(hierarchy.Find("cpu")->directory, "/cg/cpu,cpuacct/x");
 }
 
+TEST(CgroupHierarchyTest, ACounterOfTimeMayHaveAMountOfItsOwn) {
+  const auto hierarchy =
+      CgroupHierarchy::Parse("31 25 0:27 / /cg/cpuacct rw - cgroup cgroup rw,cpuacct\n", "2:cpuacct:/x\n");
+  ASSERT_NE(hierarchy.Find("cpuacct"), nullptr);
+  EXPECT_EQ(hierarchy.Find("cpuacct")->directory, "/cg/cpuacct/x");
+  EXPECT_EQ(hierarchy.Find("cpu"), nullptr);
+}
+
 TEST(CgroupHierarchyTest, NoMountMeansNowhere) {
   const auto hierarchy = CgroupHierarchy::Parse("25 1 254:0 / / rw - ext4 /dev/vda rw\nnonsense\n", "garbage");
   EXPECT_TRUE(hierarchy.mounts.empty());

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -89,6 +90,13 @@ Machine Machine::Probe() {
   machine.cgroup_kill = HasCgroupKill(hierarchy);
   machine.id_mapped_mounts = machine.is_root && ParseKernelVersion(machine.kernel_release) >= KernelVersion{5, 12};
   return machine;
+}
+
+void AllowManyDescriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace skerry::os

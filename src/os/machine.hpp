@@ -31,4 +31,7 @@ struct KernelVersion {
 };
 KernelVersion ParseKernelVersion(const std::string& release);
 
+// Takes the soft limit of this process up to the hard one, for those that hold many connections or sandboxes.
+void AllowManyDescriptors();
+
 }  // namespace skerry::os

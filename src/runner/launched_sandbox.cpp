@@ -161,6 +161,28 @@ std::vector<std::string> LaunchedSandbox::Degraded() const {
   return degraded_;
 }
 
+std::uint64_t LaunchedSandbox::WaitingTasks() const {
+  return (shell_ ? 1U : 0U) + (spare_ ? spare_tasks_ : 0U);
+}
+
+base::Result<core::SandboxUsage> LaunchedSandbox::Usage() const {
+  core::SandboxUsage usage{.cpu_limit_percent = spec_.limits.cpu_percent,
+                           .memory_limit_bytes = spec_.limits.memory_mb << 20U,
+                           .pids_limit = spec_.limits.pids};
+  std::shared_ptr<SharedHandle> life;
+  std::uint64_t waiting = 0;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return base::Err(base::Code::kUnavailable, "the sandbox begins or ends just now; ask again");
+    life = life_;
+    waiting = WaitingTasks();
+    FillDisk(usage, views_.empty() ? -1 : views_.front().get());
+  }
+  if (life == nullptr || !life->Fill(usage, waiting))
+    return base::Err(base::Code::kUnavailable, "the sandbox does not run; start it first");
+  return usage;
+}
+
 std::vector<core::LimitReached> LaunchedSandbox::LimitsOf(LimitEvidence evidence) const {
   const std::lock_guard lock(mutex_);
   evidence.changes_fd = views_.empty() ? -1 : views_.front().get();

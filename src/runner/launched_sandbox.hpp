@@ -50,6 +50,10 @@ class LaunchedSandbox : public core::Sandbox {
   [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
   [[nodiscard]] std::optional<core::WorkspaceView> View() const override;
   [[nodiscard]] std::vector<std::string> Degraded() const override;
+  // Processes are those of programs and contexts: neither the init nor an interpreter or a shell that waits for its
+  // program. Without cgroups processes are counted one by one, and memory is what they have for themselves. The limit
+  // of the disk is the size of the layer. kUnavailable while the sandbox begins or ends, and when there is none.
+  [[nodiscard]] base::Result<core::SandboxUsage> Usage() const override;
 
   // For what runs in it.
   [[nodiscard]] const core::SandboxLimits& limits() const { return spec_.limits; }
@@ -74,6 +78,7 @@ class LaunchedSandbox : public core::Sandbox {
     core::StartKind start;
   };
   void MakeSpare();
+  [[nodiscard]] std::uint64_t WaitingTasks() const;
   [[nodiscard]] std::optional<std::string> ZygoteFor(core::Language language, std::string_view text) const;
   // The one that waits, or one that is forked now; nothing when the program is to be started anew.
   std::optional<Found> FindWorker(const std::shared_ptr<SharedHandle>& life, const core::Command& command);
@@ -94,6 +99,7 @@ class LaunchedSandbox : public core::Sandbox {
   std::optional<WorkerProcess> spare_;
   core::Language spare_language_ = core::Language::kPython;
   std::string spare_zygote_;
+  std::uint64_t spare_tasks_ = 0;  // processes and threads of it
 };
 
 }  // namespace skerry::runner

@@ -24,7 +24,8 @@ base::Status AwaitEither(int one, int other, base::Deadline deadline) {
 
 }  // namespace
 
-SharedHandle::SharedHandle(launcher::SandboxHandle handle) : handle_(std::move(handle)) {
+SharedHandle::SharedHandle(launcher::SandboxHandle handle)
+    : handle_(std::move(handle)), sampler_(handle_.groups(), handle_.init_pid(), handle_.isolation()) {
   handle_.TellForkEnds([this](const launcher::ForkEnded& end) { File(end); });
 }
 
@@ -69,6 +70,7 @@ void SharedHandle::KillOnHost(const launcher::TreeToKill& tree) const {
 
 void SharedHandle::File(const launcher::ForkEnded& end) {
   const std::lock_guard lock(mutex_);
+  fork_time_ += std::chrono::microseconds(end.cpu_microseconds);
   const auto fork = forks_.find(end.pid);
   if (fork == forks_.end()) return;
   Told& told = told_[fork->second];
@@ -190,6 +192,29 @@ launcher::Usage SharedHandle::AskUsage() {
   const std::lock_guard asking(asking_);
   const auto usage = handle_.AskUsage();
   return usage ? Note(*usage) : LastUsage();
+}
+
+// The end of a worker whose program has ended before it is often not waited for. Not while anybody may wait for a word
+// of the launcher: to one who is alone, what we hear would never be told.
+void SharedHandle::HearOfForks() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!told_.empty()) return;
+  }
+  const std::unique_lock asking(asking_, std::try_to_lock);
+  if (asking) (void)handle_.HearLauncher();
+}
+
+bool SharedHandle::Fill(core::SandboxUsage& usage, std::uint64_t waiting) {
+  UsageSampler::Forks forks;
+  // Without namespaces there are no forks, and the lock may be held for long (see KillOnHost).
+  if (!sampler_.Counted() && handle_.isolation() == launcher::Isolation::kNamespaces) {
+    HearOfForks();
+    const std::lock_guard lock(mutex_);
+    for (const auto& [pid, id] : forks_) forks.alive.push_back(static_cast<pid_t>(pid));
+    forks.ended_time = fork_time_;
+  }
+  return sampler_.Fill(usage, forks, waiting) && !Gone() && !Over();
 }
 
 bool SharedHandle::Gone() const {

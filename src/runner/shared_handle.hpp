@@ -14,7 +14,9 @@
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "core/usage.hpp"
 #include "launcher/client.hpp"
+#include "runner/usage_sampler.hpp"
 
 namespace skerry::runner {
 
@@ -56,6 +58,8 @@ class SharedHandle {
   launcher::Usage AskUsage();
   // As it was last asked for, or at the end.
   launcher::Usage LastUsage();
+  // What is used now, but for limits and disk; see UsageSampler. False when the sandbox has ended. Waits for nobody.
+  [[nodiscard]] bool Fill(core::SandboxUsage& usage, std::uint64_t waiting);
   base::Status Bring(launcher::MotionKind wanted);
   void BeginStop();
   // May be called again and says the same.
@@ -83,6 +87,7 @@ class SharedHandle {
   base::Result<std::optional<launcher::CommandEnded>> TakeForkEnd(std::uint64_t id);
   std::optional<launcher::CommandEnded> KnownEnd(std::uint64_t id);
   void AnnounceLongest();
+  void HearOfForks();
   launcher::Usage Note(const launcher::Usage& usage);
 
   std::mutex asking_;  // held while an answer of the launcher is waited for; before mutex_
@@ -91,9 +96,11 @@ class SharedHandle {
   std::map<std::uint64_t, std::uint64_t> forks_;  // numbers by pid
   std::map<std::uint64_t, Turn> turns_;
   launcher::Usage usage_;
+  std::chrono::microseconds fork_time_{0};  // of forks that have ended
   std::uint64_t next_ = 1;
   std::atomic<bool> over_ = false;
   launcher::SandboxHandle handle_;  // its end tells those above of what ended
+  UsageSampler sampler_;
 };
 
 }  // namespace skerry::runner

@@ -46,12 +46,17 @@ void LaunchedSandbox::MakeSpare() {
     if (std::ranges::find(profile_.zygotes, spare_zygote_) == profile_.zygotes.end()) return;
     auto worker = WorkerProcess::Fork(life_, spare_zygote_);
     if (worker && worker->AwaitReady(deadline)) spare_.emplace(std::move(*worker));
+    spare_tasks_ = 1;
     return;
   }
   auto request = RequestFor({});
   if (!request) return;
   auto worker = WorkerProcess::Exec(life_, spare_language_, std::move(*request));
-  if (worker && worker->AwaitReady(deadline)) spare_.emplace(std::move(*worker));
+  if (!worker || !worker->AwaitReady(deadline)) return;
+  spare_.emplace(std::move(*worker));
+  // It may have threads, and nothing else runs yet.
+  core::SandboxUsage now;
+  spare_tasks_ = life_->Fill(now, 0) ? now.pids : 1;
 }
 
 std::optional<std::string> LaunchedSandbox::ZygoteFor(core::Language language, std::string_view text) const {

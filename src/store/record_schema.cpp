@@ -151,7 +151,15 @@ CREATE TABLE approvals(
 ) STRICT;
 )";
 
-constexpr std::array kMigrations = {kFirst, kService};
+// Who decided from where, for how long, and whose it was.
+constexpr std::string_view kDecisions = R"(
+ALTER TABLE approvals ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+ALTER TABLE approvals ADD COLUMN decided_from TEXT NOT NULL DEFAULT '';
+ALTER TABLE approvals ADD COLUMN scope TEXT NOT NULL DEFAULT '';
+CREATE INDEX approvals_of_tenant ON approvals(tenant);
+)";
+
+constexpr std::array kMigrations = {kFirst, kService, kDecisions};
 
 }  // namespace
 

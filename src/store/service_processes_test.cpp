@@ -103,7 +103,8 @@ TEST_F(ServiceProcessesTest, AFileOfTheFirstVersionKeepsWhatItHas) {
         "VALUES('e', 1, 'run', 'python', 'me', 'x', 'low', '', 1, 2, 3, 1, 'h', x'41')"));
   }
   const auto service = OpenService();
-  EXPECT_EQ(Database::Open(Path(), {}).value()->Ask("PRAGMA user_version").value(), 2);
+  EXPECT_EQ(Database::Open(Path(), {}).value()->Ask("PRAGMA user_version").value(),
+            static_cast<std::int64_t>(RecordMigrations().size()));
   ASSERT_TRUE(service->BeginRun(ARun("r"), std::nullopt));
   const auto record = Open();
   EXPECT_EQ(record->FindSession("s")->created_by, "me");

@@ -69,9 +69,12 @@ base::Result<core::ApprovalRecord> NextApproval(Database& /*database*/, Statemen
   approval.id = statement.NextText();
   approval.session = statement.NextText();
   approval.execution = statement.NextText();
+  approval.tenant = statement.NextText();
   approval.digest = statement.NextText();
   approval.decision = statement.NextText();
   approval.decided_by = statement.NextText();
+  approval.decided_from = statement.NextText();
+  approval.scope = statement.NextText();
   approval.reason = statement.NextText();
   approval.asked_at = NextTime(statement);
   approval.decided_at = NextOptionalTime(statement);
@@ -107,7 +110,7 @@ const std::string_view kHostedColumns = "id, tenant, settings, created_at, expir
 const std::string_view kRunColumns =
     "id, sequence, session, tenant, kind, language, state, created_at, ended_at, what, result";
 const std::string_view kApprovalColumns =
-    "id, session, execution, digest, decision, decided_by, reason, asked_at, decided_at";
+    "id, session, execution, tenant, digest, decision, decided_by, decided_from, scope, reason, asked_at, decided_at";
 
 std::string TextOf(const std::vector<core::TokenScope>& scopes) {
   std::string text;

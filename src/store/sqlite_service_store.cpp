@@ -261,10 +261,12 @@ base::Status SqliteServiceStore::AddApproval(const core::ApprovalRecord& approva
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(
       Statement insert,
-      database_->Prepare("INSERT INTO approvals(id, session, execution, digest, decision, decided_by, reason, "
-                         "asked_at, decided_at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
-  insert.Text(approval.id).Text(approval.session).Text(approval.execution).Text(approval.digest);
-  insert.Text(approval.decision).Text(approval.decided_by).Text(approval.reason);
+      database_->Prepare("INSERT INTO approvals(id, session, execution, tenant, digest, decision, decided_by, "
+                         "decided_from, scope, reason, asked_at, decided_at) "
+                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+  insert.Text(approval.id).Text(approval.session).Text(approval.execution).Text(approval.tenant).Text(approval.digest);
+  insert.Text(approval.decision).Text(approval.decided_by).Text(approval.decided_from).Text(approval.scope);
+  insert.Text(approval.reason);
   insert.Number(ToMicroseconds(approval.asked_at)).OptionalNumber(ToMicroseconds(approval.decided_at));
   SKERRY_RETURN_IF_ERROR(insert.Run());
   if (database_->RowsWritten() == 0) return ThereAlready("approval", approval.id);
@@ -274,23 +276,50 @@ base::Status SqliteServiceStore::AddApproval(const core::ApprovalRecord& approva
 base::Status SqliteServiceStore::DecideApproval(const core::ApprovalRecord& approval) {
   if (approval.decision.empty()) return Err(Code::kInvalidArgument, "an approval that was decided has a decision");
   const Lock lock(mutex_);
-  SKERRY_ASSIGN_OR_RETURN(
-      Statement update,
-      database_->Prepare("UPDATE approvals SET decision = ?, decided_by = ?, reason = ?, decided_at = ? "
-                         "WHERE id = ? AND decision = ''"));
-  update.Text(approval.decision).Text(approval.decided_by).Text(approval.reason);
-  SKERRY_RETURN_IF_ERROR(update.OptionalNumber(ToMicroseconds(approval.decided_at)).Text(approval.id).Run());
+  SKERRY_ASSIGN_OR_RETURN(Statement update,
+                          database_->Prepare("UPDATE approvals SET decision = ?, decided_by = ?, decided_from = ?, "
+                                             "scope = ?, reason = ?, decided_at = ? WHERE id = ? AND decision = ''"));
+  update.Text(approval.decision).Text(approval.decided_by).Text(approval.decided_from).Text(approval.scope);
+  update.Text(approval.reason).OptionalNumber(ToMicroseconds(approval.decided_at)).Text(approval.id);
+  SKERRY_RETURN_IF_ERROR(update.Run());
   if (database_->RowsWritten() != 0) return {};
-  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT number FROM approvals WHERE id = ?"));
-  SKERRY_RETURN_IF_ERROR(KeyOf(std::move(find), "approval", approval.id));
+  SKERRY_RETURN_IF_ERROR(NumberOfApproval(approval.id));
   return Err(Code::kConflict, "the approval '" + base::Printable(approval.id) + "' was decided already");
 }
 
-base::Result<std::vector<core::ApprovalRecord>> SqliteServiceStore::Approvals(std::size_t limit) {
+base::Result<std::int64_t> SqliteServiceStore::NumberOfApproval(const std::string& id) {
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT number FROM approvals WHERE id = ?"));
+  return KeyOf(std::move(find), "approval", id);
+}
+
+base::Status SqliteServiceStore::CancelApprovals(const std::string& reason, core::TimePoint at) {
   const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement update,
+                          database_->Prepare("UPDATE approvals SET decision = 'cancelled', reason = ?, "
+                                             "decided_at = ? WHERE decision = ''"));
+  return update.Text(reason).Number(ToMicroseconds(at)).Run();
+}
+
+base::Result<std::vector<core::ApprovalRecord>> SqliteServiceStore::Approvals(const core::ApprovalFilter& filter) {
+  const Lock lock(mutex_);
+  std::int64_t before = std::numeric_limits<std::int64_t>::max();
+  if (!filter.before.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(before, NumberOfApproval(filter.before));
+  }
   SKERRY_ASSIGN_OR_RETURN(Statement list,
-                          database_->Prepare(Select(kApprovalColumns, " FROM approvals ORDER BY number DESC LIMIT ?")));
-  return ReadApprovals(*database_, list.Number(Saturated(limit)));
+                          database_->Prepare(Select(kApprovalColumns,
+                                                    " FROM approvals WHERE number < ?1 AND (?2 IS NULL OR tenant = ?2) "
+                                                    "AND (?3 IS NULL OR session = ?3) ORDER BY number DESC LIMIT ?4")));
+  list.Number(before).OptionalText(filter.tenant).OptionalText(filter.session).Number(Saturated(filter.limit));
+  return ReadApprovals(*database_, list);
+}
+
+base::Result<core::ApprovalRecord> SqliteServiceStore::FindApproval(const std::string& id) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kApprovalColumns, " FROM approvals WHERE id = ?")));
+  SKERRY_ASSIGN_OR_RETURN(const auto found, ReadApprovals(*database_, find.Text(id)));
+  if (found.empty()) return NotThere("approval", id);
+  return found.front();
 }
 
 }  // namespace skerry::store

@@ -49,7 +49,9 @@ class SqliteServiceStore : public core::ServiceStore {
 
   base::Status AddApproval(const core::ApprovalRecord& approval) override;
   base::Status DecideApproval(const core::ApprovalRecord& approval) override;
-  base::Result<std::vector<core::ApprovalRecord>> Approvals(std::size_t limit) override;
+  base::Status CancelApprovals(const std::string& reason, core::TimePoint at) override;
+  base::Result<std::vector<core::ApprovalRecord>> Approvals(const core::ApprovalFilter& filter) override;
+  base::Result<core::ApprovalRecord> FindApproval(const std::string& id) override;
 
  private:
   explicit SqliteServiceStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
@@ -59,6 +61,7 @@ class SqliteServiceStore : public core::ServiceStore {
 
   // All of these: the caller holds the mutex. Those that change something are part of a transaction.
   base::Result<std::int64_t> HostedKey(const std::string& id);
+  base::Result<std::int64_t> NumberOfApproval(const std::string& id);
   base::Status InsertRun(const core::RunRecord& run);
   base::Status InsertClaim(const std::optional<core::IdempotencyClaim>& claim, const std::string& made);
   base::Status RemoveWithClaims(std::string_view remove, const std::string& id);

@@ -362,6 +362,8 @@ TEST_F(SqliteServiceStoreTest, AnApprovalIsDecidedOnce) {
   auto decided = asked;
   decided.decision = "approved";
   decided.decided_by = "me";
+  decided.decided_from = "uid 1";
+  decided.scope = "once";
   decided.reason = "fine";
   decided.decided_at = At(2);
   auto sent = decided;
@@ -372,9 +374,31 @@ TEST_F(SqliteServiceStoreTest, AnApprovalIsDecidedOnce) {
   sent.id = "none";
   EXPECT_EQ(store_->DecideApproval(sent).error().code, Code::kNotFound);
   Reopen();
-  EXPECT_THAT(Ids(store_->Approvals(10)), ElementsAre("b", "a"));
-  EXPECT_EQ(store_->Approvals(10)->at(1), decided);
-  EXPECT_THAT(Ids(store_->Approvals(1)), ElementsAre("b"));
+  EXPECT_THAT(Ids(store_->Approvals({})), ElementsAre("b", "a"));
+  EXPECT_EQ(store_->Approvals({})->at(1), decided);
+  EXPECT_EQ(store_->FindApproval("a").value(), decided);
+  EXPECT_EQ(store_->FindApproval("none").error().code, Code::kNotFound);
+}
+
+TEST_F(SqliteServiceStoreTest, ApprovalsAreListedByWhoseTheyAreAndPageByPage) {
+  for (const auto& [id, tenant, session] :
+       {std::tuple{"a", "t", "s"}, {"b", "u", "s"}, {"c", "t", "r"}, {"d", "t", "s"}})
+    ASSERT_TRUE(store_->AddApproval({.id = id, .session = session, .tenant = tenant, .asked_at = At(1)}));
+  EXPECT_THAT(Ids(store_->Approvals({.tenant = "t"})), ElementsAre("d", "c", "a"));
+  EXPECT_THAT(Ids(store_->Approvals({.tenant = "t", .session = "s"})), ElementsAre("d", "a"));
+  EXPECT_THAT(Ids(store_->Approvals({.limit = 2})), ElementsAre("d", "c"));
+  EXPECT_THAT(Ids(store_->Approvals({.before = "c", .limit = 2})), ElementsAre("b", "a"));
+  EXPECT_EQ(store_->Approvals({.before = "none"}).error().code, Code::kNotFound);
+}
+
+TEST_F(SqliteServiceStoreTest, WhatWaitsWhenItsDaemonEndsIsCancelled) {
+  ASSERT_TRUE(store_->AddApproval({.id = "a", .asked_at = At(1)}));
+  ASSERT_TRUE(store_->AddApproval({.id = "b", .asked_at = At(1)}));
+  ASSERT_TRUE(store_->DecideApproval({.id = "a", .decision = "approved", .decided_at = At(2)}));
+  ASSERT_TRUE(store_->CancelApprovals("gone", At(3)));
+  EXPECT_EQ(store_->FindApproval("a")->decision, "approved");
+  EXPECT_EQ(store_->FindApproval("b")->decision, "cancelled");
+  EXPECT_EQ(store_->FindApproval("b")->reason, "gone");
 }
 
 }  // namespace

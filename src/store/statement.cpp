@@ -42,6 +42,10 @@ Statement& Statement::OptionalNumber(std::optional<std::int64_t> value) {
   return value ? Number(*value) : Bound(sqlite3_bind_null(statement_, ++parameter_));
 }
 
+Statement& Statement::OptionalText(const std::optional<std::string>& text) {
+  return text ? Text(*text) : Bound(sqlite3_bind_null(statement_, ++parameter_));
+}
+
 Statement& Statement::Text(std::string_view text) {
   return Bound(sqlite3_bind_text64(statement_, ++parameter_, NotNull(text), text.size(), nullptr, SQLITE_UTF8));
 }

@@ -27,6 +27,7 @@ class Statement {
   Statement& Number(std::int64_t value);
   Statement& OptionalNumber(std::optional<std::int64_t> value);
   Statement& Text(std::string_view text);
+  Statement& OptionalText(const std::optional<std::string>& text);
   Statement& Bytes(std::string_view bytes);
 
   enum class Row { kThere, kNoMore };

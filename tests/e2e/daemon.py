@@ -763,6 +763,6 @@ class Scene:
         with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
             files = {each.name: packed.extractfile(each).read() if each.isfile() else None for each in packed}
         contexts = api.expect(200, "GET", f"/v1/sessions/{self.session}/contexts")["items"]
-        return {"sessions": rows("/v1/sessions", "used_at"), "executions": rows("/v1/executions"),
-                "tokens": rows("/v1/tokens"), "approvals": rows("/v1/approvals"), "files": files,
+        return {"sessions": rows("/v1/sessions", "used_at"), "executions": rows("/v1/executions", "approval"),
+                "tokens": rows("/v1/tokens"), "approvals": rows("/v1/approvals", "remaining_seconds"), "files": files,
                 "contexts": [{name: item[name] for name in ("name", "state", "cells")} for item in contexts]}

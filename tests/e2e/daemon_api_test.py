@@ -238,6 +238,7 @@ class ExecuteTest(daemon.DaemonTest):
         self.assertEqual(sorted(seen), sorted(ids))
 
 
+@harness.once
 class StreamTest(daemon.DaemonTest):
     def test_output_comes_as_it_is_written(self):
         code = "echo one; sleep 1; echo two >&2; sleep 1; echo three"
@@ -305,6 +306,7 @@ class StreamTest(daemon.DaemonTest):
         self.assertEqual((page["next_offset"], page["pieces"]), (10, []))
 
 
+@harness.once
 class IdempotencyTest(daemon.DaemonTest):
     def test_the_same_request_runs_once(self):
         session = self.make()
@@ -856,6 +858,7 @@ class SystemTest(daemon.DaemonTest):
         connection.close()
 
 
+@harness.once
 class ApprovalsTest(daemon.DaemonTest):
     RISKY = "import shutil\nshutil.rmtree('/workspace/tree')\nprint('ran')"
 
@@ -885,9 +888,11 @@ class ApprovalsTest(daemon.DaemonTest):
         session = self.prepared()
         question, result = self.ask(session)
         self.assertEqual((question["code"], question["session_id"]), (self.RISKY, session))
-        self.assertEqual(self.api.expect(200, "GET", f"/v1/approvals/{question['id']}"), question)
+        again = self.api.expect(200, "GET", f"/v1/approvals/{question['id']}")
+        self.assertLessEqual(again.pop("remaining_seconds"), question.pop("remaining_seconds"))
+        self.assertEqual(again, question)
         waiting = self.api.expect(200, "GET", f"/v1/executions/{question['execution_id']}")
-        self.assertEqual(waiting["state"], "waiting")
+        self.assertEqual((waiting["state"], waiting["approval"]["approval_id"]), ("waiting", question["id"]))
         self.assertEqual(self.get_file(session, "tree/f"), b"1")
         wrong = self.decide(question, "approve", digest="0" * 64)
         self.assertEqual((wrong.status, wrong.json["code"]), (409, "conflict"))

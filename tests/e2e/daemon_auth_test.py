@@ -15,8 +15,9 @@ import observe
 
 OTHER_ID = 54322
 AS_ROOT = os.geteuid() == 0
-INCLUDED = {"read": {"read"}, "run": {"run", "read"}, "approve": {"approve"},
-            "admin": {"read", "run", "approve", "admin"}}
+FOLLOW = "read or approve"
+INCLUDED = {"read": {"read", FOLLOW}, "run": {"run", "read", FOLLOW}, "approve": {"approve", FOLLOW}, "metrics": {"metrics"},
+            "admin": {"read", "run", "approve", FOLLOW, "metrics", "admin"}}
 
 
 class EveryOperationTest(daemon.DaemonTest):
@@ -57,7 +58,7 @@ class EveryOperationTest(daemon.DaemonTest):
             self.refused(self.daemon.tcp(), 401, health, headers={"Authorization": value})
 
     def test_with_a_scope_that_is_too_small(self):
-        for scope in ("read", "run", "approve"):
+        for scope in ("read", "run", "approve", "metrics"):
             token = self.daemon.issue(tenant=self.scene.name, scopes=[scope])
             beyond = [row for row in daemon.CONTRACT.operations if row[2]["x-skerry-scope"] not in INCLUDED[scope]]
             self.assertGreater(len(beyond), 3)
@@ -87,7 +88,7 @@ class EveryOperationTest(daemon.DaemonTest):
     def test_what_is_no_operation(self):
         nobody, somebody = self.daemon.tcp(), self.scene.client
         for path in ("/v1/nonexistent", "/v1", "/", "/v1/sessions/", "/v2/health", "//v1/health", "/v1//health",
-                     "/metrics", "/v1/health/x"):
+                     "/v1/metrics", "/v1/health/x"):
             self.assertIn(nobody.get(path).status, (401, 404), path)
             self.assertEqual(somebody.get(path).status, 404, path)
         for method in ("HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT", "PROPFIND"):

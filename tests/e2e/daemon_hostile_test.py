@@ -365,15 +365,28 @@ class HttpTest(HostileTest):
             self.assertEqual(answer.count(b"HTTP/1.1 "), 1, answer[:400])
             self.assertIn(b"x-request-id: ", answer.partition(b"\r\n\r\n")[0].lower())
 
+    def last_word(self, client, request):
+        """What comes back. Where that is nothing because more is waited for, no more comes."""
+        with client.socket(14) as sock:
+            received = b""
+            with contextlib.suppress(OSError):
+                sock.sendall(request)
+                if not select.select([sock], [], [], 14 if daemon.SOAK else 1)[0]:
+                    sock.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):
+                while piece := sock.recv(65536):
+                    received += piece
+                    sock.settimeout(1)
+            return received
+
     def test_malformed(self):
         clients = (self.plain, self.daemon.tcp(self.daemon.issue(scopes=["run"])["token"], check=False))
 
         def ask(client, name):
             bearer = b"Authorization: Bearer %s\r\n" % client.token.encode() if client.token else b""
             request = MALFORMED[name].replace(b"Host: localhost\r\n", b"Host: localhost\r\n" + bearer, 1)
-            return client.raw(request, timeout=14, quiet=1)
+            return self.last_word(client, request)
 
-        # Half a request is answered when its time is over; the rest need not wait for that.
         rows = [(client, name) for client in clients for name in MALFORMED]
         answers = self.in_threads([lambda row=row: ask(*row) for row in rows])
         for (_, name), answer in zip(rows, answers):

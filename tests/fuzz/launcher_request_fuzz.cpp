@@ -68,6 +68,8 @@ std::vector<std::string> Answers() {
   launcher::Started started;
   started.init_pid = 4321;
   started.counters = {0, 1, 2, 3};
+  started.groups.memory = {skerry::os::CgroupVersion::kOne, "/sys/fs/cgroup/memory/skerry-1-2-3"};
+  started.groups.pids = {skerry::os::CgroupVersion::kTwo, Path(4095)};
   started.degraded = {"cgroup memory: not available to this user", "", "landlock: not in this kernel"};
   launcher::Failed failed;
   failed.code = skerry::base::Code::kUnavailable;
@@ -77,8 +79,9 @@ std::vector<std::string> Answers() {
   launcher::Ended ended;
   ended.usage = usage;
   std::vector<std::string> seeds;
-  for (const launcher::FromLauncher& answer : std::vector<launcher::FromLauncher>{
-           started, launcher::Started{}, failed, usage, ended, launcher::Forked{0, "no"}, launcher::ForkEnded{4321, 9}})
+  for (const launcher::FromLauncher& answer :
+       std::vector<launcher::FromLauncher>{started, launcher::Started{}, failed, usage, ended,
+                                           launcher::Forked{0, "no"}, launcher::ForkEnded{4321, 9, 1'500}})
     seeds.push_back(launcher::Encode(answer));
   return seeds;
 }

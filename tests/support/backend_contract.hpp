@@ -99,6 +99,26 @@ TEST_P(BackendContractTest, RunsUntilStopped) {
   EXPECT_TRUE(sandbox_->Stop().has_value());
 }
 
+// Some cannot tell what they use.
+TEST_P(BackendContractTest, WhatItUsesIsToldWhileItRunsAndThenOnly) {
+  const auto unknown = [&] {
+    const auto usage = sandbox_->Usage();
+    return !usage && usage.error().code == base::Code::kUnavailable;
+  };
+  EXPECT_TRUE(unknown());
+  Start();
+  if (const auto usage = sandbox_->Usage(); usage) {
+    EXPECT_EQ(usage->memory_limit_bytes, core::SandboxLimits{}.memory_mb << 20U);
+    EXPECT_EQ(usage->pids_limit, core::SandboxLimits{}.pids);
+    ASSERT_TRUE(Execute({"true"}).has_value());
+    EXPECT_GE(sandbox_->Usage()->cpu_time, usage->cpu_time);
+  } else {
+    EXPECT_TRUE(unknown());
+  }
+  ASSERT_TRUE(sandbox_->Stop().has_value());
+  EXPECT_TRUE(unknown());
+}
+
 TEST_P(BackendContractTest, OutputGoesToTheSink) {
   Start();
   const auto result = Execute({"echo", "hello", "world"});

@@ -30,6 +30,11 @@ COMMANDS = {  # package: the commands it brings
     "curl": ["curl"],
     "wrk": ["wrk"],
     "openssl": ["openssl"],
+    "tmux": ["tmux"],
+    "zsh": ["zsh"],
+    "fish": ["fish"],
+    "groff-base": ["groff"],
+    "man-db": ["man"],
 }
 
 # Each made-up tool notes how it was called in $state/calls. $bin is the PATH, $depot the tools that can be installed.

@@ -75,8 +75,10 @@ class Stream {
     constexpr base::Deadline::Clock::duration kLongest = std::chrono::hours(1);  // more overflows
     while (!done()) {
       io_.restart();
-      const std::size_t ran =
-          deadline.IsNever() ? io_.run_one() : io_.run_one_for(std::min(kLongest, deadline.Remaining()));
+      // With no time left, what has come already still counts; run_one_for would not look at it.
+      const std::size_t ran = deadline.IsNever()   ? io_.run_one()
+                              : deadline.Expired() ? io_.poll_one()
+                                                   : io_.run_one_for(std::min(kLongest, deadline.Remaining()));
       if (ran == 0 && !done() && (deadline.IsNever() || deadline.Expired())) return false;
     }
     return true;

@@ -10,6 +10,7 @@
 #include <openssl/x509v3.h>
 
 #include "transport/client/client.hpp"
+#include "transport/client/poster.hpp"
 #include "transport/client/test_server.hpp"
 
 namespace skerry::transport::client {
@@ -114,6 +115,17 @@ TEST_F(TlsTest, AsksWhomTheCertificatesName) {
   EXPECT_EQ(Ask(client, "/one"), "/one");
   EXPECT_EQ(Ask(client, "/two"), "/two");
   EXPECT_EQ(server_.connections(), 1);
+}
+
+TEST_F(TlsTest, APosterSendsToWhomTheCertificatesName) {
+  const std::string url = server_.endpoint().Describe() + "/hook";
+  EXPECT_EQ(MakePoster(tls_.file())({.url = url, .body = "{}"}), 200);
+}
+
+TEST_F(TlsTest, APosterSendsNothingToAStranger) {
+  const auto answer = MakePoster()({.url = server_.endpoint().Describe()});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
 }
 
 TEST_F(TlsTest, AStrangerIsNotAsked) {

@@ -184,6 +184,33 @@ TEST(WebSocketTest, TellsOfMessagesThatPollDoesNotSee) {
   EXPECT_FALSE(socket->HasBuffered());
 }
 
+TEST(WebSocketTest, WithoutPatienceWhatHasComeIsTaken) {
+  TestServer server({[](TestPeer& peer) {
+    Accept(peer);
+    peer.Write(FrameOf(kTextFrame, "now"));
+  }});
+  Client client(server.endpoint());
+  auto socket = client.Connect("/", Soon());
+  ASSERT_TRUE(socket);
+  const auto wait = [&] {
+    pollfd entry{socket->fd(), POLLIN, 0};
+    return socket->HasBuffered() || ::poll(&entry, 1, 10'000) == 1;
+  };
+  const auto at_once = [&] {
+    auto received = socket->Receive(base::Deadline::After(0s));
+    for (int tries = 0; tries < 100 && !received && received.error().code == base::Code::kTimeout && wait(); ++tries)
+      received = socket->Receive(base::Deadline::After(0s));
+    return received;
+  };
+  const auto message = at_once();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->bytes, "now");
+  // Nor is the end missed.
+  const auto end = at_once();
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code, base::Code::kUnavailable);
+}
+
 TEST(WebSocketTest, JoinsFragmentsAndAnswersPings) {
   TestServer server({[](TestPeer& peer) {
     Accept(peer);

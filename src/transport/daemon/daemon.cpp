@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "transport/client/poster.hpp"
 #include "transport/daemon/contract.hpp"
 #include "transport/http/listening.hpp"
 #include "transport/v1/api.hpp"
@@ -27,7 +28,26 @@ struct Listening {
   std::string path;  // of a socket that we made
 };
 
-base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions& options, engine::Tokens& tokens) {
+// What the daemon tells of itself besides its answers.
+struct Voices {
+  std::shared_ptr<watch::Logger> log;
+  std::shared_ptr<watch::SpanExporter> spans;
+  std::shared_ptr<watch::Announcer> announcer;
+
+  void Say(const std::string& text) const { log->Write(watch::LogLevel::kNotice, text); }
+};
+
+Voices VoicesOf(const DaemonOptions& options) {
+  Voices voices{.log = std::make_shared<watch::Logger>(options.log)};
+  const auto warn = [log = voices.log](const std::string& text) { log->Write(watch::LogLevel::kWarning, text); };
+  if (options.spans) voices.spans = std::make_shared<watch::SpanExporter>(*options.spans, client::MakePoster(), warn);
+  if (options.webhook)
+    voices.announcer = std::make_shared<watch::Announcer>(*options.webhook, client::MakePoster(), warn);
+  return voices;
+}
+
+base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions& options, const Voices& voices,
+                           engine::Tokens& tokens) {
   if (address.loopback) return {};
   SKERRY_ASSIGN_OR_RETURN(const auto known, tokens.List());
   const auto now = std::chrono::system_clock::now();
@@ -39,13 +59,13 @@ base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions&
                          " lets others in, and there is no token yet: start without --listen, make one with skerry "
                          "token create, and start again");
   if (!options.tls)
-    options.say("warning: " + address.host +
-                " is served without TLS: tokens and code pass in the clear; see "
-                "sandbox.daemon.tlsCertificate");
+    voices.log->Write(watch::LogLevel::kWarning, address.host +
+                                                     " is served without TLS: tokens and code pass in the clear; see "
+                                                     "sandbox.daemon.tlsCertificate");
   return {};
 }
 
-base::Result<Listening> Listen(const DaemonOptions& options, engine::Tokens& tokens) {
+base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voices, engine::Tokens& tokens) {
   std::shared_ptr<const http::TlsFiles> tls;
   if (options.tls) {
     SKERRY_RETURN_IF_ERROR(http::CheckTls(*options.tls));
@@ -54,23 +74,23 @@ base::Result<Listening> Listen(const DaemonOptions& options, engine::Tokens& tok
   Listening listening;
   SKERRY_ASSIGN_OR_RETURN(listening.sockets, http::TakeActivated(tls));
   if (!listening.sockets.empty()) {
-    options.say("serves " + std::to_string(listening.sockets.size()) + " sockets that systemd opened");
+    voices.Say("serves " + std::to_string(listening.sockets.size()) + " sockets that systemd opened");
     return listening;
   }
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket unix_socket, http::ListenUnix(options.socket));
   listening.sockets.push_back(std::move(unix_socket));
   listening.path = options.socket;
-  options.say("listens on unix:" + options.socket);
+  voices.Say("listens on unix:" + options.socket);
   if (options.listen.empty()) return listening;
   SKERRY_ASSIGN_OR_RETURN(const http::TcpAddress address, http::ParseListen(options.listen));
-  SKERRY_RETURN_IF_ERROR(CheckExposure(address, options, tokens));
+  SKERRY_RETURN_IF_ERROR(CheckExposure(address, options, voices, tokens));
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket tcp, http::ListenTcp(address, tls));
   SKERRY_ASSIGN_OR_RETURN(const std::uint16_t port, http::PortOf(tcp));
   listening.hosts.push_back(address.host);
   listening.sockets.push_back(std::move(tcp));
   const bool six = address.host.contains(':') && !address.host.starts_with('[');
-  options.say(std::string("listens on ") + (tls ? "https://" : "http://") +
-              (six ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port));
+  voices.Say(std::string("listens on ") + (tls ? "https://" : "http://") +
+             (six ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port));
   return listening;
 }
 
@@ -102,10 +122,55 @@ bool DrainThenStop(http::Server& server, engine::Host& host, std::chrono::second
   return server.Drain(base::Deadline::After(time + kForAnswers));
 }
 
+std::string ClassOf(int status) {
+  constexpr int kHundred = 100;
+  return status == 0 ? "gone" : std::to_string(status / kHundred) + "xx";
+}
+
+// Each request when it is over: counted, logged, traced.
+std::function<void(const http::AccessRecord&)> TellRequests(engine::Chronicle& chronicle, const Voices& voices) {
+  return [&chronicle, voices](const http::AccessRecord& record) {
+    watch::Metrics& metrics = chronicle.metrics();
+    metrics.CounterOf("skerry_http_requests_total", "Requests by status.", {{"status", ClassOf(record.status)}}).Add();
+    metrics
+        .HistogramOf("skerry_http_request_seconds", "How long requests took, streams included.", watch::LatencyBounds())
+        .Observe(std::chrono::duration<double>(record.took).count());
+    if (voices.log->Wants(watch::LogLevel::kInfo))
+      voices.log->Write(watch::LogLevel::kInfo, "request",
+                        {{"request_id", record.request_id},
+                         {"caller", record.caller},
+                         {"peer", record.peer},
+                         {"method", record.method},
+                         {"path", record.path},
+                         {"status", std::to_string(record.status)},
+                         {"bytes", std::to_string(record.bytes)},
+                         {"duration_us", std::to_string(record.took.count())},
+                         {"trace_id", record.trace.trace_id}});
+    if (!voices.spans) return;
+    const auto now = std::chrono::system_clock::now();
+    voices.spans->Add({.name = record.method + " " + (record.route.empty() ? "-" : record.route),
+                       .context = record.trace,
+                       .parent_id = record.trace_parent,
+                       .kind = watch::Span::Kind::kServer,
+                       .begin = now - record.took,
+                       .end = now,
+                       .attributes = {{"http.request.method", record.method},
+                                      {"http.route", record.route},
+                                      {"http.response.status_code", std::to_string(record.status)},
+                                      {"skerry.request_id", record.request_id},
+                                      {"skerry.caller", record.caller}},
+                       .error = record.status >= 500 ? "status " + std::to_string(record.status) : ""});
+  };
+}
+
 }  // namespace
 
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd) {
   base::WorkerPool workers({.max_threads = 1024, .max_waiting = 4096});
+  const Voices voices = VoicesOf(options);
+  options.host.chronicle = {
+      .log = voices.log, .spans = voices.spans, .announcer = voices.announcer, .code = options.code};
+  options.host.version = options.version;
   engine::SandboxManager manager(backends, std::move(options.manager));
   SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
   v1::Ticker ticker(5s);
@@ -116,7 +181,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
               .version = options.version,
               .contract = std::string(kContract)};
   api.draining = [&draining] { return draining.load(); };
-  SKERRY_ASSIGN_OR_RETURN(Listening listening, Listen(options, host->tokens()));
+  SKERRY_ASSIGN_OR_RETURN(Listening listening, Listen(options, voices, host->tokens()));
   http::ServerOptions server_options{
       .limits = options.limits,
       .hosts = options.hosts,
@@ -125,6 +190,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
       .authenticator = std::make_shared<v1::TokenAuthenticator>(host->tokens(), options.tokens)};
   std::ranges::copy(listening.hosts, std::back_inserter(server_options.hosts));
   server_options.dialects.push_back(v1::MakeDialect(api));
+  server_options.log = TellRequests(host->chronicle(), voices);
   SKERRY_ASSIGN_OR_RETURN(auto server,
                           http::Server::Start(std::move(listening.sockets), std::move(server_options), workers));
   std::jthread warming = WarmUp(manager);
@@ -132,8 +198,9 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   AwaitStop(stop_fd);
   http::NotifySystemd("STOPPING=1");
   draining = true;
-  options.say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
-  if (!DrainThenStop(*server, *host, options.drain)) options.say("requests were cut off");
+  ticker.TickNow();  // who only follows along is told at once
+  voices.Say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
+  if (!DrainThenStop(*server, *host, options.drain)) voices.Say("requests were cut off");
   server.reset();
   if (!listening.path.empty()) (void)::unlink(listening.path.c_str());
   return {};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,9 @@
 #include "engine/host.hpp"
 #include "transport/http/server.hpp"
 #include "transport/v1/token_authenticator.hpp"
+#include "watch/announcer.hpp"
+#include "watch/logger.hpp"
+#include "watch/span_exporter.hpp"
 
 namespace skerry::transport::daemon {
 
@@ -27,7 +29,10 @@ struct DaemonOptions {
   std::string version;
   engine::HostOptions host;
   engine::ManagerOptions manager;
-  std::function<void(const std::string&)> say;  // one line for people
+  watch::LoggerOptions log;
+  std::optional<watch::AnnouncerOptions> webhook;
+  std::optional<watch::SpanExporterOptions> spans;
+  engine::CodeBodies code = engine::CodeBodies::kLeftOut;
 };
 
 // Serves until `stop_fd` is readable, then ends what is under way. Sockets that systemd passed take the place of those

@@ -47,8 +47,9 @@ constexpr std::array<std::pair<int, std::string_view>, 33> kReasons = {{
     {507, "Insufficient Storage"},
 }};
 
-constexpr std::array<std::string_view, 8> kOwn = {"Content-Length", "Transfer-Encoding",      "Connection", "Date",
-                                                  "X-Request-Id",   "X-Content-Type-Options", "Keep-Alive", "Server"};
+constexpr std::array<std::string_view, 9> kOwn = {"Content-Length", "Transfer-Encoding",      "Connection", "Date",
+                                                  "X-Request-Id",   "X-Content-Type-Options", "Keep-Alive", "Server",
+                                                  "traceparent"};
 
 bool IsSafe(const std::string& name, const std::string& value) {
   return IsToken(name) && std::ranges::none_of(value, [](char c) { return c == '\r' || c == '\n' || c == '\0'; }) &&
@@ -83,6 +84,7 @@ std::string Compose(const AnswerHead& head) {
   if (!head.headers->Find("Cache-Control")) text += "Cache-Control: no-store\r\n";
   text += "X-Content-Type-Options: nosniff\r\n";
   text.append("X-Request-Id: ").append(head.request_id).append("\r\n");
+  if (!head.trace.empty()) text.append("traceparent: ").append(head.trace).append("\r\n");
   text.append("Date: ").append(DateNow()).append("\r\n");
   AppendLength(head, text);
   if (!head.keep_alive) text += "Connection: close\r\n";

@@ -18,6 +18,7 @@ struct AnswerHead {
   int status = 200;
   const Headers* headers = nullptr;  // borrowed
   std::string_view request_id;
+  std::string_view trace;  // `traceparent`; "" for none
   Coding coding = Coding::kLength;
   std::uint64_t length = 0;  // of kLength
   Version version = Version::kHttp11;

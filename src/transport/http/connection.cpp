@@ -248,9 +248,12 @@ void Connection::Log(const Exchange& exchange, int status, std::uint64_t bytes) 
                       .peer = client_.peer.address,
                       .method = exchange.request.head.method,
                       .path = exchange.path,
+                      .route = exchange.route == nullptr ? "" : exchange.route->pattern,
                       .status = status,
                       .bytes = bytes,
-                      .took = std::chrono::duration_cast<std::chrono::microseconds>(took)};
+                      .took = std::chrono::duration_cast<std::chrono::microseconds>(took),
+                      .trace = exchange.request.trace,
+                      .trace_parent = exchange.request.trace_parent};
   service_.options.log(record);
 }
 

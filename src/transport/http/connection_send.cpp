@@ -36,6 +36,7 @@ AnswerHead HeadOf(const Exchange& exchange, const Response& response, bool keep_
   return {.status = response.status,
           .headers = &response.headers,
           .request_id = exchange.request.id,
+          .trace = exchange.traceparent,
           .version = exchange.version,
           .keep_alive = keep_alive};
 }
@@ -168,6 +169,7 @@ asio::awaitable<Connection::Sent> Connection::SendConversation(Exchange& exchang
                      .on_abort = on_abort_,
                      .head = exchange.request.head,
                      .request_id = exchange.request.id,
+                     .trace = exchange.traceparent,
                      .conversation = *std::get<std::unique_ptr<Conversation>>(response.body)};
   const std::uint64_t bytes = co_await Converse(call);
   on_abort_ = nullptr;

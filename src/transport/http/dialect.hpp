@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/result.hpp"
 #include "transport/http/message.hpp"
+#include "watch/trace.hpp"
 
 namespace skerry::transport::http {
 
@@ -33,6 +34,8 @@ struct Request {
   Caller caller;
   std::map<std::string, std::string> parameters;  // of the route's pattern
   std::stop_token gone;                           // the client closed the connection (Route::watch)
+  watch::TraceContext trace;                      // of this request; goes back as `traceparent`
+  std::string trace_parent;                       // span of whoever asked; "" for none
 };
 
 // Errors that only HTTP has: a status of their own with the code of the table.

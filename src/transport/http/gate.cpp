@@ -46,6 +46,17 @@ Refusal NotAllowed(const std::vector<std::string>& methods) {
           .headers = {{"Allow", allowed}}};
 }
 
+// A request is a part of the trace that it comes with, or begins one.
+void TakeTrace(const Headers& headers, Exchange& exchange) {
+  Request& request = exchange.request;
+  const auto parent = watch::ParseTraceparent(headers.Find("traceparent").value_or(""));
+  request.trace = parent ? watch::ChildOf(*parent) : watch::NewTrace();
+  exchange.traceparent = watch::FormatTraceparent(request.trace);
+  if (!parent) return;
+  request.trace_parent = parent->span_id;
+  request.trace.state = watch::CleanTracestate(headers.Find("tracestate").value_or(""));
+}
+
 Refusal Unauthenticated(const base::Error& error) {
   Refusal refusal = RefusalOf(error);
   if (refusal.status == 401) refusal.headers.Add("WWW-Authenticate", "Bearer");
@@ -72,6 +83,7 @@ std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) con
   if (!wire) return std::move(wire).error();
   Request& request = exchange.request;
   if (const auto id = wire->headers.Find("X-Request-Id"); id && IsRequestId(*id)) request.id = *id;
+  TakeTrace(wire->headers, exchange);
   exchange.version = wire->version;
   auto framing = FramingOf(*wire);
   request.head.method = std::move(wire->method);

@@ -21,6 +21,7 @@ struct Exchange {
   Framing framing{.keep_alive = false};
   Version version = Version::kHttp11;
   std::string path;                  // as it came, for logs
+  std::string traceparent;           // for the answer
   const Dialect* dialect = nullptr;  // never null after Read
   const Route* route = nullptr;      // not null once admitted
   std::uint64_t max_body = 0;

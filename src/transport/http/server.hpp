@@ -49,10 +49,13 @@ struct AccessRecord {
   std::string caller;
   std::string peer;
   std::string method;
-  std::string path;  // without the query
-  int status = 0;    // 0: the client was gone before there was an answer
+  std::string path;   // without the query
+  std::string route;  // the pattern; "" when there was none
+  int status = 0;     // 0: the client was gone before there was an answer
   std::uint64_t bytes = 0;
   std::chrono::microseconds took{0};
+  watch::TraceContext trace;
+  std::string trace_parent;
 };
 
 struct ServerOptions {

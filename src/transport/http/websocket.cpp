@@ -70,6 +70,7 @@ class Talk {
     socket_.set_option(websocket::stream_base::decorator([this](websocket::response_type& response) {
       response.set(beast::http::field::server, "skerry");  // else Beast tells its version
       response.set("X-Request-Id", call_.request_id);
+      if (!call_.trace.empty()) response.set("traceparent", call_.trace);
     }));
     socket_.control_callback([this](websocket::frame_type, beast::string_view) { heard_ = Now(); });
     const auto request = HandshakeOf(call_.head);

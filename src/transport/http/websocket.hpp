@@ -20,6 +20,7 @@ struct WebSocketCall {
   std::function<void()>& on_abort;
   const RequestHead& head;
   const std::string& request_id;
+  const std::string& trace;
   Conversation& conversation;
 };
 

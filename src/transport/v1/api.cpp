@@ -65,7 +65,9 @@ engine::Principal PrincipalOf(const http::Request& request) {
           .tenant = request.caller.tenant,
           .everybody = (request.caller.scopes & kAdminScope) != 0,
           .most_runs = request.caller.concurrent_runs,
-          .most_sessions = request.caller.sessions};
+          .most_sessions = request.caller.sessions,
+          .from = request.head.peer.address,
+          .trace = request.trace};
 }
 
 base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request) {
@@ -144,7 +146,7 @@ http::Dialect MakeDialect(Api& api) {
       .credential = http::BearerCredential,
       .refuse = ErrorAnswer};
   for (auto make : {SystemRoutes, SessionRoutes, ExecuteRoutes, ExecutionRoutes, CommandRoutes, ContextRoutes,
-                    FileRoutes, ArchiveRoutes, HistoryRoutes, ApprovalRoutes, TokenRoutes})
+                    FileRoutes, ArchiveRoutes, HistoryRoutes, ApprovalRoutes, TokenRoutes, EventRoutes, MonitorRoutes})
     std::ranges::move(make(api), std::back_inserter(dialect.routes));
   return dialect;
 }

@@ -35,10 +35,11 @@ struct Api {
 };
 
 // Bits of Route::scopes: whoever has any of them may.
-inline constexpr std::uint32_t kReadScope = 0b1011;     // read, run, admin
-inline constexpr std::uint32_t kRunScope = 0b1010;      // run, admin
-inline constexpr std::uint32_t kApproveScope = 0b1100;  // approve, admin
-inline constexpr std::uint32_t kAdminScope = 0b1000;
+inline constexpr std::uint32_t kReadScope = 0b01011;     // read, run, admin
+inline constexpr std::uint32_t kRunScope = 0b01010;      // run, admin
+inline constexpr std::uint32_t kApproveScope = 0b01100;  // approve, admin
+inline constexpr std::uint32_t kAdminScope = 0b01000;
+inline constexpr std::uint32_t kMetricsScope = 0b11000;  // metrics, admin
 
 // Each folder of routes. `api` is borrowed.
 std::vector<http::Route> SystemRoutes(Api& api);
@@ -52,6 +53,8 @@ std::vector<http::Route> ArchiveRoutes(Api& api);
 std::vector<http::Route> HistoryRoutes(Api& api);
 std::vector<http::Route> ApprovalRoutes(Api& api);
 std::vector<http::Route> TokenRoutes(Api& api);
+std::vector<http::Route> EventRoutes(Api& api);
+std::vector<http::Route> MonitorRoutes(Api& api);
 
 // All of them.
 http::Dialect MakeDialect(Api& api);

@@ -6,83 +6,105 @@
 #include "json/history_json.hpp"
 #include "json/risk_json.hpp"
 #include "transport/v1/api.hpp"
+#include "transport/v1/approver.hpp"
+#include "transport/v1/run_json.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
 
-Json ApprovalToJson(const confirm::Approval& approval) {
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
+}
+
+// For how long it may be approved.
+Json ScopesOf(const confirm::Question& question) {
+  Json scopes = {"once"};
+  if (!question.session.empty()) scopes.push_back("session");
+  if (!question.content.empty()) scopes.push_back("content");
+  return scopes;
+}
+
+Json WaitingToJson(const confirm::Approval& approval) {
   const confirm::Question& question = approval.question;
   Json conditions = Json::array();
   for (const auto& [name, value] : question.conditions)
     conditions.push_back(Json::array({base::ToValidUtf8(name), base::ToValidUtf8(value)}));
   return {{"id", approval.id},
-          {"session_id", question.session.empty() ? Json(nullptr) : Json(question.session)},
+          {"state", "waiting"},
+          {"session_id", TextOrNull(question.session)},
           {"execution_id", question.execution},
+          {"digest", question.digest},
+          {"created_at", json::Rfc3339(approval.created)},
+          {"expires_at", json::Rfc3339(approval.expires)},
+          {"remaining_seconds", RemainingSeconds(approval)},
           {"content_type", question.content_type},
           {"code", base::ToValidUtf8(question.code)},
-          {"digest", question.digest},
           {"risk", json::RiskToJson(question.risk)},
           {"conditions", std::move(conditions)},
-          {"created_at", json::Rfc3339(approval.created)},
-          {"expires_at", json::Rfc3339(approval.expires)}};
+          {"scopes", ScopesOf(question)}};
 }
 
-// Whether it belongs to somebody whose things the caller may touch.
-bool IsTheirs(const Api& api, const http::Request& request, const confirm::Approval& approval) {
-  return api.host.FindRun(PrincipalOf(request), approval.question.execution).has_value();
+Json DecidedToJson(const core::ApprovalRecord& record) {
+  return {{"id", record.id},
+          {"state", record.decision},
+          {"session_id", TextOrNull(record.session)},
+          {"execution_id", record.execution},
+          {"digest", record.digest},
+          {"created_at", json::Rfc3339(record.asked_at)},
+          {"decided_at", record.decided_at ? Json(json::Rfc3339(*record.decided_at)) : Json(nullptr)},
+          {"decided_by", TextOrNull(record.decided_by)},
+          {"decided_from", TextOrNull(record.decided_from)},
+          {"scope", TextOrNull(record.scope)},
+          {"reason", TextOrNull(record.reason)}};
 }
 
-base::Result<std::shared_ptr<const confirm::Approval>> ApprovalOf(const Api& api, const http::Request& request) {
-  const std::string& id = request.parameters.at("approval");
-  SKERRY_ASSIGN_OR_RETURN(auto approval, api.host.approvals().Find(id));
-  if (IsTheirs(api, request, *approval)) return approval;
-  return api.host.approvals().Find("");  // in the same words as for one that never was
-}
-
-base::Result<http::Response> List(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+Json Waiting(Api& api, const http::Request& request, const std::optional<std::string>& session) {
+  const Approver approver(api, request);
   Json items = Json::array();
   for (const auto& approval : api.host.approvals().List())
-    if (IsTheirs(api, request, *approval)) items.push_back(ApprovalToJson(*approval));
-  return JsonAnswer(200, Page(std::move(items), std::nullopt));
+    if (approver.Sees(*approval) && (!session || approval->question.session == *session))
+      items.push_back(WaitingToJson(*approval));
+  return items;
+}
+
+// Those that wait come first, all of them; pages are of those that are decided.
+base::Result<http::Response> List(Api& api, const http::Request& request) {
+  constexpr std::array<std::string_view, 3> kStates = {"waiting", "decided", "all"};
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"state", "session", "cursor", "limit"}));
+  SKERRY_ASSIGN_OR_RETURN(const std::string state, WordOf(request, "state", kStates, "waiting"));
+  SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
+  const auto session = request.head.query.Find("session");
+  Json items = Json::array();
+  if (state != "decided" && page.cursor.empty()) items = Waiting(api, request, session);
+  if (state == "waiting") return JsonAnswer(200, Page(std::move(items), std::nullopt));
+  SKERRY_ASSIGN_OR_RETURN(
+      const auto records,
+      api.host.PastApprovals(PrincipalOf(request), {.session = session, .before = page.cursor, .limit = page.limit}));
+  for (const core::ApprovalRecord& record : records)
+    if (!record.decision.empty()) items.push_back(DecidedToJson(record));
+  const auto next = records.size() == page.limit ? std::optional(records.back().id) : std::nullopt;
+  return JsonAnswer(200, Page(std::move(items), next));
 }
 
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto approval, ApprovalOf(api, request));
-  return JsonAnswer(200, ApprovalToJson(*approval));
-}
-
-// What has expired, or whose asker went away, is gone: another status than a no.
-http::Response Gone(const base::Error& error, const http::Request& request) {
-  http::Refusal refusal = http::RefusalOf(error);
-  if (error.code == base::Code::kRejected) refusal = {.status = 410, .code = "gone", .message = error.message};
-  return ErrorAnswer(refusal, request.id);
+  const std::string& id = request.parameters.at("approval");
+  if (const auto approval = Approver(api, request).Find(id)) return JsonAnswer(200, WaitingToJson(**approval));
+  SKERRY_ASSIGN_OR_RETURN(const core::ApprovalRecord record, api.host.FindApproval(PrincipalOf(request), id));
+  if (record.decision.empty())
+    return base::Err(base::Code::kUnavailable, "the approval is being decided just now; ask again");
+  return JsonAnswer(200, DecidedToJson(record));
 }
 
 base::Result<http::Response> Decide(Api& api, const http::Request& request) {
-  constexpr std::array<std::string_view, 2> kDecisions = {"approve", "reject"};
-  constexpr std::array<std::string_view, 2> kScopes = {"once", "session"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
   json::Fields fields(body);
-  const auto decision = fields.Word("decision", kDecisions);
-  const auto digest = fields.Text("digest", 64);
-  if (!decision || !digest) fields.Fail("decision", "and digest are needed");
-  if (digest && (digest->size() != 64 || digest->find_first_not_of("0123456789abcdef") != std::string::npos))
-    fields.Fail("digest", "has 64 hexadecimal digits");
-  const auto scope = fields.Word("scope", kScopes).value_or("once");
-  const auto reason = fields.Text("reason", 1000).value_or("");
+  PersonsDecision decision = ReadDecision(fields);
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  if (const auto approval = ApprovalOf(api, request); !approval) return Gone(approval.error(), request);
-  const auto decided =
-      api.host.approvals().Decide(request.parameters.at("approval"), *digest,
-                                  {.approve = *decision == "approve",
-                                   .scope = scope == "session" ? confirm::Scope::kSession : confirm::Scope::kOnce,
-                                   .by = request.caller.id,
-                                   .reason = reason});
-  if (!decided) return Gone(decided.error(), request);
-  return JsonAnswer(200, {{"decision", *decision}});
+  decision.approval = request.parameters.at("approval");
+  if (const auto refusal = Approver(api, request).Decide(decision)) return ErrorAnswer(*refusal, request.id);
+  return JsonAnswer(200, {{"decision", decision.verdict.approve ? "approve" : "reject"}});
 }
 
 }  // namespace

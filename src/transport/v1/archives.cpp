@@ -83,6 +83,7 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
   };
   SKERRY_ASSIGN_OR_RETURN(const workspace::ExportReport report, ReadFiles(*session, look));
   SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
+  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "archive of /" + options.path));
   http::Response response{.status = 200, .headers = HeadersOf(format, session->id(), report)};
   response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size};
   return response;

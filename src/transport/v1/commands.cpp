@@ -81,7 +81,7 @@ base::Result<http::Response> Start(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
                           api.host.Execute(PrincipalOf(request), std::move(order.work), engine::Place::kBeside));
   if (order.on_disconnect == OnDisconnect::kCancel) begun.run->EndUnattended();
-  http::Response response = JsonAnswer(begun.replayed ? 200 : 201, ExecutionToJson(*begun.run));
+  http::Response response = JsonAnswer(begun.replayed ? 200 : 201, ExecutionToJson(api, *begun.run));
   if (begun.replayed) response.headers.Add("Idempotent-Replayed", "true");
   return response;
 }
@@ -104,7 +104,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
   const std::scoped_lock turn(api.large);
-  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
+  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(api, *run));
   return JsonAnswer(200, whole);
 }
 

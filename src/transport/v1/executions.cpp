@@ -37,7 +37,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t wait, NumberOf(request, "wait_seconds", 0, kLongestWait, 0));
   (void)run->Await(base::Deadline::After(std::chrono::seconds(wait)), request.gone);
   const std::scoped_lock turn(api.large);
-  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
+  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(api, *run));
   return JsonAnswer(200, whole);
 }
 
@@ -54,7 +54,7 @@ base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
   run->Cancel();
   (void)run->Await(base::Deadline::After(std::chrono::seconds(10)), request.gone);
   const std::scoped_lock turn(api.large);
-  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(*run));
+  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(api, *run));
   return JsonAnswer(200, whole);
 }
 

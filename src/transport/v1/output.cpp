@@ -89,7 +89,7 @@ base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& req
   }
   SKERRY_ASSIGN_OR_RETURN(const auto runs, api.host.ListRuns(PrincipalOf(request), filter));
   Json items = Json::array();
-  for (const auto& run : runs) items.push_back(ExecutionToJson(*run));
+  for (const auto& run : runs) items.push_back(ExecutionToJson(api, *run));
   const bool more = runs.size() == page.limit;
   return JsonAnswer(
       200, Page(std::move(items), more ? std::optional(std::to_string(runs.back()->record().sequence)) : std::nullopt));

@@ -26,7 +26,7 @@ Json ResultOrNull(const engine::Run& run) {
 
 }  // namespace
 
-Json ExecutionToJson(const engine::Run& run) {
+Json ExecutionToJson(const Api& api, const engine::Run& run) {
   const core::RunRecord& record = run.record();
   return {{"id", record.id},
           {"session_id", record.session.empty() ? Json(nullptr) : Json(record.session)},
@@ -37,6 +37,7 @@ Json ExecutionToJson(const engine::Run& run) {
           {"created_at", json::Rfc3339(record.created_at)},
           {"ended_at", TimeOrNull(run.ended_at())},
           {"output_bytes", run.output_bytes()},
+          {"approval", WaitingFor(api, run).value_or(Json(nullptr))},
           {"result", ResultOrNull(run)}};
 }
 
@@ -71,9 +72,9 @@ base::Result<std::string> WholeResult(const engine::Run& run) {
   return ResultWithStreams(run, *end);
 }
 
-base::Result<Json> WholeExecution(const engine::Run& run) {
+base::Result<Json> WholeExecution(const Api& api, const engine::Run& run) {
   const auto end = run.end();
-  Json object = ExecutionToJson(run);
+  Json object = ExecutionToJson(api, run);
   if (!end) return object;
   SKERRY_ASSIGN_OR_RETURN(const std::string result, ResultWithStreams(run, *end));
   object["result"] = Json::parse(result, nullptr, false);
@@ -120,13 +121,19 @@ Json SessionToJson(const Api& api, const engine::HostedSession& session) {
           {"tenant", record.tenant}};
 }
 
+std::int64_t RemainingSeconds(const confirm::Approval& approval) {
+  const auto left = approval.expires - std::chrono::system_clock::now();
+  return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(left).count(), 0);
+}
+
 std::optional<Json> WaitingFor(const Api& api, const engine::Run& run) {
   if (run.state() != core::RunState::kWaiting) return std::nullopt;
   for (const auto& approval : api.host.approvals().List())
     if (approval->question.execution == run.id())
       return Json{{"approval_id", approval->id},
                   {"digest", approval->question.digest},
-                  {"expires_at", json::Rfc3339(approval->expires)}};
+                  {"expires_at", json::Rfc3339(approval->expires)},
+                  {"remaining_seconds", RemainingSeconds(*approval)}};
   return std::nullopt;
 }
 

@@ -10,9 +10,9 @@
 namespace skerry::transport::v1 {
 
 // Without what was written, for lists.
-Json ExecutionToJson(const engine::Run& run);
+Json ExecutionToJson(const Api& api, const engine::Run& run);
 // With it, when it is over.
-base::Result<Json> WholeExecution(const engine::Run& run);
+base::Result<Json> WholeExecution(const Api& api, const engine::Run& run);
 // The result as one text, with what was written. An error when nothing is to be had of the run.
 base::Result<std::string> WholeResult(const engine::Run& run);
 // How it ended, in a few words: the last event of a stream.
@@ -24,5 +24,8 @@ Json SessionToJson(const Api& api, const engine::HostedSession& session);
 
 // What waits for a person on behalf of a run.
 std::optional<Json> WaitingFor(const Api& api, const engine::Run& run);
+
+// Until nobody needs to answer it any more.
+std::int64_t RemainingSeconds(const confirm::Approval& approval);
 
 }  // namespace skerry::transport::v1

@@ -158,12 +158,13 @@ base::Result<http::Response> Extend(Api& api, const http::Request& request) {
   return JsonAnswer(200, SessionToJson(api, *session));
 }
 
-// Does it to the session's life, and shows the session.
+// Does it to the session's life, tells of it, and shows the session.
 auto Doing(base::Status (engine::SessionLife::*act)()) {
   return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {
     SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
     SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
     SKERRY_RETURN_IF_ERROR((session->life().*act)());
+    api.host.chronicle().SessionState(session->id(), session->tenant(), engine::NameOf(session->condition()));
     return JsonAnswer(200, SessionToJson(api, *session));
   };
 }

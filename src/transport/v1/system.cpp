@@ -8,22 +8,6 @@
 namespace skerry::transport::v1 {
 namespace {
 
-std::string_view NameOf(core::Preload kind) {
-  switch (kind) {
-    case core::Preload::kNone:
-      return "none";
-    case core::Preload::kShell:
-      return "shell";
-    case core::Preload::kPython:
-      return "python";
-    case core::Preload::kPythonData:
-      return "python-data";
-    case core::Preload::kJavaScript:
-      return "javascript";
-  }
-  return "";
-}
-
 base::Result<http::Response> Health(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   const auto up = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - api.started);
@@ -46,7 +30,7 @@ base::Result<http::Response> Pool(Api& api, const http::Request& request) {
   Json kinds = Json::array();
   if (const auto* warm = api.host.manager().warm())
     for (const auto& [kind, pool] : warm->Statistics())
-      kinds.push_back({{"kind", NameOf(kind)},
+      kinds.push_back({{"kind", core::NameOf(kind)},
                        {"total", pool.total},
                        {"busy", pool.busy},
                        {"idle", pool.idle},

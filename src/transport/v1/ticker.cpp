@@ -13,10 +13,14 @@ Ticker::Ticker(std::chrono::milliseconds every)
           std::unique_lock lock(mutex);
           (void)waiting.wait_for(lock, stop, every, [&] { return stop.stop_requested(); });
           if (stop.stop_requested()) return;
-          const std::scoped_lock ticks(mutex_);
-          for (const auto& [id, tick] : ticks_) tick();
+          TickNow();
         }
       }) {}
+
+void Ticker::TickNow() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, tick] : ticks_) tick();
+}
 
 Ticker::Registration Ticker::Register(std::function<void()> tick) {
   const std::scoped_lock lock(mutex_);

@@ -31,6 +31,7 @@ class Ticker {
     std::uint64_t id_ = 0;
   };
   [[nodiscard]] Registration Register(std::function<void()> tick);
+  void TickNow();
 
  private:
   std::mutex mutex_;

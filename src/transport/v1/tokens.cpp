@@ -34,7 +34,7 @@ std::vector<core::TokenScope> ReadScopes(json::Fields& fields) {
     const auto scope = core::ParseTokenScope(word);
     if (scope && std::ranges::find(scopes, *scope) != scopes.end()) fields.Fail("scopes", "holds one twice");
     if (scope) scopes.push_back(*scope);
-    if (!scope) fields.Fail("scopes", "must be of read, run, approve and admin");
+    if (!scope) fields.Fail("scopes", "must be of read, run, approve, metrics and admin");
   }
   if (scopes.empty()) fields.Fail("scopes", "must not be empty");
   return scopes;
@@ -44,7 +44,7 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
   json::Fields fields(body);
-  engine::NewToken wanted{.name = fields.Text("name", 128).value_or(""), .created_by = request.caller.id};
+  engine::NewToken wanted{.name = fields.Text("name", 128).value_or("")};
   if (wanted.name.empty()) fields.Fail("name", "is missing");
   const auto tenant = fields.Text("tenant", 64);
   wanted.tenant = tenant.value_or("");
@@ -60,7 +60,8 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
     fields.Adopt(inner);
   }
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_ASSIGN_OR_RETURN(const engine::IssuedToken issued, api.host.tokens().Issue(std::move(wanted)));
+  SKERRY_ASSIGN_OR_RETURN(const engine::IssuedToken issued,
+                          api.host.IssueToken(PrincipalOf(request), std::move(wanted)));
   Json object = TokenToJson(issued.record);
   object["token"] = issued.secret;
   return JsonAnswer(201, object);
@@ -86,7 +87,7 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 
 base::Result<http::Response> Revoke(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_RETURN_IF_ERROR(api.host.tokens().Revoke(request.parameters.at("token")));
+  SKERRY_RETURN_IF_ERROR(api.host.RevokeToken(PrincipalOf(request), request.parameters.at("token")));
   return Empty();
 }
 

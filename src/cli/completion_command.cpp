@@ -1,0 +1,91 @@
+// skerry completion: scripts that let a shell complete our commands.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/answer.hpp"
+#include "cli/command.hpp"
+#include "cli/command_output.hpp"
+#include "cli/completion.hpp"
+#include "cli/daemon_client.hpp"
+
+namespace skerry::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a shell may see unquoted. A name with anything else is not offered: a completion must not be a way to make a
+// person run something.
+bool IsPlain(const std::string& name) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !name.empty() && !name.starts_with('-') &&
+         std::ranges::all_of(name, [kPlain](char letter) { return kPlain.contains(letter); });
+}
+
+// One name in a line. Whoever presses a key wants no errors: without a daemon there are no names.
+void PrintNames(const Context& context, const std::string& what) {
+  auto daemon = DaemonClient::Find(context);
+  if (!daemon || (what != "sessions" && what != "approvals")) return;
+  const auto page = daemon->Ask("GET", WithQuery("/v1/" + what, {{"limit", "1000"}}));
+  if (!page) return;
+  std::string text;
+  for (const Json& item : ListIn(*page, "items"))
+    if (const std::string name = TextIn(item, "id"); IsPlain(name)) text += name + "\n";
+  (void)WriteText(text);
+}
+
+struct Shell {
+  const char* name;
+  std::string (*make)(const CommandDefinition&);
+  const char* footer;
+};
+constexpr Shell kShells[] = {
+    {"bash", BashCompletion,
+     "Examples:\n"
+     "  source <(skerry completion bash)\n"
+     "  skerry completion bash > ~/.local/share/bash-completion/completions/skerry\n\n"
+     "The first is for this shell alone, and the second for all that begin later; it needs the package "
+     "bash-completion."},
+    {"zsh", ZshCompletion,
+     "Examples:\n"
+     "  source <(skerry completion zsh)\n"
+     "  skerry completion zsh > ~/.zfunc/_skerry\n\n"
+     "The first is for this shell alone, behind its compinit, and the second for all that begin later; put "
+     "fpath+=~/.zfunc before compinit in ~/.zshrc."},
+    {"fish", FishCompletion,
+     "Examples:\n"
+     "  skerry completion fish | source\n"
+     "  skerry completion fish > ~/.config/fish/completions/skerry.fish\n\n"
+     "The first is for this shell alone, and the second for all that begin later."},
+};
+
+}  // namespace
+
+void AddCompletionCommand(CLI::App& app, const Context& context, int& exit_code) {
+  CLI::App* completion = app.add_subcommand("completion", "Print a script that lets a shell complete our commands");
+  completion->require_subcommand(1);
+  for (const Shell& shell : kShells) {
+    CLI::App* command = completion->add_subcommand(shell.name, "Print the script for " + std::string(shell.name));
+    command->footer(shell.footer);
+    command->callback([&app, &shell, &exit_code] {
+      const base::Status written = WriteText(shell.make(DefinitionsOf(app)));
+      exit_code = Conclude(written ? base::Result<int>(0) : std::unexpected(written.error()), Form::kText);
+    });
+  }
+  auto what = std::make_shared<std::string>();
+  CLI::App* names = completion->add_subcommand("names", "Prints names that the daemon knows; asked by the scripts");
+  names->group("");  // not for people
+  names->add_option("what", *what, "sessions or approvals")->required();
+  names->callback([what, &context] { PrintNames(context, *what); });
+  completion->footer(
+      "Names of sessions and approvals are asked from the daemon, for a second at most.\n\n"
+      "Examples:\n"
+      "  source <(skerry completion bash)\n"
+      "  skerry completion zsh > ~/.zfunc/_skerry\n"
+      "  skerry completion fish > ~/.config/fish/completions/skerry.fish");
+}
+
+}  // namespace skerry::cli

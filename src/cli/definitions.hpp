@@ -1,0 +1,72 @@
+// Definitions: the commands as plain values, taken from what --help is made of. Completions and manual pages come from
+// them, so that no second list can be wrong.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace skerry::cli {
+
+enum class ValueKind {
+  kNone,       // a flag
+  kText,       // nothing is known of it
+  kWords,      // one of a list
+  kFile,       // of the person
+  kDirectory,  // of the person
+  kSession,    // the daemon knows the names
+  kApproval,   // the daemon knows the ids
+};
+
+struct ValueDefinition {
+  ValueKind kind = ValueKind::kNone;
+  std::string name;                // FILE, SESSION...; "" for a flag
+  std::vector<std::string> words;  // of kWords
+};
+
+enum class Repeat { kOnce, kOften };
+
+struct OptionDefinition {
+  std::vector<std::string> names;  // with their dashes, short ones first
+  std::string description;
+  ValueDefinition value;
+  Repeat repeat = Repeat::kOnce;
+};
+
+enum class Need { kOptional, kRequired };
+
+struct ArgumentDefinition {
+  std::string description;
+  ValueDefinition value;
+  Need need = Need::kOptional;
+  Repeat repeat = Repeat::kOnce;
+};
+
+struct CommandDefinition {
+  std::vector<std::string> path;  // skerry, session, create
+  std::string description;
+  std::string footer;
+  std::vector<OptionDefinition> options;
+  std::vector<ArgumentDefinition> arguments;
+  std::vector<CommandDefinition> commands;
+
+  [[nodiscard]] const std::string& name() const { return path.back(); }
+  // "skerry session create", with another sign between the words where one is given.
+  [[nodiscard]] std::string Joined(std::string_view between = " ") const;
+};
+
+// The whole tree below `app`. What is hidden from --help is not in it.
+CommandDefinition DefinitionsOf(const CLI::App& app);
+
+// The command that `words` name below `root`; null when there is none.
+const CommandDefinition* FindCommand(const CommandDefinition& root, std::span<const std::string> words);
+
+// The command and all below it, those above first.
+std::vector<const CommandDefinition*> AllCommands(const CommandDefinition& root);
+
+}  // namespace skerry::cli

@@ -1,0 +1,326 @@
+#include "engine/chronicle.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/sha256.hpp"
+#include "base/utf8.hpp"
+#include "json/history_json.hpp"
+
+namespace skerry::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostChanges = 100;  // that an event names
+
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
+}
+
+Json ByToJson(const Principal& by) {
+  return {{"by", by.id}, {"tenant", by.tenant}, {"from", TextOrNull(by.from)}};
+}
+
+std::string RiskOf(const RunFacts& facts) {
+  return facts.assessed ? std::string(core::NameOf(facts.risk)) : "";
+}
+
+// Values of variables may be secrets; their names stay.
+Json SettingsWithoutValues(const std::string& text) {
+  Json settings = Json::parse(text, nullptr, false);
+  if (!settings.is_object()) return nullptr;
+  if (const auto found = settings.find("environment"); found != settings.end() && found->is_object())
+    for (auto& [name, value] : found->items()) value = "not kept";
+  return settings;
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+Chronicle::Chronicle(watch::AuditLog audit, ChronicleParts parts)
+    : audit_(std::move(audit)), parts_(std::move(parts)) {}
+
+void Chronicle::Log(watch::LogLevel level, std::string_view message, const watch::LogFields& fields) const {
+  if (parts_.log) parts_.log->Write(level, message, fields);
+}
+
+base::Status Chronicle::Record(const std::string& event, const Json& details) {
+  const auto written = audit_.Append(event, details);
+  if (written) return {};
+  metrics_.CounterOf("skerry_audit_failures_total", "Records that could not be written to the audit.").Add();
+  Log(watch::LogLevel::kError, "the audit cannot be written: " + written.error().message, {{"event", event}});
+  return base::Err(base::Code::kUnavailable, "cannot be recorded in the audit: " + written.error().message);
+}
+
+void Chronicle::Note(const std::string& event, const Json& details) {
+  (void)Record(event, details);
+}
+
+void Chronicle::DaemonBegan(const std::string& version) {
+  Note("daemon.began", {{"version", version}});
+}
+
+void Chronicle::DaemonEnds() {
+  Note("daemon.ends", Json::object());
+}
+
+base::Status Chronicle::Configured(const std::string& text) {
+  const Json settings = Json::parse(text, nullptr, false);
+  return Record("configuration.changed", {{"sha256", base::Sha256Hex(text)}, {"configuration", settings}});
+}
+
+base::Status Chronicle::SessionMade(const core::HostedSessionRecord& session, const Principal& by) {
+  Json details = ByToJson(by);
+  details["session_id"] = session.id;
+  details["settings"] = SettingsWithoutValues(session.settings);
+  SKERRY_RETURN_IF_ERROR(Record("session.created", details));
+  events_.Publish({"session.created", session.tenant, session.id},
+                  {{"expires_at", session.expires_at ? Json(json::Rfc3339(*session.expires_at)) : Json(nullptr)}});
+  metrics_.CounterOf("skerry_sessions_created_total", "Sessions that were made.").Add();
+  return {};
+}
+
+void Chronicle::SessionEnded(const std::string& id, const std::string& tenant, std::string_view why) {
+  Note("session.deleted", {{"session_id", id}, {"tenant", tenant}, {"reason", why}});
+  events_.Publish({"session.deleted", tenant, id}, {{"reason", why}});
+}
+
+void Chronicle::SessionState(const std::string& id, const std::string& tenant, std::string_view state) {
+  events_.Publish({"session.state", tenant, id}, {{"state", state}});
+}
+
+base::Status Chronicle::RunBegins(const Run& run, const Principal& by, std::string_view code) {
+  const core::RunRecord& record = run.record();
+  Json details = ByToJson(by);
+  details["execution_id"] = record.id;
+  details["session_id"] = TextOrNull(record.session);
+  details["kind"] = record.kind;
+  details["language"] = TextOrNull(record.language);
+  details["code_sha256"] = base::Sha256Hex(code);
+  details["code_bytes"] = code.size();
+  if (parts_.code == CodeBodies::kIncluded) details["code"] = base::ToValidUtf8(code);
+  SKERRY_RETURN_IF_ERROR(Record("run.began", details));
+  events_.Publish({"execution.began", record.tenant, record.session},
+                  {{"execution_id", record.id}, {"kind", record.kind}, {"language", TextOrNull(record.language)}});
+  return {};
+}
+
+void Chronicle::RunStarts(const Run& run) {
+  const core::RunRecord& record = run.record();
+  events_.Publish({"execution.started", record.tenant, record.session}, {{"execution_id", record.id}});
+}
+
+void Chronicle::RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts) {
+  const core::RunRecord& record = run.record();
+  Note("run.ended", {{"execution_id", record.id},
+                     {"session_id", TextOrNull(record.session)},
+                     {"tenant", record.tenant},
+                     {"state", core::NameOf(end.state)},
+                     {"outcome", end.outcome},
+                     {"exit_code", end.exit_code},
+                     {"risk", TextOrNull(RiskOf(facts))},
+                     {"approved_by", TextOrNull(facts.approved_by)},
+                     {"sandbox", TextOrNull(facts.sandbox)},
+                     {"output_bytes", run.output_bytes()}});
+}
+
+void Chronicle::RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace) {
+  const core::RunRecord& record = run.record();
+  const std::string risk = RiskOf(facts);
+  events_.Publish({"execution.ended", record.tenant, record.session}, {{"execution_id", record.id},
+                                                                       {"kind", record.kind},
+                                                                       {"state", core::NameOf(end.state)},
+                                                                       {"outcome", end.outcome},
+                                                                       {"exit_code", end.exit_code},
+                                                                       {"duration_ms", facts.took.count()},
+                                                                       {"risk", TextOrNull(risk)},
+                                                                       {"start", TextOrNull(facts.start)}});
+  metrics_.CounterOf("skerry_runs_total", "Runs that have ended.", {{"kind", record.kind}, {"outcome", end.outcome}})
+      .Add();
+  if (facts.assessed)
+    metrics_.CounterOf("skerry_risk_total", "Runs by the risk of their code.", {{"level", risk}}).Add();
+  if (!facts.start.empty()) {
+    const watch::Labels labels = {{"start", facts.start}};
+    metrics_
+        .HistogramOf("skerry_run_seconds", "How long programs ran, by how their interpreter came to be.",
+                     watch::LatencyBounds(), labels)
+        .Observe(Seconds(facts.timings.run));
+    metrics_
+        .HistogramOf("skerry_start_seconds", "How long it took until a sandbox was there.", watch::LatencyBounds(),
+                     labels)
+        .Observe(Seconds(facts.timings.obtain));
+  }
+  Log(watch::LogLevel::kInfo, "run ended",
+      {{"execution_id", record.id},
+       {"session_id", record.session},
+       {"tenant", record.tenant},
+       {"kind", record.kind},
+       {"outcome", end.outcome},
+       {"exit_code", std::to_string(end.exit_code)},
+       {"risk", risk},
+       {"duration_ms", std::to_string(facts.took.count())},
+       {"trace_id", trace.trace_id}});
+  Trace(run, end, facts, trace);
+}
+
+void Chronicle::RunLost(const core::RunRecord& run) {
+  Note("run.ended", {{"execution_id", run.id},
+                     {"session_id", TextOrNull(run.session)},
+                     {"tenant", run.tenant},
+                     {"state", "lost"},
+                     {"outcome", "lost"}});
+}
+
+// The phases follow each other: policy, the person, the sandbox, the program, what is carried over.
+void Chronicle::Trace(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace) {
+  if (!parts_.spans || !trace.valid()) return;
+  const core::RunRecord& record = run.record();
+  const watch::TraceContext whole = watch::ChildOf(trace);
+  parts_.spans->Add({.name = "skerry.execution",
+                     .context = whole,
+                     .parent_id = trace.span_id,
+                     .begin = record.created_at,
+                     .end = std::chrono::system_clock::now(),
+                     .attributes = {{"skerry.execution_id", record.id},
+                                    {"skerry.session_id", record.session},
+                                    {"skerry.kind", record.kind},
+                                    {"skerry.language", record.language},
+                                    {"skerry.outcome", end.outcome},
+                                    {"skerry.risk", RiskOf(facts)}},
+                     .error = end.error ? end.error->message : ""});
+  auto at = record.created_at;
+  const auto phase = [&](const char* name, std::chrono::nanoseconds took) {
+    if (took.count() <= 0) return;
+    const auto begin = at;
+    at += std::chrono::duration_cast<std::chrono::system_clock::duration>(took);
+    parts_.spans->Add(
+        {.name = name, .context = watch::ChildOf(whole), .parent_id = whole.span_id, .begin = begin, .end = at});
+  };
+  // A session has its sandbox before anything is asked about what runs in it.
+  const bool claimed_first = !record.session.empty();
+  if (claimed_first) phase("skerry.claim", facts.timings.obtain);
+  phase("skerry.policy", facts.timings.policy);
+  phase("skerry.approval_wait", facts.timings.approval);
+  if (!claimed_first) phase("skerry.claim", facts.timings.obtain);
+  phase("skerry.run", facts.timings.run);
+  phase("skerry.commit", facts.timings.finish);
+}
+
+void Chronicle::Asked(const confirm::Approval& approval, const std::string& tenant) {
+  const confirm::Question& question = approval.question;
+  const Json details = {{"approval_id", approval.id},
+                        {"execution_id", question.execution},
+                        {"level", core::NameOf(question.risk.level)},
+                        {"reason", base::ToValidUtf8(question.risk.reason)},
+                        {"language", question.content_type},
+                        {"digest", question.digest},
+                        {"expires_at", json::Rfc3339(approval.expires)}};
+  events_.Publish({"approval.requested", tenant, question.session}, details);
+  metrics_.CounterOf("skerry_approvals_requested_total", "Questions that were put to a person.").Add();
+  if (!parts_.announcer) return;
+  Json body = details;
+  body["type"] = "approval.requested";
+  body["session_id"] = TextOrNull(question.session);
+  body["tenant"] = tenant;
+  parts_.announcer->Announce({.id = approval.id, .body = body.dump(), .until = approval.expires});
+}
+
+base::Status Chronicle::Asks(const confirm::Approval& approval) {
+  const confirm::Question& question = approval.question;
+  return Record("approval.requested", {{"approval_id", approval.id},
+                                       {"execution_id", question.execution},
+                                       {"session_id", TextOrNull(question.session)},
+                                       {"tenant", question.tenant},
+                                       {"level", core::NameOf(question.risk.level)},
+                                       {"digest", question.digest}});
+}
+
+void Chronicle::Answered(const confirm::Event& event, const std::string& tenant) {
+  const confirm::Question& question = event.approval->question;
+  const std::string decision(confirm::NameOf(event.answer.decision));
+  events_.Publish({"approval.decided", tenant, question.session}, {{"approval_id", event.approval->id},
+                                                                   {"execution_id", question.execution},
+                                                                   {"decision", decision},
+                                                                   {"by", TextOrNull(event.answer.by)},
+                                                                   {"scope", confirm::NameOf(event.answer.scope)},
+                                                                   {"reason", TextOrNull(event.answer.reason)}});
+  metrics_.CounterOf("skerry_approvals_total", "Answers to questions.", {{"decision", decision}}).Add();
+  metrics_
+      .HistogramOf("skerry_approval_wait_seconds", "How long questions waited for their answer.",
+                   watch::LatencyBounds())
+      .Observe(Seconds(std::chrono::system_clock::now() - event.approval->created));
+  if (parts_.announcer) parts_.announcer->Withdraw(event.approval->id);
+}
+
+base::Status Chronicle::Decided(const Run& run, const confirm::Question& question, const confirm::Answer& answer) {
+  return Record("approval.decided", {{"approval_id", TextOrNull(answer.approval)},
+                                     {"execution_id", run.id()},
+                                     {"session_id", TextOrNull(question.session)},
+                                     {"tenant", run.record().tenant},
+                                     {"decision", confirm::NameOf(answer.decision)},
+                                     {"scope", confirm::NameOf(answer.scope)},
+                                     {"by", TextOrNull(answer.by)},
+                                     {"from", TextOrNull(answer.from)},
+                                     {"reason", TextOrNull(answer.reason)},
+                                     {"digest", question.digest},
+                                     {"code_sha256", base::Sha256Hex(question.code)}});
+}
+
+void Chronicle::FilesChanged(const std::string& session, const std::string& tenant, const std::string& execution,
+                             const std::vector<core::FileChange>& changes) {
+  if (changes.empty()) return;
+  Json named = Json::array();
+  for (const core::FileChange& change : changes) {
+    if (named.size() == kMostChanges) break;
+    named.push_back({{"path", base::ToValidUtf8(change.path)}, {"action", core::NameOf(change.action)}});
+  }
+  events_.Publish({"files.changed", tenant, session},
+                  {{"execution_id", TextOrNull(execution)}, {"changes", std::move(named)}, {"total", changes.size()}});
+}
+
+base::Status Chronicle::FilesExported(const std::string& session, const Principal& by, const std::string& what) {
+  Json details = ByToJson(by);
+  details["session_id"] = session;
+  details["what"] = base::ToValidUtf8(what);
+  return Record("files.exported", details);
+}
+
+base::Status Chronicle::TokenMade(const core::TokenRecord& token, const Principal& by) {
+  Json scopes = Json::array();
+  for (const core::TokenScope scope : token.scopes) scopes.push_back(core::NameOf(scope));
+  return Record("token.created", {{"token_id", token.id},
+                                  {"name", base::ToValidUtf8(token.name)},
+                                  {"tenant", token.tenant},
+                                  {"scopes", std::move(scopes)},
+                                  {"by", by.id},
+                                  {"from", TextOrNull(by.from)}});
+}
+
+base::Status Chronicle::TokenRevoked(const std::string& id, const Principal& by) {
+  Json details = ByToJson(by);
+  details["token_id"] = base::ToValidUtf8(id);
+  return Record("token.revoked", details);
+}
+
+void Chronicle::Alert(const std::string& session, const std::string& tenant, const std::string& execution,
+                      const watch::AlertChange& change) {
+  const std::string type = change.raised ? "alert.raised" : "alert.cleared";
+  events_.Publish({type, tenant, session}, {{"execution_id", TextOrNull(execution)},
+                                            {"kind", watch::NameOf(change.kind)},
+                                            {"percent", change.percent},
+                                            {"threshold", change.threshold}});
+  if (!change.raised) return;
+  metrics_
+      .CounterOf("skerry_alerts_total", "Alerts that were raised.", {{"kind", std::string(watch::NameOf(change.kind))}})
+      .Add();
+  Log(watch::LogLevel::kWarning, "a sandbox uses much " + std::string(watch::NameOf(change.kind)),
+      {{"session_id", session}, {"execution_id", execution}, {"percent", std::to_string(std::lround(change.percent))}});
+}
+
+}  // namespace skerry::engine

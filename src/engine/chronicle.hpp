@@ -1,0 +1,107 @@
+// Chronicle: everything that is told of what happens in a host: events, audit, metrics, traces, the log. The one place
+// where those are made.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.hpp"
+#include "confirm/approval_events.hpp"
+#include "core/execution.hpp"
+#include "core/record.hpp"
+#include "core/service_store.hpp"
+#include "engine/monitor.hpp"
+#include "engine/principal.hpp"
+#include "engine/run.hpp"
+#include "watch/announcer.hpp"
+#include "watch/audit_log.hpp"
+#include "watch/event_log.hpp"
+#include "watch/logger.hpp"
+#include "watch/metrics.hpp"
+#include "watch/span_exporter.hpp"
+
+namespace skerry::engine {
+
+enum class CodeBodies { kLeftOut, kIncluded };
+
+struct ChronicleParts {
+  std::shared_ptr<watch::Logger> log;           // none: nothing is logged
+  std::shared_ptr<watch::SpanExporter> spans;   // none: nobody traces
+  std::shared_ptr<watch::Announcer> announcer;  // none: no webhook
+  CodeBodies code = CodeBodies::kLeftOut;       // in the audit
+};
+
+// What is known of a run when it has ended, besides its RunEnd.
+struct RunFacts {
+  core::RiskLevel risk = core::RiskLevel::kSafe;
+  bool assessed = false;
+  std::string start;  // how its interpreter came to be; "" when nothing ran
+  std::string sandbox;
+  std::string approved_by;
+  core::Timings timings;
+  std::chrono::milliseconds took{0};
+};
+
+// Thread-safe. What returns a Status must be heeded: what cannot be recorded must not happen.
+class Chronicle {
+ public:
+  Chronicle(watch::AuditLog audit, ChronicleParts parts);
+
+  void DaemonBegan(const std::string& version);
+  void DaemonEnds();
+  // In the audit when it is another than the last one that was recorded. `text` has no secrets.
+  base::Status Configured(const std::string& text);
+
+  base::Status SessionMade(const core::HostedSessionRecord& session, const Principal& by);
+  // `why`: "deleted", "expired", "unused".
+  void SessionEnded(const std::string& id, const std::string& tenant, std::string_view why);
+  void SessionState(const std::string& id, const std::string& tenant, std::string_view state);
+
+  base::Status RunBegins(const Run& run, const Principal& by, std::string_view code);
+  void RunStarts(const Run& run);
+  void RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts);
+  // When whoever asks is told the same.
+  void RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);
+  // Those of a daemon that was ended before them.
+  void RunLost(const core::RunRecord& run);
+
+  // Before anybody can answer.
+  base::Status Asks(const confirm::Approval& approval);
+  // For whoever follows along.
+  void Asked(const confirm::Approval& approval, const std::string& tenant);
+  void Answered(const confirm::Event& event, const std::string& tenant);
+  // Before what was approved runs.
+  base::Status Decided(const Run& run, const confirm::Question& question, const confirm::Answer& answer);
+
+  void FilesChanged(const std::string& session, const std::string& tenant, const std::string& execution,
+                    const std::vector<core::FileChange>& changes);
+  base::Status FilesExported(const std::string& session, const Principal& by, const std::string& what);
+  base::Status TokenMade(const core::TokenRecord& token, const Principal& by);
+  base::Status TokenRevoked(const std::string& id, const Principal& by);
+  void Alert(const std::string& session, const std::string& tenant, const std::string& execution,
+             const watch::AlertChange& change);
+
+  [[nodiscard]] watch::EventLog& events() { return events_; }
+  [[nodiscard]] watch::Metrics& metrics() { return metrics_; }
+  [[nodiscard]] const std::shared_ptr<watch::SpanExporter>& spans() const { return parts_.spans; }
+  void Log(watch::LogLevel level, std::string_view message, const watch::LogFields& fields = {}) const;
+
+ private:
+  // Says what could not be written; for what has happened already.
+  void Note(const std::string& event, const nlohmann::ordered_json& details);
+  base::Status Record(const std::string& event, const nlohmann::ordered_json& details);
+  void Trace(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);
+
+  watch::EventLog events_;
+  watch::Metrics metrics_;
+  watch::AuditLog audit_;
+  ChronicleParts parts_;
+};
+
+}  // namespace skerry::engine

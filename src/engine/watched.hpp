@@ -1,0 +1,62 @@
+// Watched: every sandbox that programs run in now, for whoever measures them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "core/backend.hpp"
+#include "core/record.hpp"
+
+namespace skerry::engine {
+
+struct WatchedSandbox {
+  std::string session;    // "" for a run of its own
+  std::string execution;  // of a run of its own
+  core::TimePoint since;
+  const core::Sandbox* sandbox = nullptr;
+
+  // One name for it: of the session, or of the run.
+  [[nodiscard]] const std::string& key() const { return session.empty() ? execution : session; }
+};
+
+// Thread-safe.
+class Watched {
+ public:
+  Watched() = default;
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+  // While it lives, the sandbox is looked at. Its end waits for whoever looks.
+  class Registration {
+   public:
+    Registration() = default;
+    Registration(Registration&& other) noexcept
+        : watched_(std::exchange(other.watched_, nullptr)), number_(other.number_) {}
+    Registration& operator=(Registration&& other) noexcept;
+    ~Registration() { Leave(); }
+
+   private:
+    friend class Watched;
+    Registration(Watched& watched, std::uint64_t number) : watched_(&watched), number_(number) {}
+    void Leave();
+    Watched* watched_ = nullptr;
+    std::uint64_t number_ = 0;
+  };
+  // It must outlive its registrations.
+  [[nodiscard]] Registration Enter(WatchedSandbox sandbox);
+
+  // One after the other; those who come or go wait for one look at most.
+  void ForEach(const std::function<void(const WatchedSandbox&)>& look);
+  [[nodiscard]] std::size_t Count() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, WatchedSandbox> sandboxes_;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,234 @@
+// What happens, as it happens: over a WebSocket, or as server-sent events.
+#include <array>
+#include <charconv>
+#include <deque>
+#include <utility>
+
+#include "json/strict.hpp"
+#include "transport/v1/admission.hpp"
+#include "transport/v1/api.hpp"
+#include "transport/v1/approver.hpp"
+
+namespace skerry::transport::v1 {
+namespace {
+
+constexpr std::size_t kAtOnce = std::size_t{48} << 10U;
+constexpr std::chrono::seconds kSilence{15};  // after which a comment says that the stream is alive
+constexpr std::size_t kMostReplies = 64;      // to a client that does not read them
+
+Json GapToJson(const watch::EventBatch::Gap& gap) {
+  return {{"type", "gap"},
+          {"from", gap.from},
+          {"to", gap.to},
+          {"reason", "these events are no longer there; look at the sessions again"}};
+}
+
+Json DroppedToJson(std::uint64_t at) {
+  return {{"type", "dropped"},
+          {"sequence", at},
+          {"reason", "this reader was too slow; connect again with after=" + std::to_string(at)}};
+}
+
+struct Wanted {
+  watch::EventFilter filter;
+  std::optional<std::uint64_t> after;
+};
+
+// A token that may only approve hears of approvals only.
+base::Result<std::vector<std::string>> TypesFor(const http::Request& request) {
+  const bool reads = (request.caller.scopes & kReadScope) != 0;
+  std::vector<std::string> types;
+  const std::string text = request.head.query.Find("types").value_or("");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (end > at) types.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  constexpr std::size_t kMost = 32;
+  if (types.size() > kMost) return base::Err(base::Code::kInvalidArgument, "types: at most 32");
+  if (reads) return types;
+  if (types.empty()) return std::vector<std::string>{"approval."};
+  for (const std::string& type : types)
+    if (!type.starts_with("approval."))
+      return base::Err(base::Code::kPermissionDenied, "events other than approval. need the scope read");
+  return types;
+}
+
+base::Result<Wanted> WantedOf(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session", "after", "types"}));
+  const engine::Principal principal = PrincipalOf(request);
+  Wanted wanted;
+  if (!principal.everybody) wanted.filter.tenant = principal.tenant;
+  wanted.filter.session = request.head.query.Find("session");
+  if (wanted.filter.session) {
+    SKERRY_RETURN_IF_ERROR(api.host.Find(principal, *wanted.filter.session));
+  }
+  SKERRY_ASSIGN_OR_RETURN(wanted.filter.types, TypesFor(request));
+  constexpr std::uint64_t kNone = std::uint64_t{1} << 53U;
+  SKERRY_ASSIGN_OR_RETURN(const std::uint64_t after, NumberOf(request, "after", 0, kNone - 1, kNone));
+  if (after != kNone) wanted.after = after;
+  // What a browser sends when it connects again.
+  const auto last = request.head.headers.Find("Last-Event-ID");
+  if (wanted.after || !last || last->empty()) return wanted;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(last->data(), last->data() + last->size(), number);
+  if (error != std::errc() || end != last->data() + last->size())
+    return base::Err(base::Code::kInvalidArgument, "Last-Event-ID is no number of an event");
+  wanted.after = number;
+  return wanted;
+}
+
+class EventStream : public http::Stream {
+ public:
+  EventStream(Api& api, const http::Request& request, Wanted wanted)
+      : api_(api), admission_(api, request), wanted_(std::move(wanted)) {}
+
+  void Begin(std::function<void()> wake) override {
+    tick_ = api_.ticker.Register(wake);
+    reader_ = api_.host.chronicle().events().Open(std::move(wanted_.filter), wanted_.after, std::move(wake));
+  }
+
+  http::Pull Next(std::string& bytes) override {
+    if (dropped_ || !admission_.Holds() || api_.draining()) return http::Pull::kEnd;
+    const auto now = std::chrono::steady_clock::now();
+    if (!std::exchange(begun_, true)) {
+      bytes += ": follows\n\n";  // so that headers and a first byte are there at once
+      return http::Pull::kMore;
+    }
+    const watch::EventBatch batch = reader_->Next(kAtOnce);
+    if (batch.gap) Put(bytes, "gap", batch.gap->to, GapToJson(*batch.gap).dump());
+    for (const auto& event : batch.events) Put(bytes, event->type, event->sequence, event->text);
+    if (batch.too_slow) {
+      dropped_ = true;
+      Put(bytes, "dropped", reader_->at(), DroppedToJson(reader_->at()).dump());
+    }
+    const bool silent = bytes.empty() && now - last_ >= kSilence;
+    if (silent) bytes += ": alive\n\n";
+    if (bytes.empty()) return http::Pull::kWait;
+    last_ = now;
+    return http::Pull::kMore;
+  }
+
+ private:
+  static void Put(std::string& bytes, const std::string& name, std::uint64_t id, const std::string& data) {
+    bytes.append("id: ").append(std::to_string(id)).append("\nevent: ").append(name);
+    bytes.append("\ndata: ").append(data).append("\n\n");
+  }
+
+  Api& api_;
+  Admission admission_;
+  Wanted wanted_;
+  std::unique_ptr<watch::EventReader> reader_;
+  Ticker::Registration tick_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  bool begun_ = false;
+  bool dropped_ = false;
+};
+
+class EventConversation : public http::Conversation {
+ public:
+  EventConversation(Api& api, const http::Request& request, Wanted wanted)
+      : api_(api), admission_(api, request), approver_(api, request), wanted_(std::move(wanted)) {}
+
+  void Begin(std::function<void()> wake) override {
+    wake_ = wake;
+    tick_ = api_.ticker.Register(wake);
+    reader_ = api_.host.chronicle().events().Open(std::move(wanted_.filter), wanted_.after, std::move(wake));
+  }
+
+  http::Pull Next(http::WebSocketMessage& message) override {
+    message.kind = http::WebSocketMessage::Kind::kText;
+    if (!admission_.Holds() || api_.draining()) return http::Pull::kEnd;
+    if (!replies_.empty()) {
+      message.bytes = std::move(replies_.front());
+      replies_.pop_front();
+      if (std::exchange(full_, false)) wake_();
+      return http::Pull::kMore;
+    }
+    if (batch_.empty() && !Fetch()) return dropped_ ? http::Pull::kEnd : http::Pull::kWait;
+    message.bytes = std::move(batch_.front());
+    batch_.pop_front();
+    return http::Pull::kMore;
+  }
+
+  bool Receive(const http::WebSocketMessage& message) override {
+    full_ = replies_.size() >= kMostReplies;
+    if (full_) return false;
+    replies_.push_back(Answer(message).dump(-1, ' ', false, Json::error_handler_t::replace));
+    wake_();
+    return true;
+  }
+
+  void Closed() override { reader_.reset(); }
+
+ private:
+  bool Fetch() {
+    if (!reader_ || dropped_) return false;
+    const watch::EventBatch batch = reader_->Next(kAtOnce);
+    if (batch.gap) batch_.push_back(GapToJson(*batch.gap).dump());
+    for (const auto& event : batch.events) batch_.push_back(event->text);
+    if (batch.too_slow) {
+      dropped_ = true;
+      batch_.push_back(DroppedToJson(reader_->at()).dump());
+    }
+    return !batch_.empty();
+  }
+
+  static Json Refused(const http::Refusal& refusal, const std::string& approval) {
+    return {{"type", "refused"},
+            {"approval_id", approval.empty() ? Json(nullptr) : Json(approval)},
+            {"status", refusal.status},
+            {"code", refusal.code},
+            {"message", refusal.message}};
+  }
+
+  [[nodiscard]] Json Answer(const http::WebSocketMessage& message) const {
+    const auto words = json::ParseStrict(message.bytes);
+    if (!words) return Refused(http::RefusalOf(words.error()), "");
+    json::Fields fields(*words);
+    constexpr std::array<std::string_view, 1> kTypes = {"decide"};
+    const auto type = fields.Word("type", kTypes);
+    if (!type) fields.Fail("type", "must be decide");
+    const std::string id = fields.Text("approval_id", 128).value_or("");
+    PersonsDecision decision = ReadDecision(fields);
+    if (const auto read = fields.Finish(); !read) return Refused(http::RefusalOf(read.error()), id);
+    decision.approval = id;
+    if (const auto refusal = approver_.Decide(decision)) return Refused(*refusal, id);
+    return {{"type", "decision"},
+            {"approval_id", id},
+            {"status", 200},
+            {"decision", decision.verdict.approve ? "approve" : "reject"}};
+  }
+
+  Api& api_;
+  Admission admission_;
+  Approver approver_;
+  Wanted wanted_;
+  std::function<void()> wake_;
+  std::unique_ptr<watch::EventReader> reader_;
+  Ticker::Registration tick_;
+  std::deque<std::string> batch_;
+  std::deque<std::string> replies_;
+  bool full_ = false;  // somebody waits for room among the replies
+  bool dropped_ = false;
+};
+
+base::Result<http::Response> Follow(Api& api, const http::Request& request) {
+  SKERRY_ASSIGN_OR_RETURN(Wanted wanted, WantedOf(api, request));
+  if (request.head.upgrade) {
+    http::Response response{.status = 101};
+    response.body = std::make_unique<EventConversation>(api, request, std::move(wanted));
+    return response;
+  }
+  http::Response response{.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}}};
+  response.body = std::make_unique<EventStream>(api, request, std::move(wanted));
+  return response;
+}
+
+}  // namespace
+
+std::vector<http::Route> EventRoutes(Api& api) {
+  return {MakeRoute(api, "GET", "/events", kReadScope | kApproveScope, Follow)};
+}
+
+}  // namespace skerry::transport::v1

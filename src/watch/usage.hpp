@@ -1,0 +1,77 @@
+// What a sandbox uses, sample by sample, and when that is too much.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/record.hpp"
+#include "core/usage.hpp"
+
+namespace skerry::watch {
+
+// One moment of one sandbox.
+struct Sample {
+  core::TimePoint at;
+  double cpu_percent = 0;  // of one core, since the sample before
+  core::SandboxUsage usage;
+};
+
+// The last minutes. Not thread-safe.
+class UsageHistory {
+ public:
+  explicit UsageHistory(std::size_t most) : most_(most) {}
+
+  // The processor's share comes from the difference to the one before; nothing is known with the first, nor when the
+  // counter went backwards (another sandbox).
+  const Sample& Add(core::TimePoint at, std::chrono::steady_clock::time_point now, const core::SandboxUsage& usage);
+  [[nodiscard]] const std::deque<Sample>& samples() const { return samples_; }
+
+ private:
+  std::size_t most_;
+  std::deque<Sample> samples_;
+  std::optional<std::pair<std::chrono::steady_clock::time_point, std::chrono::nanoseconds>> before_;
+};
+
+struct AlertRules {
+  double cpu_percent = 80;     // of what it may have: its quota, or one core
+  double memory_percent = 90;  // of its limit
+  std::chrono::milliseconds hold{5'000};
+};
+
+enum class AlertKind { kCpu, kMemory };
+std::string_view NameOf(AlertKind kind);
+
+struct AlertChange {
+  AlertKind kind = AlertKind::kCpu;
+  bool raised = false;  // else it is cleared
+  double percent = 0;   // of the allowance, at that moment
+  double threshold = 0;
+};
+
+// Raised once when the figure was at or over its threshold for the hold time, cleared once when it was not for as long.
+// A threshold of 0 is none. Not thread-safe.
+class Alerts {
+ public:
+  explicit Alerts(AlertRules rules) : rules_(rules) {}
+  std::vector<AlertChange> Feed(std::chrono::steady_clock::time_point now, const Sample& sample);
+  // The sandbox is gone: what was raised is cleared.
+  std::vector<AlertChange> End();
+  [[nodiscard]] std::vector<AlertKind> raised() const;
+
+ private:
+  struct State {
+    bool raised = false;
+    std::optional<std::chrono::steady_clock::time_point> since;  // it has been otherwise
+  };
+  AlertRules rules_;
+  std::map<AlertKind, State> states_;
+};
+
+}  // namespace skerry::watch

@@ -1,4 +1,5 @@
 """A person's yes, over the real WebSocket, and everybody who would like to have it for something else (ATTACKS J15, J17)."""
+import contextlib
 import hashlib
 import json
 import os
@@ -10,6 +11,10 @@ import harness
 
 RISKY = "import shutil\nshutil.rmtree('/workspace/tree')\nprint('ran')"
 SCRIPT = b"rm -rf /workspace/tree\necho ran\n"
+
+
+class StreamOver(Exception):
+    """The daemon ended it."""
 
 
 class Desk:
@@ -29,6 +34,8 @@ class Desk:
 
     def read(self):
         opcode, payload = self.socket.frame()
+        if opcode == 8:
+            raise StreamOver(payload)
         if opcode != 1:
             raise AssertionError(f"frame {opcode}: {payload!r}")
         message = json.loads(payload)
@@ -191,10 +198,8 @@ class DecideTest(ApprovalTest):
             asking = self.ask(session)
             question = desk.until("approval.requested", session_id=session)
             self.api.delete(f"/v1/tokens/{token['id']}")
-            try:
+            with contextlib.suppress(StreamOver, EOFError, OSError):  # it may end first
                 self.assertEqual(desk.decide(question)["status"], 401)
-            except (AssertionError, EOFError, OSError):
-                pass  # the stream ended first
             self.assert_untouched(session)
             self.assertEqual(own.decide(question, "reject")["type"], "decision")
             asking.answer()

@@ -342,7 +342,7 @@ class InterruptionTest(ImageTest):
         self.assertEqual(self.incoming(), [])
 
     def test_progress_is_shown_on_a_terminal_only(self):
-        path = self.file(tar(member("f", b"x")))
+        path = self.file(tar(*(member(f"f{i}", b"x" * 500_000) for i in range(200))))
         result = self.skerry("image", "import", "test", path, environment={"TERM": "xterm"})
         self.assertEqual((result.code, result.err), (0, b""))
         ours, theirs = pty.openpty()

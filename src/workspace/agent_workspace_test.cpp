@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -420,6 +422,78 @@ TEST_P(AgentWorkspaceTest, ManyWritersOfOneFileLeaveOneOfThemWhole) {
   const Usage counted = *Files().CurrentUsage();
   Files().Recount();
   EXPECT_EQ(counted.bytes, Files().CurrentUsage()->bytes);
+}
+
+// Calls `work` with a number from each of four threads at the same time.
+void AtOnce(const std::function<void(int)>& work) {
+  constexpr int kThreads = 4;
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (int number = 0; number < kThreads; ++number)
+    threads.emplace_back([&, number] {
+      start.arrive_and_wait();
+      work(number);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(AgentWorkspaceTest, WritersMakeOneNewDirectoryTogether) {
+  UseMemory();
+  for (int round = 0; round < 200; ++round) {
+    const std::string directory = std::to_string(round) + "/d/e";
+    AtOnce([&](int number) {
+      const auto written = Files().Write(directory + "/f" + std::to_string(number), "x");
+      EXPECT_TRUE(written) << MessageOf(written);
+    });
+  }
+  const Usage counted = *Files().CurrentUsage();
+  Files().Recount();
+  EXPECT_EQ(counted.entries, Files().CurrentUsage()->entries);
+}
+
+TEST_P(AgentWorkspaceTest, ADirectoryWithParentsIsMadeByManyAtOnce) {
+  UseMemory();
+  for (int round = 0; round < 200; ++round) {
+    const std::string directory = std::to_string(round) + "/d/e";
+    AtOnce([&](int) {
+      const auto made = Files().MakeDirectory(directory, Parents::kMake);
+      EXPECT_TRUE(made) << MessageOf(made);
+    });
+  }
+  const Usage counted = *Files().CurrentUsage();
+  Files().Recount();
+  EXPECT_EQ(counted.entries, Files().CurrentUsage()->entries);
+}
+
+TEST_P(AgentWorkspaceTest, AWriterThatFailsTakesNoDirectoryFromOthers) {
+  UseMemory();
+  const WriteOptions never{.expected_sha256 = std::string(64, '0')};
+  for (int round = 0; round < 200; ++round) {
+    const std::string directory = std::to_string(round) + "/d/e";
+    AtOnce([&](int number) {
+      const auto written =
+          Files().Write(directory + "/f" + std::to_string(number), "x", number % 2 == 0 ? never : WriteOptions());
+      EXPECT_EQ(written.has_value(), number % 2 != 0) << MessageOf(written);
+    });
+  }
+}
+
+TEST_P(AgentWorkspaceTest, ADirectoryThatWentMeanwhileIsMadeAgain) {
+  Put("d/e/other", "x");
+  auto writer = Files().BeginWrite("d/e/f", {});
+  ASSERT_TRUE(writer && writer->Write("text"));
+  std::filesystem::remove_all(root_ / "d");
+  const auto written = writer->Finish();
+  EXPECT_TRUE(written) << MessageOf(written);
+  EXPECT_EQ(GetFile("d/e/f"), "text");
+}
+
+TEST_P(AgentWorkspaceTest, ADirectoryThatWentMeanwhileIsMissedWhereNoneIsMade) {
+  Put("d/e/other", "x");
+  auto writer = Files().BeginWrite("d/e/f", {.parents = Parents::kNeed});
+  ASSERT_TRUE(writer && writer->Write("text"));
+  std::filesystem::remove_all(root_ / "d");
+  EXPECT_EQ(CodeOf(writer->Finish()), "not_found");
 }
 
 TEST_P(AgentWorkspaceTest, OfManyEditsNoneIsLost) {

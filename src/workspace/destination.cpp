@@ -24,76 +24,87 @@ base::Result<Destination> Destination::Find(const Resolver& resolver, const std:
                                             Parents parents) {
   if (IsPrivateName(NameOf(path)))
     return base::Err(base::Code::kInvalidArgument, "such names are Skerry's own; take another one");
-  auto located = resolver.Locate(path, last);
-  if (!located && located.error().code == base::Code::kNotFound && parents == Parents::kMake)
-    return FindNearest(resolver, path);
-  if (!located) return std::unexpected(std::move(located).error());
-  Destination destination;
-  destination.located_ = std::move(*located);
-  return destination;
+  constexpr int kTries = 100;
+  for (int tries = 0; tries < kTries; ++tries) {
+    auto located = resolver.Locate(path, last);
+    if (located) return Destination(std::move(*located), parents);
+    if (located.error().code != base::Code::kNotFound || parents != Parents::kMake)
+      return std::unexpected(std::move(located).error());
+    SKERRY_ASSIGN_OR_RETURN(auto nearest, FindNearest(resolver, path));
+    if (nearest) return std::move(*nearest);
+  }
+  return base::Err(base::Code::kConflict, "the directories above it come and go; try again");
 }
 
-base::Result<Destination> Destination::FindNearest(const Resolver& resolver, const std::string& path) {
-  Destination destination;
+// Nothing when others made or removed directories of the path meanwhile, so that it has to be looked up again.
+base::Result<std::optional<Destination>> Destination::FindNearest(const Resolver& resolver, const std::string& path) {
+  std::vector<std::string> missing;
   std::string_view nearest = path;
   base::Result<base::UniqueFd> fd;
   while (!fd.has_value() || !fd->valid()) {
     const std::string_view name = NameOf(nearest);
     if (name == "..") return PathErr(ENOENT);  // out of a directory that is not there
-    destination.missing_.emplace_back(name);
+    missing.emplace_back(name);
     nearest = ParentOf(nearest);
     fd = resolver.Open(std::string(nearest), O_PATH | O_DIRECTORY);
     if (!fd && (fd.error().code != base::Code::kNotFound || nearest.empty()))
       return std::unexpected(std::move(fd).error());
   }
   struct stat facts{};
-  if (destination.missing_.size() < 2) return PathErr(ENOENT);  // a link at the end leads to nothing
-  if (::fstatat(fd->get(), destination.missing_.back().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0)
+  if (::fstatat(fd->get(), missing.back().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISDIR(facts.st_mode)) return std::nullopt;
+    if (missing.size() < 2) return PathErr(ENOENT);  // a link at the end leads to nothing
     return base::Err(base::Code::kConflict, kNoDirectory);
+  }
+  if (missing.size() < 2) return std::nullopt;
   // Its own path may lead through links.
-  SKERRY_ASSIGN_OR_RETURN(Walked walked,
-                          PathWalk(resolver.root(), resolver.border()).Run(nearest, Resolver::LastLink::kFollow));
-  destination.located_.place.parent = std::move(walked.entry);
-  destination.located_.place.name = std::move(destination.missing_.front());
-  destination.missing_.erase(destination.missing_.begin());
-  destination.located_.path = std::move(walked.path);
-  for (const std::string& name : destination.missing_ | std::views::reverse)
-    destination.located_.path = JoinPath(destination.located_.path, name);
-  destination.located_.path = JoinPath(destination.located_.path, destination.located_.place.name);
+  auto walked = PathWalk(resolver.root(), resolver.border()).Run(nearest, Resolver::LastLink::kFollow);
+  if (!walked && walked.error().code != base::Code::kNotFound) return std::unexpected(std::move(walked).error());
+  if (!walked || !walked->entry.valid()) return std::nullopt;
+  Resolver::Located located{
+      .place = {.parent = std::move(walked->entry), .name = std::move(missing.front()), .entry = {}},
+      .path = std::move(walked->path)};
+  missing.erase(missing.begin());
+  for (const std::string& name : missing | std::views::reverse) located.path = JoinPath(located.path, name);
+  located.path = JoinPath(located.path, located.place.name);
+  Destination destination(std::move(located), Parents::kMake);
+  destination.missing_ = std::move(missing);
   return destination;
 }
 
-base::Status Destination::MakeParents(const MountBorder& border) {
-  for (; !missing_.empty(); missing_.pop_back()) SKERRY_RETURN_IF_ERROR(MakeOne(missing_.back(), border));
-  return {};
-}
-
-base::Status Destination::Refresh() {
+base::Result<MadeParents> Destination::MakeParents(const Resolver& resolver) {
+  auto now = Find(resolver, path(), Resolver::LastLink::kKeep, parents_);
+  if (!now && now.error().code != base::Code::kPathTraversal) return std::unexpected(std::move(now).error());
+  if (!now || now->path() != path()) return base::Err(base::Code::kConflict, "a link came in its way meanwhile");
+  located_ = std::move(now->located_);
+  missing_ = std::move(now->missing_);
+  MadeParents made;
+  const bool all_there = missing_.empty();
+  for (; !missing_.empty(); missing_.pop_back()) {
+    SKERRY_ASSIGN_OR_RETURN(located_.place.parent, made.Make(place().parent.get(), missing_.back(), resolver.border()));
+  }
+  if (all_there) return made;
+  // Others who are not in order with us, programs in the session, may have put something there.
   struct stat facts{};
-  located_.place.entry.reset();
   if (::fstatat(place().parent.get(), place().name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) {
     located_.place.entry = facts;
   } else if (errno != ENOENT) {
     return PathErr();
   }
-  return {};
+  return made;
 }
 
-Destination::~Destination() {
-  if (!made_.empty()) RemoveMadeParents();
+base::Result<base::UniqueFd> MadeParents::Make(int above, const std::string& name, const MountBorder& border) {
+  Facts facts{};
+  if (!FactsAt(above, "", facts)) return PathErr();
+  SKERRY_ASSIGN_OR_RETURN(MadeDirectory next, MakeDirectoryIn(above, name, border));
+  if (next.from == MadeDirectory::From::kUs) made_.push_back({facts, name});
+  last_.Reset(::fcntl(next.fd.get(), F_DUPFD_CLOEXEC, 0));
+  return std::move(next.fd);
 }
 
-base::Status Destination::MakeOne(const std::string& name, const MountBorder& border) {
-  Facts above{};
-  if (!FactsAt(place().parent.get(), "", above)) return PathErr();
-  SKERRY_ASSIGN_OR_RETURN(MadeDirectory next, MakeDirectoryIn(place().parent.get(), name, border));
-  located_.place.parent = std::move(next.fd);
-  if (next.from == MadeDirectory::From::kUs) made_.push_back({above, name});
-  return {};
-}
-
-void Destination::RemoveMadeParents() {
-  base::UniqueFd here(::fcntl(place().parent.get(), F_DUPFD_CLOEXEC, 0));
+MadeParents::~MadeParents() {
+  base::UniqueFd here = std::move(last_);
   for (; !made_.empty(); made_.pop_back()) {
     auto above = OpenAbove(here.get(), made_.back().directory);
     if (!above || ::unlinkat(above->get(), made_.back().name.c_str(), AT_REMOVEDIR) < 0) return;

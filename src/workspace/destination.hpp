@@ -1,7 +1,9 @@
 // Where something is going to lie; the directories above it may be missing as yet.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -11,6 +13,29 @@
 #include "workspace/resolver.hpp"
 
 namespace skerry::workspace {
+
+// Directories that were made on the way to a place. Unless they are kept they go again with this, if they are empty
+// still. To be held within the lock that orders changes: nobody else may count on a directory that goes again.
+class MadeParents {
+ public:
+  MadeParents() = default;
+  MadeParents(MadeParents&&) noexcept = default;
+  MadeParents& operator=(MadeParents&&) = delete;
+  ~MadeParents();
+
+  // Makes `name` in the directory `above` (borrowed), or opens the one that is there.
+  base::Result<base::UniqueFd> Make(int above, const std::string& name, const MountBorder& border);
+  [[nodiscard]] std::size_t count() const { return made_.size(); }
+  void Keep() { made_.clear(); }
+
+ private:
+  struct Made {
+    Facts directory;  // the one it is in
+    std::string name;
+  };
+  std::vector<Made> made_;  // from the top; not with a descriptor each: there may be a thousand
+  base::UniqueFd last_;
+};
 
 class Destination {
  public:
@@ -23,31 +48,17 @@ class Destination {
   [[nodiscard]] const std::string& path() const { return located_.path; }  // without links and dots
   [[nodiscard]] std::size_t missing() const { return missing_.size(); }    // directories
 
-  // From now on place() is complete. They belong to the owner of the directory they are in.
-  base::Status MakeParents(const MountBorder& border);
-  [[nodiscard]] std::size_t made() const { return made_.size(); }
-  // Looks again at what is there.
-  base::Status Refresh();
-  // Unless this is said, the directories that were made go again, if they are empty still.
-  void KeepParents() { made_.clear(); }
-
-  Destination(Destination&&) noexcept = default;
-  Destination& operator=(Destination&&) = delete;
-  ~Destination();
+  // Looks again at what is there, for others may have made or removed directories since, and makes those that are
+  // missing. From now on place() is complete. They belong to the owner of the directory they are in.
+  base::Result<MadeParents> MakeParents(const Resolver& resolver);
 
  private:
-  Destination() = default;
-  void RemoveMadeParents();
-  static base::Result<Destination> FindNearest(const Resolver& resolver, const std::string& path);
-  base::Status MakeOne(const std::string& name, const MountBorder& border);
+  Destination(Resolver::Located located, Parents parents) : located_(std::move(located)), parents_(parents) {}
+  static base::Result<std::optional<Destination>> FindNearest(const Resolver& resolver, const std::string& path);
 
-  struct Made {
-    Facts directory;
-    std::string name;
-  };
   Resolver::Located located_;
+  Parents parents_;
   std::vector<std::string> missing_;  // names of directories, the next one to make is the last
-  std::vector<Made> made_;            // from the top; not with a descriptor each: there may be a thousand
 };
 
 // Makes a directory, which gets the owner of the one it is in; or opens the one that is there.

@@ -60,7 +60,7 @@ struct FileWriter::State {
   std::string given;  // the path, for errors
   WriteOptions options;
   std::uint64_t hash_limit;
-  MountBorder border;
+  const Resolver* resolver;
   std::shared_ptr<std::mutex> order;
   Destination destination;
   Reservation reservation;
@@ -74,7 +74,7 @@ struct FileWriter::State {
   base::Status Grow(std::uint64_t size);
   base::Status MakeDurable();
   base::Result<core::FileChange> TakePlace();
-  base::Status SettleUsage(const std::optional<Facts>& present);
+  base::Status SettleUsage(const std::optional<Facts>& present, std::size_t made_parents);
 };
 
 base::Status FileWriter::State::Grow(std::uint64_t size) {
@@ -109,28 +109,27 @@ base::Status FileWriter::State::MakeDurable() {
 }
 
 // From what was guessed to what it takes: the new file, and not the old one if this was its only name.
-base::Status FileWriter::State::SettleUsage(const std::optional<Facts>& present) {
+base::Status FileWriter::State::SettleUsage(const std::optional<Facts>& present, std::size_t made_parents) {
   Facts made{};
   if (!FactsAt(staged.fd(), "", made)) return PathErr();
   const std::uint64_t freed = present && present->stx_nlink == 1 ? BytesOnDisk(*present) : 0;
-  return reservation.Settle({.bytes = BytesOnDisk(made), .entries = destination.made() + 1},
+  return reservation.Settle({.bytes = BytesOnDisk(made), .entries = made_parents + 1},
                             {.bytes = freed, .entries = present ? 1U : 0U});
 }
 
 base::Result<core::FileChange> FileWriter::State::TakePlace() {
   const std::scoped_lock lock(*order);
-  SKERRY_RETURN_IF_ERROR(destination.MakeParents(border));
-  SKERRY_RETURN_IF_ERROR(destination.Refresh());
+  SKERRY_ASSIGN_OR_RETURN(MadeParents parents, destination.MakeParents(*resolver));
   const Place& place = destination.place();
   SKERRY_RETURN_IF_ERROR(CheckPlace(place, options.existing));
   if (options.expected_sha256)
-    SKERRY_RETURN_IF_ERROR(CheckExpected(place, border, *options.expected_sha256, hash_limit));
+    SKERRY_RETURN_IF_ERROR(CheckExpected(place, resolver->border(), *options.expected_sha256, hash_limit));
   std::optional<Facts> present;
   if (Facts facts{}; FactsAt(place.parent.get(), place.name.c_str(), facts)) present = facts;
-  SKERRY_RETURN_IF_ERROR(SettleUsage(present));
+  SKERRY_RETURN_IF_ERROR(SettleUsage(present, parents.count()));
   SKERRY_RETURN_IF_ERROR(staged.MoveTo(place, options.existing));
   reservation.Keep();
-  destination.KeepParents();
+  parents.Keep();
   SKERRY_RETURN_IF_ERROR(SyncDirectory(place.parent.get()));
   struct stat facts{};
   if (::fstat(staged.fd(), &facts) < 0) return PathErr();
@@ -174,7 +173,7 @@ base::Result<FileWriter> AgentWorkspace::BeginWrite(std::string_view path, const
     return FileWriter(std::make_unique<FileWriter::State>(FileWriter::State{.given = std::string(path),
                                                                             .options = options,
                                                                             .hash_limit = HashBudget(),
-                                                                            .border = resolver_.border(),
+                                                                            .resolver = &resolver_,
                                                                             .order = order_,
                                                                             .destination = std::move(destination),
                                                                             .reservation = std::move(reservation),

@@ -90,16 +90,24 @@ base::Status StagedEntry::GiveToOwnerOf(const Place& place) {
   return GiveTo(owner, fd_.get());
 }
 
-base::Status StagedEntry::GetName() {
+base::Status StagedEntry::GetName(const Place& place) {
   if (has_name_) return {};
-  if (::linkat(AT_FDCWD, OwnName(fd_.get()).c_str(), directory_.get(), name_.c_str(), AT_SYMLINK_FOLLOW) < 0)
-    return PathErr();
+  const auto link = [&] {
+    return ::linkat(AT_FDCWD, OwnName(fd_.get()).c_str(), directory_.get(), name_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  bool linked = link();
+  if (!linked && errno == ENOENT) {
+    // The directory it was made in is gone: it was empty, for what has no name keeps none.
+    directory_.Reset(::fcntl(place.parent.get(), F_DUPFD_CLOEXEC, 0));
+    linked = link();
+  }
+  if (!linked) return PathErr();
   has_name_ = true;
   return {};
 }
 
 base::Status StagedEntry::MoveTo(const Place& place, Existing existing) {
-  SKERRY_RETURN_IF_ERROR(GetName());
+  SKERRY_RETURN_IF_ERROR(GetName(place));
   if (MoveEntry(directory_.get(), name_, place, existing) < 0) return PathErr();
   has_name_ = false;
   return {};

@@ -39,7 +39,7 @@ class StagedEntry {
  private:
   StagedEntry(base::UniqueFd directory, std::string name) : directory_(std::move(directory)), name_(std::move(name)) {}
   static base::Result<StagedEntry> Begin(int directory);
-  base::Status GetName();
+  base::Status GetName(const Place& place);
 
   base::UniqueFd directory_;
   std::string name_;  // "" when there is nothing to remove

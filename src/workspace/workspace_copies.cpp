@@ -98,14 +98,13 @@ base::Result<AgentWorkspace::Changes> AgentWorkspace::CopyTo(const Resolver::Loc
                 .max_written = options_.max_bytes};
   SKERRY_ASSIGN_OR_RETURN(StagedEntry staged, StageCopy(fd.get(), StageFor(target.place()), task));
   const std::scoped_lock lock(*order_);
-  SKERRY_RETURN_IF_ERROR(target.MakeParents(resolver_.border()));
-  SKERRY_RETURN_IF_ERROR(target.Refresh());
+  SKERRY_ASSIGN_OR_RETURN(MadeParents parents, target.MakeParents(resolver_));
   SKERRY_RETURN_IF_ERROR(CheckTarget(target.place(), existing));
-  task.taken.entries += target.made();
+  task.taken.entries += parents.count();
   SKERRY_RETURN_IF_ERROR(reservation.Settle(task.taken, UsageOf(target.place())));
   SKERRY_RETURN_IF_ERROR(staged.MoveTo(target.place(), existing));
   reservation.Keep();
-  target.KeepParents();
+  parents.Keep();
   SKERRY_RETURN_IF_ERROR(SyncDirectory(target.place().parent.get()));
   if (target.place().entry) task.changes.front().action = core::FileAction::kChanged;
   std::ranges::sort(task.changes, {}, &core::FileChange::path);
@@ -131,14 +130,13 @@ base::Result<core::FileChange> AgentWorkspace::MakeLinkAt(std::string_view path,
   SKERRY_ASSIGN_OR_RETURN(StagedEntry staged, StagedEntry::Link(StageFor(destination.place()), target));
   SKERRY_RETURN_IF_ERROR(staged.GiveToOwnerOf(destination.place()));
   const std::scoped_lock lock(*order_);
-  SKERRY_RETURN_IF_ERROR(destination.MakeParents(resolver_.border()));
-  SKERRY_RETURN_IF_ERROR(destination.Refresh());
+  SKERRY_ASSIGN_OR_RETURN(MadeParents parents, destination.MakeParents(resolver_));
   SKERRY_RETURN_IF_ERROR(CheckTarget(destination.place(), existing));
   SKERRY_RETURN_IF_ERROR(
-      reservation.Settle({.bytes = 0, .entries = destination.made() + 1}, UsageOf(destination.place())));
+      reservation.Settle({.bytes = 0, .entries = parents.count() + 1}, UsageOf(destination.place())));
   SKERRY_RETURN_IF_ERROR(staged.MoveTo(destination.place(), existing));
   reservation.Keep();
-  destination.KeepParents();
+  parents.Keep();
   SKERRY_RETURN_IF_ERROR(SyncDirectory(destination.place().parent.get()));
   return core::FileChange{.path = destination.path(),
                           .action = destination.place().entry ? core::FileAction::kChanged : core::FileAction::kCreated,

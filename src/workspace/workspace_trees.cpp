@@ -90,16 +90,21 @@ base::Status AgentWorkspace::MakeDirectoryAt(std::string_view path, Parents pare
   if (mapped.empty()) return PathErr(EEXIST);
   SKERRY_ASSIGN_OR_RETURN(Destination destination,
                           Destination::Find(resolver_, mapped, Resolver::LastLink::kKeep, parents));
-  if (destination.place().entry) return PathErr(EEXIST);
+  const Place& place = destination.place();
+  // Made by somebody else since the look above.
+  if (may_exist && place.HoldsDirectory()) return {};
+  if (place.entry) return PathErr(EEXIST);
   Reservation reservation(usage_);
   SKERRY_RETURN_IF_ERROR(reservation.Add({.bytes = 0, .entries = destination.missing() + 1}));
-  SKERRY_RETURN_IF_ERROR(destination.MakeParents(resolver_.border()));
-  const Place& place = destination.place();
+  const std::scoped_lock lock(*order_);
+  SKERRY_ASSIGN_OR_RETURN(MadeParents above, destination.MakeParents(resolver_));
   SKERRY_ASSIGN_OR_RETURN(const MadeDirectory made,
                           MakeDirectoryIn(place.parent.get(), place.name, resolver_.border()));
-  if (made.from == MadeDirectory::From::kOthers && !may_exist) return PathErr(EEXIST);
+  const bool by_others = made.from == MadeDirectory::From::kOthers;
+  if (by_others && !may_exist) return PathErr(EEXIST);
+  SKERRY_RETURN_IF_ERROR(reservation.Settle({.bytes = 0, .entries = above.count() + (by_others ? 0U : 1U)}, {}));
   reservation.Keep();
-  destination.KeepParents();
+  above.Keep();
   return SyncDirectory(place.parent.get());
 }
 
@@ -116,10 +121,11 @@ base::Result<Changes> AgentWorkspace::Move(std::string_view from, std::string_vi
   if (!recorded) return std::unexpected(Named(from, std::move(recorded).error()));
   Reservation reservation(usage_);
   SKERRY_RETURN_IF_ERROR(Named(to, reservation.Add({.bytes = 0, .entries = target->missing()})));
-  SKERRY_RETURN_IF_ERROR(Named(to, target->MakeParents(resolver_.border())));
+  auto parents = target->MakeParents(resolver_);
+  if (!parents) return std::unexpected(Named(to, std::move(parents).error()));
   SKERRY_RETURN_IF_ERROR(Named(to, Rename(source->place, target->place(), existing)));
   reservation.Keep();
-  target->KeepParents();
+  parents->Keep();
   const auto& replaced = target->place().entry;
   if (replaced) usage_->GiveBack({.bytes = BytesOf(*replaced), .entries = 1});
   return MovedChanges(std::move(*recorded), source->path, target->path(),

@@ -13,6 +13,8 @@
 // - init → backend: TerminalOpened with its other end, when one was asked for; TreeToKill; CommandEnded.
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -205,6 +207,9 @@ struct ZygoteOffer {
 
 // The first word of the init on its socket, to the launcher: everything is in place.
 inline constexpr std::string_view kInitReady = "!";
+// An init without a pid namespace is told by this to kill all that it started, and to end; by the kernel, when the
+// launcher has died.
+inline constexpr int kEndSignal = SIGTERM;
 
 using ToInit = std::variant<CommandRequest, CommandSignal, TreeKill>;
 using FromInit = std::variant<TerminalOpened, CommandEnded, TreeToKill>;

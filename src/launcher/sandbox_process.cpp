@@ -29,8 +29,10 @@ namespace skerry::launcher {
 namespace {
 
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 
 constexpr auto kKillPatience = 10s;
+constexpr auto kInitPatience = 1s;  // with an init that is to end what it started
 constexpr std::uint64_t kNamespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
@@ -208,7 +210,10 @@ base::Status SandboxProcess::ReadFirstWord() {
   auto word = os::ReceiveMessage(control_.get(), base::Deadline::Never());
   if (!word) return std::unexpected(AtStep("make the sandbox", std::move(word).error()));
   report_.Reset();
-  if (word->bytes == kInitReady) return {};
+  if (word->bytes == kInitReady) {
+    init_serves_ = true;
+    return {};
+  }
   return base::Err(base::Code::kUnavailable,
                    "set-up step failed: make the sandbox: the sandbox was killed while it was being set up");
 }
@@ -302,19 +307,44 @@ int SandboxProcess::SignalAdopted(pid_t pid, int signal) const {
   return ::kill(-pid, signal) < 0 ? errno : 0;
 }
 
+// Without a pid namespace the init is the parent of whatever detached itself, and must be the last to die. Were it
+// killed first, this launcher alone would know whose the rest is; were the launcher killed then, nobody would.
+bool SandboxProcess::EndsByInit() const {
+  return isolation_ == Isolation::kNone && init_serves_;
+}
+
+void SandboxProcess::SignalInit(int number) const {
+  // Not reaped yet, so its pid is nobody else's.
+  if (init_.valid() && !init_.Signal(number)) ::kill(init_.pid(), number);
+}
+
 void SandboxProcess::BeginKill() {
   // With its first process the kernel kills all others of a pid namespace.
   if (isolation_ == Isolation::kNone) cgroup_.Kill();
-  // Not reaped yet, so its pid is nobody else's.
-  if (init_.valid() && !init_.Signal(SIGKILL)) ::kill(init_.pid(), SIGKILL);
+  if (EndsByInit()) {
+    SignalInit(kEndSignal);
+    SignalInit(SIGCONT);  // what runs inside may have stopped it
+    init_patience_ = base::Deadline::After(kInitPatience);
+  } else {
+    SignalInit(SIGKILL);
+  }
   for (const os::PidFd& process : adopted_) (void)process.Signal(SIGKILL);
+}
+
+void SandboxProcess::InsistOnEnd() const {
+  if (!EndsByInit()) return;
+  if (os::KillDescendantsOf(init_.pid()) == 0 && init_patience_.Expired()) return SignalInit(SIGKILL);
+  SignalInit(SIGCONT);
 }
 
 // The kernel lets the first process of a pid namespace end only when every other one in it has, so its end is proof.
 bool SandboxProcess::Empty() {
   if (!init_.valid()) return true;
   const auto exited = init_.WaitForExit(base::Deadline::After(0s));
-  if (!exited || !*exited) return false;
+  if (!exited || !*exited) {
+    InsistOnEnd();
+    return false;
+  }
   if (!cgroup_.WaitEmpty(base::Deadline::After(0s))) {
     cgroup_.Kill();
     return false;
@@ -339,8 +369,13 @@ SandboxProcess::~SandboxProcess() {
   BeginKill();
   const auto deadline = base::Deadline::After(kKillPatience);
   for (const os::PidFd& process : adopted_) (void)process.Reap();
-  (void)init_.WaitForExit(deadline);
-  while (!Empty() && !deadline.Expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  constexpr auto kBetweenLooks = 10ms;
+  (void)init_.WaitForExit(base::Deadline::After(kBetweenLooks));
+  while (!Empty() && !deadline.Expired())
+    if (!Waits())
+      std::this_thread::sleep_for(1ms);
+    else
+      (void)init_.WaitForExit(base::Deadline::After(kBetweenLooks));
 }
 
 }  // namespace skerry::launcher

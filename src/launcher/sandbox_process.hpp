@@ -91,7 +91,8 @@ class SandboxProcess {
 
   // Sends every process to its end and does not wait for it.
   void BeginKill();
-  // True when no process is left. To be asked after BeginKill, when the init's pidfd is readable and then again.
+  // True when no process is left. To be asked after BeginKill, when the init's pidfd is readable and then again; also
+  // now and then before that, for an init that is hindered by what runs inside.
   [[nodiscard]] bool Empty();
   // What was used, once it is empty or when patience is over.
   [[nodiscard]] Ended End() const { return {.usage = CurrentUsage(), .processes_left = init_.valid() ? 1U : 0U}; }
@@ -103,12 +104,17 @@ class SandboxProcess {
         memory_bytes_(request.memory_bytes),
         pids_(request.pids) {}
 
+  [[nodiscard]] bool EndsByInit() const;
+  void SignalInit(int number) const;
+  void InsistOnEnd() const;
   [[nodiscard]] os::TreeUse UseOfTrees(std::uint64_t threshold) const;
   [[nodiscard]] std::uint64_t WatchedMemory();
   base::Status MakeChild(const StartRequest& request, Preparation& prepared, int init_program, MachineFacts* vacant);
 
   os::Cgroup cgroup_;
   os::PidFd init_;  // until it has been reaped and the group is empty
+  bool init_serves_ = false;
+  base::Deadline init_patience_ = base::Deadline::Never();
   base::UniqueFd report_;
   base::UniqueFd control_;
   std::vector<base::UniqueFd> views_;

@@ -162,13 +162,20 @@ void KillSessionTree(pid_t leader, base::Deadline deadline) {
   }
 }
 
+std::size_t KillDescendantsOf(pid_t root) {
+  std::size_t count = 0;
+  for (const pid_t pid : ProcessTree(root)) {
+    if (pid == root) continue;
+    ::kill(pid, SIGKILL);
+    ++count;
+  }
+  return count;
+}
+
 bool KillAllDescendants(base::Deadline deadline) {
-  const pid_t self = ::getpid();
   for (;;) {
-    for (const pid_t pid : ProcessTree(self)) {
-      // Descendants of a subreaper stay ours until we reap them, so their pids cannot have gone to strangers.
-      if (pid != self) ::kill(pid, SIGKILL);
-    }
+    // Descendants of a subreaper stay ours until we reap them, so their pids cannot have gone to strangers.
+    KillDescendantsOf(::getpid());
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;

@@ -1,6 +1,6 @@
 """Run after run, some of them killed at a bad moment: nothing piles up, and the next start takes what a dead one left.
 
-60 runs, 1,000 with SKERRY_SOAK=1. SKERRY_SEED repeats a sequence; the seed is printed.
+60 runs, 1,000 with SKERRY_SOAK=1; 40 moments to kill at, eight times as many with it. SKERRY_SEED repeats a sequence; the seed is printed.
 """
 import collections
 import contextlib
@@ -204,6 +204,34 @@ class SoakTest(harness.SkerryTest):
                 self.wait_until_alone(how)
                 self.assertEqual(self.run_code(*arguments, "print(1)").out, b"1\n")
                 self.assertEqual(self.left_of_ours(), set())
+
+    def test_a_launcher_that_is_killed_while_it_ends_a_sandbox_leaves_nothing_running(self):
+        """When skerry is killed its launcher ends the sandbox. It is killed at every moment of that in turn."""
+        pauses = [step * 0.0001 for step in range(0, 40)] * (8 if os.environ.get("SKERRY_SOAK") else 1)
+        for pause in pauses:
+            process = self.start(Payload(SUBPROCESS, DETACH + SLEEP, 0, b""))
+            self.assertEqual(process.stdout.readline(), b"up\n")
+            launcher = self.launcher_of(process)
+            os.kill(process.pid, signal.SIGKILL)
+            until = time.monotonic() + pause
+            while time.monotonic() < until:  # a sleep is not so exact
+                pass
+            for pid in launcher:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.communicate(timeout=30)
+            self.wait_until_alone(f"skerry, and after {pause * 1000:.1f} ms the launcher")
+        self.assertEqual(self.run_code(*SUBPROCESS, "print(1)").out, b"1\n")
+        self.assertEqual(self.left_of_ours(), set())
+
+    def test_a_program_that_disables_its_init_leaves_nothing_running(self):
+        for number in ("SIGSTOP", "SIGKILL"):
+            with self.subTest(number):
+                code = f"{DETACH}import signal; os.kill(os.getppid(), signal.{number}); time.sleep(100)"
+                process = self.start(Payload([*SUBPROCESS, "--timeout", "1"], code, 0, b""))
+                process.communicate(timeout=30)
+                self.wait_until_alone(number)
+        self.assertEqual(self.left_of_ours(), set())
 
     def cgroup_parents(self):
         """Where a launcher of ours makes its groups."""

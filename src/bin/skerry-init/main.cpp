@@ -31,7 +31,6 @@ using skerry::base::UniqueFd;
 
 constexpr int kControl = 3;
 constexpr std::size_t kMostExtras = 2;  // descriptors of a command from 3 on: its text, a channel
-constexpr int kLauncherDied = SIGTERM;
 constexpr std::chrono::seconds kKillPatience{1};  // with a tree that grows
 
 // With one the kernel ends everything when this process ends. Without, that is for this process to do.
@@ -94,7 +93,7 @@ class Init {
     sigset_t wanted;
     ::sigemptyset(&wanted);
     ::sigaddset(&wanted, SIGCHLD);
-    if (!HasPidNamespace()) ::sigaddset(&wanted, kLauncherDied);
+    if (!HasPidNamespace()) ::sigaddset(&wanted, launcher::kEndSignal);
     ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
     const UniqueFd signals(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
     for (;;) {
@@ -109,7 +108,7 @@ class Init {
   bool ServeSignals(int signals) {
     signalfd_siginfo information{};
     while (::read(signals, &information, sizeof information) > 0)
-      if (information.ssi_signo == kLauncherDied) return false;
+      if (information.ssi_signo == launcher::kEndSignal) return false;
     ReapAll();
     return true;
   }
@@ -222,7 +221,7 @@ int main() {
   ::prctl(PR_SET_DUMPABLE, 0UL);
   if (!HasPidNamespace()) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
-    ::prctl(PR_SET_PDEATHSIG, kLauncherDied);
+    ::prctl(PR_SET_PDEATHSIG, launcher::kEndSignal);
   }
   if (::fcntl(kControl, F_SETFD, FD_CLOEXEC) < 0) return 125;
   if (!skerry::os::SendMessage(kControl, launcher::kInitReady)) return 125;

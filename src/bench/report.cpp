@@ -30,6 +30,7 @@ SubjectFigures FiguresOf(const SubjectResult& result) {
           .min = result.samples.Min(),
           .n = result.samples.count(),
           .failures = result.failures,
+          .failure = result.failure,
           .target = result.target,
           .steps = result.samples.StepMedians(),
           .failed = result.failed,

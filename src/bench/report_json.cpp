@@ -40,6 +40,7 @@ Json SubjectToJson(const SubjectFigures& subject) {
   if (subject.target.p50) object["target_us"] = Microseconds(*subject.target.p50);
   object["steps"] = Json::object();
   for (const auto& [name, duration] : subject.steps) object["steps"][name] = Microseconds(duration);
+  if (!subject.failure.empty()) object["failure"] = subject.failure;
   if (!subject.failed.empty()) object["failed"] = subject.failed;
   if (!subject.skipped.empty()) object["skipped"] = subject.skipped;
   return object;
@@ -129,6 +130,7 @@ SubjectFigures SubjectAt(const Place& place) {
   if (const Place at = place.Member("target"); !at.Missing()) subject.target.ratio = at.Number();
   if (const Place at = place.Member("target_us"); !at.Missing()) subject.target.p50 = at.Time();
   if (const Place at = place.Member("met"); !at.Missing()) subject.met = at.Truth();
+  if (const Place at = place.Member("failure"); !at.Missing()) subject.failure = at.Text();
   if (const Place at = place.Member("failed"); !at.Missing()) subject.failed = at.Text();
   if (const Place at = place.Member("skipped"); !at.Missing()) subject.skipped = at.Text();
   if (const Place at = place.Member("steps"); !at.Missing())

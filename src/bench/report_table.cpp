@@ -63,7 +63,8 @@ std::string SubjectLine(const SubjectFigures& subject) {
     line += Right(text, kFigureWidth);
   if (subject.target.ratio || subject.target.p50)
     line += "   " + Left(TargetText(subject.target), kFigureWidth + 4) + MetText(subject);
-  if (subject.failures > 0) line += "   (" + std::to_string(subject.failures) + " failed)";
+  if (subject.failures > 0)
+    line += "   (" + std::to_string(subject.failures) + " failed, the last: " + base::Printable(subject.failure) + ")";
   return line;
 }
 

@@ -34,7 +34,10 @@ Report Example() {
                                .baseline = "bare",
                                .subjects = {Measured("bare", microseconds(16'000)),
                                             Measured("skerry", microseconds(290), {.ratio = 0.1}),
-                                            {.name = "srt", .failures = 3, .failed = "exited with 1"},
+                                            {.name = "srt",
+                                             .failures = 3,
+                                             .failure = "exited with 1",
+                                             .failed = "exited with 1"},
                                             {.name = "docker exec", .skipped = "no engine"}}}});
   report.date = "2026-01-31T12:00:00Z";
   return report;
@@ -92,8 +95,17 @@ TEST(ReportTableTest, ShowsFiguresTargetsStepsAndReasons) {
   EXPECT_LT(table.find("fork"), table.find("claim")) << "the largest step comes first";
 }
 
+TEST(ReportTableTest, AFailureThatWasAllowedIsNamed) {
+  Report report = Example();
+  report.groups[0].subjects[1].failures = 1;
+  report.groups[0].subjects[1].failure = "no answer";
+  EXPECT_THAT(ToTable(report), HasSubstr("(1 failed, the last: no answer)"));
+}
+
 TEST(ReportTableTest, ForeignTextCannotMoveTheCursor) {
   Report report = Example();
+  report.groups[0].subjects[1].failures = 1;
+  report.groups[0].subjects[1].failure = "\x1b[2Jgone";
   report.groups[0].subjects[2].failed = "\x1b[2Jgone";
   EXPECT_THAT(ToTable(report), Not(HasSubstr("\x1b")));
 }
@@ -115,6 +127,7 @@ TEST(ReportJsonTest, HasTheStableNames) {
   EXPECT_EQ(ours["steps"]["fork"], 145.0);
   EXPECT_EQ(group["subjects"][2]["p50_us"], nullptr);
   EXPECT_EQ(group["subjects"][2]["failed"], "exited with 1");
+  EXPECT_EQ(group["subjects"][2]["failure"], "exited with 1");
 }
 
 TEST(ReportJsonTest, NamesNoPathOfTheMachine) {

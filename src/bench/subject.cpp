@@ -41,7 +41,8 @@ class Lane {
     if (subject_->settle) subject_->settle();
     auto sample = subject_->run();
     if (!sample) {
-      if (++result_.failures > schedule_->allowed_failures) result_.failed = std::move(sample.error().message);
+      result_.failure = std::move(sample.error().message);
+      if (++result_.failures > schedule_->allowed_failures) result_.failed = result_.failure;
       return std::nullopt;
     }
     best_ = best_ == Duration{} ? sample->total : std::min(best_, sample->total);

@@ -68,6 +68,7 @@ struct SubjectResult {
   Target target;
   Samples samples;  // of the runs that succeeded, warm-ups not among them
   std::size_t failures = 0;
+  std::string failure;  // what the last of them said
   std::string failed;   // why it was dropped; empty when it was not
   std::string skipped;  // why it was not measured at all
 };

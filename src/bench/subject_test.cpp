@@ -101,6 +101,7 @@ TEST_F(InterleaveTest, AFailureThatIsAllowedIsCountedAndGivesNoSample) {
   const auto result = Run({FailingAfter("b", 3)}, {.rounds = 5, .warmups = 0, .allowed_failures = 2});
   EXPECT_EQ(result.subjects[0].failed, "");
   EXPECT_EQ(result.subjects[0].failures, 2U);
+  EXPECT_EQ(result.subjects[0].failure, "broken 5");
   EXPECT_EQ(result.subjects[0].samples.count(), 3U);
 }
 

@@ -97,7 +97,8 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
 // So that the first caller finds them.
 std::jthread WarmUp(engine::SandboxManager& manager) {
   return std::jthread([&manager](const std::stop_token& stop) {
-    for (const core::Preload kind : {core::Preload::kShell, core::Preload::kPython})
+    for (const core::Preload kind :
+         {core::Preload::kShell, core::Preload::kPython, core::Preload::kJavaScript, core::Preload::kPythonData})
       if (!stop.stop_requested() && manager.warm() != nullptr)
         manager.warm()->AwaitWarm(kind, base::Deadline::After(10s));
   });

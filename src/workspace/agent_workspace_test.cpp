@@ -413,7 +413,10 @@ TEST_P(AgentWorkspaceTest, ManyWritersOfOneFileLeaveOneOfThemWhole) {
   std::vector<std::thread> writers;
   for (char letter = 'a'; letter < 'e'; ++letter)
     writers.emplace_back([&, letter] {
-      for (int round = 0; round < 20; ++round) EXPECT_TRUE(Files().Write("d/e/f", std::string(5000, letter)));
+      for (int round = 0; round < 20; ++round) {
+        const auto written = Files().Write("d/e/f", std::string(5000, letter));
+        EXPECT_TRUE(written) << MessageOf(written);
+      }
     });
   for (std::thread& writer : writers) writer.join();
   const std::string text = GetFile("d/e/f");
@@ -449,6 +452,17 @@ TEST_P(AgentWorkspaceTest, WritersMakeOneNewDirectoryTogether) {
   const Usage counted = *Files().CurrentUsage();
   Files().Recount();
   EXPECT_EQ(counted.entries, Files().CurrentUsage()->entries);
+}
+
+TEST_P(AgentWorkspaceTest, WritersMakeOneFileOfANewDirectoryTogether) {
+  UseMemory();
+  for (int round = 0; round < 500; ++round) {
+    const std::string path = std::to_string(round) + "/d/f";
+    AtOnce([&](int) {
+      const auto written = Files().Write(path, "x");
+      EXPECT_TRUE(written) << MessageOf(written);
+    });
+  }
 }
 
 TEST_P(AgentWorkspaceTest, ADirectoryWithParentsIsMadeByManyAtOnce) {

@@ -51,12 +51,13 @@ base::Result<std::optional<Destination>> Destination::FindNearest(const Resolver
       return std::unexpected(std::move(fd).error());
   }
   struct stat facts{};
-  if (::fstatat(fd->get(), missing.back().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) {
-    if (S_ISDIR(facts.st_mode)) return std::nullopt;
-    if (missing.size() < 2) return PathErr(ENOENT);  // a link at the end leads to nothing
-    return base::Err(base::Code::kConflict, kNoDirectory);
+  const bool is_there = ::fstatat(fd->get(), missing.back().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  if (missing.size() == 1) {
+    if (is_there && S_ISLNK(facts.st_mode)) return PathErr(ENOENT);  // a link at the end leads to nothing
+    return std::nullopt;
   }
-  if (missing.size() < 2) return std::nullopt;
+  if (is_there && S_ISDIR(facts.st_mode)) return std::nullopt;
+  if (is_there) return base::Err(base::Code::kConflict, kNoDirectory);
   // Its own path may lead through links.
   auto walked = PathWalk(resolver.root(), resolver.border()).Run(nearest, Resolver::LastLink::kFollow);
   if (!walked && walked.error().code != base::Code::kNotFound) return std::unexpected(std::move(walked).error());

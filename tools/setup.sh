@@ -322,7 +322,8 @@ show_errors() {
 
 # The cache serves every clone of the repository; without a home that can be written to, it lives in the build.
 ninja_environment() {
-  local variables=(NINJA_STATUS='[%f/%t] ' CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1)
+  local variables=(NINJA_STATUS='[%f/%t] ' CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1)
   if [[ -z ${CCACHE_DIR:-}${XDG_CACHE_HOME:-} && ! (-n ${HOME:-} && -d $HOME && -w $HOME) ]]; then
     variables+=(CCACHE_DIR="$root/build/.ccache")
   fi

@@ -1,0 +1,4 @@
+// A target needs a source to have a precompiled header.
+int main() {
+  return 0;
+}

@@ -19,15 +19,20 @@ done
 command -v clang-tidy-19 >/dev/null || { echo 'tidy: clang-tidy-19 is missing; ./test --setup-only installs it' >&2 && exit 125; }
 [[ -e build/dev/compile_commands.json ]] || { echo 'tidy: nothing is built yet; run ./test --build-only first' >&2 && exit 125; }
 
-# The sources that changed, and those that include a header that changed.
+# The sources that changed and, for a header that changed, the source of the same name or else one that includes it:
+# that is where clang-tidy looks at the header.
 list_changed() {
-  local path
+  local path source
   git rev-parse --verify --quiet "$base^{commit}" >/dev/null || { echo "tidy: there is no commit $base" >&2 && return 1; }
   { git diff --name-only -z --diff-filter=d "$base" -- src && git ls-files -z --others --exclude-standard -- src; } |
     while IFS= read -r -d '' path; do
       case $path in
         *.cpp) printf '%s\0' "$path" ;;
-        *.hpp) grep -rlZF --include='*.cpp' "#include \"${path#src/}\"" src || true ;;
+        *.hpp)
+          source=${path%.hpp}.cpp
+          [[ -e $source ]] || source=$(grep -rlF --include='*.cpp' "#include \"${path#src/}\"" src | sort | head -n 1) || true
+          [[ -z $source ]] || printf '%s\0' "$source"
+          ;;
       esac
     done
 }

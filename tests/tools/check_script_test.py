@@ -81,6 +81,24 @@ class TidyTest(CheckTest):
         self.assertEqual(1, self.run_in_tree("tools/check_tidy.sh", "--changed", "HEAD").returncode)
         self.assertEqual(1, self.run_in_tree("tools/check_tidy.sh", "--changed", "no such commit").returncode)
 
+    @unittest.skipUnless(shutil.which("git"), "needs git")
+    def test_a_changed_header_is_looked_at_through_one_source(self):
+        identity = ["-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"]
+        self.put("src/base/good.cpp", '#include "base/lone.hpp"\nint Good() { return 0; }\n')
+        for command in (["init", "-q"], ["add", "src"], [*identity, "commit", "-qm", "base: Begin"]):
+            self.assertEqual(0, self.run_in_tree("git", *command).returncode)
+        self.put("src/base/bad.hpp", "// of bad.cpp\n")
+        self.assertIn("modernize-use-nullptr", self.run_in_tree("tools/check_tidy.sh", "--changed").stdout)
+        (self.tree / "src/base/bad.hpp").unlink()
+        self.put("src/base/lone.hpp", "inline int* Lone() { return 0; }\n")
+        self.put(
+            "build/dev/compile_commands.json",
+            json.dumps([{"directory": str(self.tree), "file": "src/base/good.cpp",
+                         "command": f"clang++-19 -std=c++23 '-I{self.tree}/src' -c src/base/good.cpp"}]),
+        )
+        done = self.run_in_tree("tools/check_tidy.sh", "--changed")
+        self.assertIn("lone.hpp:1", done.stdout, done.stderr)
+
     def test_without_a_build_it_says_what_to_do(self):
         (self.tree / "build/dev/compile_commands.json").unlink()
         done = self.run_in_tree("tools/check_tidy.sh")
@@ -91,26 +109,36 @@ class TidyTest(CheckTest):
 class CiTest(CheckTest):
     def setUp(self):
         super().setUp()
-        self.put("test", '#!/bin/bash\necho "test $*"; [[ $# -gt 0 || ! -e tests_fail ]] || exit 8\n')
+        self.put(
+            "test",
+            '#!/bin/bash\necho "test $*"; [[ $# -gt 0 || ! -e tests_fail ]] && [[ $2 != asan || ! -e asan_fails ]] || exit 8\n',
+        )
         for name, stem in (("tools/check_format.sh", "format"), ("tools/check_tidy.sh", "tidy")):
-            self.put(name, f"#!/bin/bash\necho {stem}; [[ ! -e {stem}_fails ]]\n")
+            self.put(name, f"#!/bin/bash\necho {stem} $*; [[ ! -e {stem}_fails ]]\n")
         self.put("tools/check_layers.py", 'import os, sys\nprint("layers")\nsys.exit(os.path.exists("layers_fails"))\n')
 
     def steps(self, **environment):
         done = self.run_in_tree(".ci/run", **environment)
         return done.returncode, [line.strip() for line in done.stdout.splitlines() if not line.startswith("==")]
 
-    def test_it_sets_up_checks_and_ends_with_the_tests(self):
-        self.assertEqual((0, ["test --setup-only", "format", "layers", "test"]), self.steps())
+    def expected(self, *tidy):
+        return ["test --setup-only", "format", "layers", "test --build-only", *tidy, "test --preset asan", "test"]
 
-    def test_tidy_is_asked_for(self):
-        expected = ["test --setup-only", "format", "layers", "test --build-only", "tidy", "test"]
-        self.assertEqual((0, expected), self.steps(CI_TIDY="1"))
+    def test_it_checks_what_changed_and_ends_with_the_tests(self):
+        self.assertEqual((0, self.expected("tidy --changed abc")), self.steps(CI_BASE="abc"))
+
+    def test_everything_is_tidied_when_asked_for(self):
+        self.assertEqual((0, self.expected("tidy")), self.steps(CI_TIDY="1"))
+
+    def test_without_history_nothing_is_tidied_and_that_is_said(self):
+        code, lines = self.steps(GIT_DIR="none")
+        self.assertEqual(0, code)
+        self.assertTrue(any("no commit to compare with" in line for line in lines), lines)
 
     def test_each_failure_fails(self):
-        for name in ("format_fails", "layers_fails", "tests_fail"):
+        for name in ("format_fails", "layers_fails", "tidy_fails", "asan_fails", "tests_fail"):
             (self.tree / name).touch()
-            self.assertNotEqual(0, self.steps()[0], name)
+            self.assertNotEqual(0, self.steps(CI_BASE="abc")[0], name)
             (self.tree / name).unlink()
 
 

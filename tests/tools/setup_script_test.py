@@ -279,6 +279,12 @@ class TestCommandTest(ScriptTreeTest):
         self.assertEqual(["cmake --preset asan"], self.calls("cmake"))
         self.assertEqual(["ctest --output-on-failure --no-tests=error -j2 -R a b -V"], self.calls("ctest"))
 
+    def test_sanitizers_run_what_they_are_for_unless_told_otherwise(self):
+        self.run_script("test", "--preset", "asan")
+        self.assertEqual(
+            ["ctest --output-on-failure --no-tests=error -j2 -LE ^(e2e|attack|fuzz|docs|tools|workers)$"], self.calls("ctest")
+        )
+
     def test_the_exit_code_is_ctests(self):
         self.set("exit", 8)
         self.assertEqual(8, self.run_script("test").returncode)

@@ -85,7 +85,7 @@ complete -F _skerry skerry
 )bash";
 
 // As _skerry_offer_value wants it; "text" where there is a value and nothing to offer.
-std::string WantedBy(const ValueDefinition& value) {
+std::string WantedBy(const Value& value) {
   switch (value.kind) {
     case ValueKind::kNone:
       return "";

@@ -68,7 +68,7 @@ std::string Condition(const CommandDefinition& command, const std::string& place
 }
 
 // What offers values; "" where nothing is known of them.
-std::string ValuesOf(const ValueDefinition& value) {
+std::string ValuesOf(const Value& value) {
   switch (value.kind) {
     case ValueKind::kFile:
       return " -F";

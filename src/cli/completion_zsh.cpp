@@ -36,7 +36,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-std::string ActionOf(const ValueDefinition& value) {
+std::string ActionOf(const Value& value) {
   switch (value.kind) {
     case ValueKind::kFile:
       return "_files";
@@ -66,7 +66,8 @@ std::string OptionSpecifications(const OptionDefinition& option) {
   std::string text;
   for (const std::string& name : option.names) {
     const std::string sign = !takes ? "" : name.starts_with("--") ? "=" : "+";
-    std::string specification = before + name + sign + "[" + Escaped(option.description) + "]";
+    std::string specification = before;
+    specification.append(name).append(sign).append("[" + Escaped(option.description) + "]");
     if (takes) specification += ":" + Escaped(option.value.name) + ":" + ActionOf(option.value);
     text += "    " + ShellQuoted(specification) + " \\\n";
   }

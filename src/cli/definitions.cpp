@@ -82,7 +82,7 @@ std::string_view FirstWord(std::string_view name) {
 }
 
 // A name as it is in the tables: --language, or id for an argument.
-ValueDefinition ValueOf(const Path& path, const std::string& name, std::string value_name) {
+Value ValueOf(const Path& path, const std::string& name, std::string value_name) {
   const std::string command = Join(std::span(path).subspan(1), " ");
   for (const WordsRow& row : kWordsRows)
     if ((row.command.empty() || row.command == command) && row.name == name)

@@ -7,42 +7,26 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.hpp"
+
 namespace CLI {
 class App;
 }
 
 namespace skerry::cli {
 
-enum class ValueKind {
-  kNone,       // a flag
-  kText,       // nothing is known of it
-  kWords,      // one of a list
-  kFile,       // of the person
-  kDirectory,  // of the person
-  kSession,    // the daemon knows the names
-  kApproval,   // the daemon knows the ids
-};
-
-struct ValueDefinition {
-  ValueKind kind = ValueKind::kNone;
-  std::string name;                // FILE, SESSION...; "" for a flag
-  std::vector<std::string> words;  // of kWords
-};
-
 enum class Repeat { kOnce, kOften };
 
 struct OptionDefinition {
   std::vector<std::string> names;  // with their dashes, short ones first
   std::string description;
-  ValueDefinition value;
+  Value value;
   Repeat repeat = Repeat::kOnce;
 };
 
-enum class Need { kOptional, kRequired };
-
 struct ArgumentDefinition {
   std::string description;
-  ValueDefinition value;
+  Value value;
   Need need = Need::kOptional;
   Repeat repeat = Repeat::kOnce;
 };

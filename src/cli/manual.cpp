@@ -79,7 +79,7 @@ std::string CommandList(const CommandDefinition& command) {
   return text;
 }
 
-std::string ValueText(const std::string& description, const ValueDefinition& value) {
+std::string ValueText(const std::string& description, const Value& value) {
   return description.empty() ? value.name : description;
 }
 

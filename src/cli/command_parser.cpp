@@ -1,0 +1,112 @@
+// The only file that knows CLI11: it takes seconds to compile.
+#include "cli/command_parser.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <type_traits>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command_output.hpp"
+#include "cli/terminal.hpp"
+
+namespace skerry::cli {
+namespace {
+
+CLI::Option* AddFor(CLI::App& app, const std::string& names, const Destination& to) {
+  const auto add = [&](auto* place) {
+    if constexpr (std::is_same_v<decltype(place), bool*>) {
+      return app.add_flag(names, *place);
+    } else {
+      return app.add_option(names, *place);
+    }
+  };
+  return std::visit(add, to);
+}
+
+void Describe(CLI::Option& added, const std::string& description, const Value& value) {
+  added.description(description);
+  if (!value.name.empty()) added.option_text(value.name);
+}
+
+struct BoundsCheck {
+  CLI::Option& option;
+
+  void operator()(std::monostate) const {}
+  void operator()(Positive) const { option.check(CLI::PositiveNumber); }
+  void operator()(const auto& range) const { option.check(CLI::Range(range.least, range.most)); }
+};
+
+void AddOption(CLI::App& app, const Option& option) {
+  CLI::Option* added = AddFor(app, option.names, option.to);
+  Describe(*added, option.description, option.value);
+  std::visit(BoundsCheck{*added}, option.bounds);
+  if (std::holds_alternative<std::vector<std::string>*>(option.to)) {
+    if (option.following == Following::kOne) added->allow_extra_args(false);
+    if (option.following == Following::kUpToTwo) added->expected(1, 2);
+  }
+  if (option.visibility == Visibility::kHidden) added->group("");
+}
+
+void AddArgument(CLI::App& app, const Argument& argument) {
+  CLI::Option* added = AddFor(app, argument.name, argument.to);
+  Describe(*added, argument.description, argument.value);
+  if (argument.need == Need::kRequired) added->required();
+}
+
+void Fill(CLI::App& app, const Command& command) {
+  app.footer(command.footer);
+  for (const Argument& argument : command.arguments) AddArgument(app, argument);
+  for (const Option& option : command.options) AddOption(app, option);
+  // A list of arguments would be taken apart where one looks like [a,b].
+  if (command.rest != nullptr) app.allow_extras();
+  if (!command.commands.empty()) app.require_subcommand(command.action ? 0 : 1, 1);
+  if (command.visibility == Visibility::kHidden) app.group("");
+  for (const Command& below : command.commands) Fill(*app.add_subcommand(below.name, below.description), below);
+}
+
+// CLI11 says several lines; people get one, and where to read more.
+int ReportUsageError(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  message = message.substr(0, message.find('\n'));
+  const auto used = app.get_subcommands();
+  const std::string command = used.empty() ? "" : " " + used.front()->get_name();
+  return ReportError({base::Code::kInvalidArgument, message + "; see " + app.get_name() + command + " --help"});
+}
+
+int Act(const Command& command) {
+  if (!command.action) return 0;
+  const bool json = command.errors_as_json != nullptr;
+  const base::Result<int> result = command.action();
+  return Conclude(result, json && *command.errors_as_json ? Form::kJson : Form::kText);
+}
+
+// Of the command that the line named, or of one above it that needs none.
+int ActAt(const Command& command, const CLI::App& app) {
+  if (command.rest != nullptr) *command.rest = app.remaining();
+  const auto named = app.get_subcommands();
+  if (named.empty()) return Act(command);
+  const CLI::App& below = *named.front();
+  return ActAt(*std::ranges::find(command.commands, below.get_name(), &Command::name), below);
+}
+
+}  // namespace
+
+int RunCommandLine(const Command& root, int argc, const char* const* argv) {
+  CLI::App app(root.description, root.name);
+  app.set_help_flag(kHelpNames, kHelpDescription);
+  Fill(app, root);
+  try {
+    app.parse(argc, argv);
+    return ActAt(root, app);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return ReportUsageError(app, error);
+  } catch (const std::exception& error) {
+    // A library, or the standard one when not even a thread can be had.
+    return ReportError({base::Code::kInternal, error.what()});
+  }
+}
+
+}  // namespace skerry::cli

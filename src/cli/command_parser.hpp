@@ -1,0 +1,12 @@
+// Reads a command line as a tree of commands describes it.
+#pragma once
+
+#include "cli/command_line.hpp"
+
+namespace skerry::cli {
+
+// Fills in what the line gives, runs the action of the command that it names, and gives its exit code, or that of
+// --help. A line that cannot be read, and an action that fails, are told on stderr.
+int RunCommandLine(const Command& root, int argc, const char* const* argv);
+
+}  // namespace skerry::cli

@@ -3,13 +3,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
-#include "cli/terminal.hpp"
+#include "cli/command_parser.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -18,15 +15,6 @@ std::vector<std::string> Environment() {
   std::vector<std::string> entries;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
   return entries;
-}
-
-// CLI11 says several lines; people get one, and where to read more.
-int ReportUsageError(const CLI::App& app, const CLI::ParseError& error) {
-  std::string message = error.what();
-  message = message.substr(0, message.find('\n'));
-  const auto used = app.get_subcommands();
-  const std::string command = used.empty() ? "" : " " + used.front()->get_name();
-  return ReportError({base::Code::kInvalidArgument, message + "; see skerry" + command + " --help"});
 }
 
 }  // namespace
@@ -44,45 +32,36 @@ base::Result<config::Loaded> Context::LoadConfig(std::vector<config::Override> o
 }
 
 int RunApp(int argc, const char* const* argv, const Parts& parts) {
-  CLI::App app{"Skerry runs what AI agents write: isolated, limited, and gone afterwards."};
-  app.name("skerry");
-  app.require_subcommand(1);
   Context context(parts);
-  app.add_option("--config", context.config_path, "Configuration file instead of ~/.skerry/config.json")
-      ->option_text("FILE");
-  int exit_code = 0;
-  AddRunCommand(app, context, exit_code);
-  AddRiskCommand(app, context, exit_code);
-  AddContextCommand(app, context, exit_code);
-  AddContextKeeperCommand(app, context, exit_code);
-  AddServeCommand(app, context, exit_code);
-  AddSessionCommand(app, context, exit_code);
-  AddExecCommand(app, context, exit_code);
-  AddFsCommand(app, context, exit_code);
-  AddHistoryCommand(app, context, exit_code);
-  AddApprovalsCommand(app, context, exit_code);
-  AddTopCommand(app, context, exit_code);
-  AddTokenCommand(app, context, exit_code);
-  AddAuditCommand(app, context, exit_code);
-  AddDoctorCommand(app, context, exit_code);
-  AddBackendsCommand(app, context, exit_code);
-  AddConfigCommand(app, context, exit_code);
-  AddBenchCommand(app, context, exit_code);
-  AddImageCommand(app, exit_code);
-  AddCompletionCommand(app, context, exit_code);
-  AddManCommand(app, exit_code);
-  AddVersionCommand(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return ReportUsageError(app, error);
-  } catch (const std::exception& error) {
-    // A library, or the standard one when not even a thread can be had.
-    return ReportError({base::Code::kInternal, error.what()});
-  }
-  return exit_code;
+  Command root;
+  root = {.name = "skerry",
+          .description = "Skerry runs what AI agents write: isolated, limited, and gone afterwards.",
+          .options = {{.names = "--config",
+                       .value = Value::File(),
+                       .description = "Configuration file instead of ~/.skerry/config.json",
+                       .to = &context.config_path}},
+          .commands = {RunCommand(context),
+                       RiskCommand(context),
+                       ContextCommand(context),
+                       ContextKeeperCommand(context),
+                       ServeCommand(context),
+                       SessionCommand(context),
+                       ExecCommand(context),
+                       FsCommand(context),
+                       HistoryCommand(context),
+                       ApprovalsCommand(context),
+                       TopCommand(context),
+                       TokenCommand(context),
+                       AuditCommand(context),
+                       DoctorCommand(context),
+                       BackendsCommand(context),
+                       ConfigCommand(context),
+                       BenchCommand(context),
+                       ImageCommand(),
+                       CompletionCommand(context, root),
+                       ManCommand(root),
+                       VersionCommand()}};
+  return RunCommandLine(root, argc, argv);
 }
 
 }  // namespace skerry::cli

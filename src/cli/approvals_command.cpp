@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.hpp"
@@ -19,7 +18,6 @@
 #include "cli/command_output.hpp"
 #include "cli/daemon_client.hpp"
 #include "cli/raw_terminal.hpp"
-#include "cli/terminal.hpp"
 #include "cli/tty.hpp"
 
 namespace skerry::cli {
@@ -155,91 +153,131 @@ base::Result<int> Watch(const Context& context, const ApprovalsOptions& options)
   return ApprovalsWatch(daemon, std::move(wanted)).Run();
 }
 
-using Action = base::Result<int> (*)(const Context&, const ApprovalsOptions&);
+// The commands share the options: skerry approvals --json list is understood.
+using SharedOptions = std::shared_ptr<ApprovalsOptions>;
 
-// Where commands are added, and what they need.
-struct ApprovalsGroup {
-  CLI::App& app;
-  const Context& context;
-  int& exit_code;
-  std::shared_ptr<ApprovalsOptions> options;
-};
-
-CLI::App* AddAction(const ApprovalsGroup& group, const char* name, const char* what, Action action) {
-  CLI::App* command = group.app.add_subcommand(name, what);
-  command->add_flag("--json", group.options->json, "Print JSON");
-  command->callback([group, action] {
-    group.exit_code = Conclude(action(group.context, *group.options), group.options->json ? Form::kJson : Form::kText);
-  });
-  return command;
+Option JsonOption(ApprovalsOptions& options) {
+  return {.names = "--json", .description = "Print JSON", .to = &options.json};
 }
 
-void AddId(CLI::App* command, const ApprovalsGroup& group) {
-  command->add_option("id", group.options->id, "The approval; a beginning that no other has is enough")
-      ->option_text("ID")
-      ->required();
+Option SessionOption(ApprovalsOptions& options) {
+  return {.names = "--session",
+          .value = Value::Session(),
+          .description = "Only those of this session",
+          .to = &options.session};
 }
 
-void AddListOptions(CLI::App* command, const ApprovalsGroup& group) {
-  command->add_flag("--all", group.options->all, "Also those that are over, the newest first");
-  command->add_option("--session", group.options->session, "Only those of this session")->option_text("SESSION");
-  command->add_option("--limit", group.options->limit, "At most so many that are over (100)")
-      ->check(CLI::Range(1, 100'000))
-      ->option_text("N");
+Argument IdArgument(ApprovalsOptions& options) {
+  return {.name = "id",
+          .value = Value::Approval("ID"),
+          .description = "The approval; a beginning that no other has is enough",
+          .to = &options.id,
+          .need = Need::kRequired};
 }
 
-void AddAnswers(const ApprovalsGroup& group) {
-  ApprovalsOptions& options = *group.options;
-  CLI::App* approve = AddAction(group, "approve", "Let it run; shows it and asks first", Approve);
-  AddId(approve, group);
-  approve->add_flag("--session", options.for_session, "And do not ask about the same again in this session");
-  approve->add_flag("--content", options.for_content, "And do not ask about the same again in any session");
-  approve->add_option("--digest", options.digest, "Of what is approved, as show tells it: does not ask")
-      ->option_text("DIGEST");
-  approve->add_flag("-y,--yes", options.yes, "Whatever it is: does not ask");
-  approve->add_option("--reason", options.reason, "Goes into the record")->option_text("TEXT");
-  approve->footer(
-      "What has another digest by then does not run.\n\n"
-      "Example:\n  skerry approvals approve apr_a1b2 --session");
-  CLI::App* reject = AddAction(group, "reject", "Do not let it run", Reject);
-  AddId(reject, group);
-  reject->add_option("--reason", options.reason, "Told to whoever asked")->option_text("TEXT");
-  reject->footer("Example:\n  skerry approvals reject apr_a1b2 --reason 'not on a Friday'");
+Option AllOption(ApprovalsOptions& options) {
+  return {.names = "--all", .description = "Also those that are over, the newest first", .to = &options.all};
 }
 
-void AddWatch(const ApprovalsGroup& group) {
-  CLI::App* watch = AddAction(group, "watch", "Show questions as they come, and answer them at a key", Watch);
-  watch->add_option("--session", group.options->session, "Only those of this session")->option_text("SESSION");
-  watch->add_flag("--once", group.options->once, "End when the first one is over");
-  watch->footer(
-      "Keys: a approve once, s for this session, c for this content, r reject with a reason, n next, v view the whole "
-      "with $PAGER, q quit.\n"
-      "With --json, or without a terminal, each event is a line of JSON and nothing is asked.");
+Option LimitOption(ApprovalsOptions& options) {
+  return {.names = "--limit",
+          .value = Value::Text("N"),
+          .description = "At most so many that are over (100)",
+          .to = &options.limit,
+          .bounds = Range{.least = 1, .most = 100'000}};
+}
+
+Command ListCommand(const Context& context, const SharedOptions& options) {
+  return {.name = "list",
+          .description = "What waits; this is what skerry approvals does alone",
+          .options = {JsonOption(*options), AllOption(*options), SessionOption(*options), LimitOption(*options)},
+          .action = [=, &context] { return List(context, *options); },
+          .errors_as_json = &options->json};
+}
+
+Command ShowCommand(const Context& context, const SharedOptions& options) {
+  return {.name = "show",
+          .description = "What would run, what was found in it, and under which conditions",
+          .arguments = {IdArgument(*options)},
+          .options = {JsonOption(*options)},
+          .action = [=, &context] { return Show(context, *options); },
+          .errors_as_json = &options->json};
+}
+
+Command ApproveCommand(const Context& context, const SharedOptions& options) {
+  return {.name = "approve",
+          .description = "Let it run; shows it and asks first",
+          .footer =
+              "What has another digest by then does not run.\n\n"
+              "Example:\n  skerry approvals approve apr_a1b2 --session",
+          .arguments = {IdArgument(*options)},
+          .options = {JsonOption(*options),
+                      {.names = "--session",
+                       .description = "And do not ask about the same again in this session",
+                       .to = &options->for_session},
+                      {.names = "--content",
+                       .description = "And do not ask about the same again in any session",
+                       .to = &options->for_content},
+                      {.names = "--digest",
+                       .value = Value::Text("DIGEST"),
+                       .description = "Of what is approved, as show tells it: does not ask",
+                       .to = &options->digest},
+                      {.names = "-y,--yes", .description = "Whatever it is: does not ask", .to = &options->yes},
+                      {.names = "--reason",
+                       .value = Value::Text("TEXT"),
+                       .description = "Goes into the record",
+                       .to = &options->reason}},
+          .action = [=, &context] { return Approve(context, *options); },
+          .errors_as_json = &options->json};
+}
+
+Command RejectCommand(const Context& context, const SharedOptions& options) {
+  return {.name = "reject",
+          .description = "Do not let it run",
+          .footer = "Example:\n  skerry approvals reject apr_a1b2 --reason 'not on a Friday'",
+          .arguments = {IdArgument(*options)},
+          .options = {JsonOption(*options),
+                      {.names = "--reason",
+                       .value = Value::Text("TEXT"),
+                       .description = "Told to whoever asked",
+                       .to = &options->reason}},
+          .action = [=, &context] { return Reject(context, *options); },
+          .errors_as_json = &options->json};
+}
+
+Command WatchCommand(const Context& context, const SharedOptions& options) {
+  return {.name = "watch",
+          .description = "Show questions as they come, and answer them at a key",
+          .footer =
+              "Keys: a approve once, s for this session, c for this content, r reject with a reason, n next, v view "
+              "the whole with $PAGER, q quit.\n"
+              "With --json, or without a terminal, each event is a line of JSON and nothing is asked.",
+          .options = {JsonOption(*options),
+                      SessionOption(*options),
+                      {.names = "--once", .description = "End when the first one is over", .to = &options->once}},
+          .action = [=, &context] { return Watch(context, *options); },
+          .errors_as_json = &options->json};
 }
 
 }  // namespace
 
-void AddApprovalsCommand(CLI::App& app, const Context& context, int& exit_code) {
-  CLI::App* approvals = app.add_subcommand("approvals", "Questions that wait for a person, and their answers");
-  const ApprovalsGroup group{*approvals, context, exit_code, std::make_shared<ApprovalsOptions>()};
-  AddListOptions(approvals, group);
-  approvals->add_flag("--json", group.options->json, "Print JSON");
-  AddListOptions(AddAction(group, "list", "What waits; this is what skerry approvals does alone", List), group);
-  AddId(AddAction(group, "show", "What would run, what was found in it, and under which conditions", Show), group);
-  AddAnswers(group);
-  AddWatch(group);
-  approvals->footer(
-      "Approvals are the daemon's: skerry serve, or the one that SKERRY_URL names; a token needs the scope approve.\n\n"
-      "Examples:\n"
-      "  skerry approvals\n"
-      "  skerry approvals show apr_a1b2\n"
-      "  skerry approvals approve apr_a1b2\n"
-      "  skerry approvals watch");
-  approvals->callback([approvals, group] {
-    if (!approvals->get_subcommands().empty()) return;
-    const auto listed = List(group.context, *group.options);
-    group.exit_code = Conclude(listed, group.options->json ? Form::kJson : Form::kText);
-  });
+Command ApprovalsCommand(const Context& context) {
+  const auto options = std::make_shared<ApprovalsOptions>();
+  return {.name = "approvals",
+          .description = "Questions that wait for a person, and their answers",
+          .footer =
+              "Approvals are the daemon's: skerry serve, or the one that SKERRY_URL names; a token needs the scope "
+              "approve.\n\n"
+              "Examples:\n"
+              "  skerry approvals\n"
+              "  skerry approvals show apr_a1b2\n"
+              "  skerry approvals approve apr_a1b2\n"
+              "  skerry approvals watch",
+          .options = {AllOption(*options), SessionOption(*options), LimitOption(*options), JsonOption(*options)},
+          .commands = {ListCommand(context, options), ShowCommand(context, options), ApproveCommand(context, options),
+                       RejectCommand(context, options), WatchCommand(context, options)},
+          .action = [=, &context] { return List(context, *options); },
+          .errors_as_json = &options->json};
 }
 
 }  // namespace skerry::cli

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.hpp"
@@ -147,57 +146,78 @@ base::Result<int> Export(const Context& context, const AuditOptions& options) {
   return report.faults.empty() ? 0 : kFaultsFound;
 }
 
-void AddExportOptions(CLI::App& command, AuditOptions& options) {
-  command.add_option("--since", options.since, "Only what happened then or later, in UTC")->option_text("TIME");
-  command.add_option("--until", options.until, "Only what happened before, in UTC")->option_text("TIME");
-  command.add_option("--event", options.events, "Only these; one that ends in a dot is all that begin so")
-      ->option_text("NAME")
-      ->allow_extra_args(false);
-  command.add_option("--session", options.session, "Only what is about this session")->option_text("ID");
-  command.add_flag("--json", options.json, "One object for each line; there is no other form");
-  command.footer(
-      "Lines go out as they were written, in order, so that their hashes can be checked elsewhere; what is no record "
-      "is\n"
-      "left out. All of it is checked meanwhile: faults are told on stderr, and the exit code is 1 when there are "
-      "any.\n\n"
-      "Examples:\n"
-      "  skerry audit export > audit.jsonl\n"
-      "  skerry audit export --since 2026-11-16 --event approval. --event token.created\n"
-      "  skerry audit export --session analysis | jq -r .event");
+// What both have.
+Option PathOption(AuditOptions& options) {
+  return {.names = "--path",
+          .value = Value::Directory(),
+          .description = "Directory of the audit; that of your daemon without",
+          .to = &options.path};
+}
+
+Command VerifyCommand(const Context& context) {
+  auto options = std::make_shared<AuditOptions>();
+  return {.name = "verify",
+          .description = "Find records that were changed, removed, moved or put in",
+          .footer =
+              "Exit code 0: the audit is whole. 1: there are faults, one line each. Whoever can write to its directory "
+              "can make\n"
+              "all of it anew: note the last hash, or export the records, on another machine.\n\n"
+              "Examples:\n"
+              "  skerry audit verify\n"
+              "  skerry audit verify --path /backup/audit --json",
+          .options = {PathOption(*options), {.names = "--json", .description = "As an object", .to = &options->json}},
+          .action = [=, &context] { return Verify(context, *options); },
+          .errors_as_json = &options->json};
+}
+
+Command ExportCommand(const Context& context) {
+  auto options = std::make_shared<AuditOptions>();
+  return {.name = "export",
+          .description = "Print the records, one line of JSON each",
+          .footer =
+              "Lines go out as they were written, in order, so that their hashes can be checked elsewhere; what is no "
+              "record is\n"
+              "left out. All of it is checked meanwhile: faults are told on stderr, and the exit code is 1 when there "
+              "are any.\n\n"
+              "Examples:\n"
+              "  skerry audit export > audit.jsonl\n"
+              "  skerry audit export --since 2026-11-16 --event approval. --event token.created\n"
+              "  skerry audit export --session analysis | jq -r .event",
+          .options = {PathOption(*options),
+                      {.names = "--since",
+                       .value = Value::Text("TIME"),
+                       .description = "Only what happened then or later, in UTC",
+                       .to = &options->since},
+                      {.names = "--until",
+                       .value = Value::Text("TIME"),
+                       .description = "Only what happened before, in UTC",
+                       .to = &options->until},
+                      {.names = "--event",
+                       .value = Value::Text("NAME"),
+                       .description = "Only these; one that ends in a dot is all that begin so",
+                       .to = &options->events},
+                      {.names = "--session",
+                       .value = Value::Text("ID"),
+                       .description = "Only what is about this session",
+                       .to = &options->session},
+                      {.names = "--json",
+                       .description = "One object for each line; there is no other form",
+                       .to = &options->json}},
+          .action = [=, &context] { return Export(context, *options); },
+          .errors_as_json = &options->json};
 }
 
 }  // namespace
 
-void AddAuditCommand(CLI::App& app, const Context& context, int& exit_code) {
-  auto options = std::make_shared<AuditOptions>();
-  CLI::App* audit =
-      app.add_subcommand("audit", "Prove what happened: the daemon's record of runs, decisions and tokens");
-  audit->require_subcommand(1);
-  using Action = base::Result<int> (*)(const Context&, const AuditOptions&);
-  const auto add = [&](const char* name, const char* what, Action action) {
-    CLI::App* command = audit->add_subcommand(name, what);
-    command->add_option("--path", options->path, "Directory of the audit; that of your daemon without")
-        ->option_text("DIR");
-    command->callback([=, &context, &exit_code] {
-      exit_code = Conclude(action(context, *options), options->json ? Form::kJson : Form::kText);
-    });
-    return command;
-  };
-  CLI::App* verify = add("verify", "Find records that were changed, removed, moved or put in", Verify);
-  verify->add_flag("--json", options->json, "As an object");
-  verify->footer(
-      "Exit code 0: the audit is whole. 1: there are faults, one line each. Whoever can write to its directory can "
-      "make\n"
-      "all of it anew: note the last hash, or export the records, on another machine.\n\n"
-      "Examples:\n"
-      "  skerry audit verify\n"
-      "  skerry audit verify --path /backup/audit --json");
-  AddExportOptions(*add("export", "Print the records, one line of JSON each", Export), *options);
-  audit->footer(
-      "Reads the files of your daemon, which need not run.\n\n"
-      "Examples:\n"
-      "  skerry audit verify\n"
-      "  skerry audit export --since 2026-11-16 > audit.jsonl");
+Command AuditCommand(const Context& context) {
+  return {.name = "audit",
+          .description = "Prove what happened: the daemon's record of runs, decisions and tokens",
+          .footer =
+              "Reads the files of your daemon, which need not run.\n\n"
+              "Examples:\n"
+              "  skerry audit verify\n"
+              "  skerry audit export --since 2026-11-16 > audit.jsonl",
+          .commands = {VerifyCommand(context), ExportCommand(context)}};
 }
 
 }  // namespace skerry::cli

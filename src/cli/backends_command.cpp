@@ -1,7 +1,6 @@
 // skerry backends: what is usable here and, if not, why.
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -47,14 +46,12 @@ base::Result<int> List(const Context& context, bool json) {
 
 }  // namespace
 
-void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command BackendsCommand(const Context& context) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* backends = app.add_subcommand("backends", "List the sandboxes that are usable here and, if not, why");
-  backends->add_flag("--json", *json, "As an array of objects");
-  backends->callback([=, &context, &exit_code] {
-    const auto result = List(context, *json);
-    exit_code = result ? *result : ReportError(result.error());
-  });
+  return {.name = "backends",
+          .description = "List the sandboxes that are usable here and, if not, why",
+          .options = {{.names = "--json", .description = "As an array of objects", .to = json.get()}},
+          .action = [=, &context] { return List(context, *json); }};
 }
 
 }  // namespace skerry::cli

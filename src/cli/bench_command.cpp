@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "bench/baselines.hpp"
 #include "bench/command.hpp"
 #include "bench/compare.hpp"
@@ -214,42 +212,58 @@ base::Result<int> Bench(const BenchOptions& options, const Context& context) {
   return signals.signal() != 0 ? 128 + signals.signal() : 0;
 }
 
+std::vector<Option> OptionsInto(BenchOptions& options) {
+  return {{.names = "--json", .description = "One object instead of a table", .to = &options.json},
+          {.names = "--rounds",
+           .value = Value::Text("N"),
+           .description = "Runs of each subject (100); slow ones get fewer",
+           .to = &options.rounds,
+           .bounds = Range{.least = 1, .most = 100'000}},
+          {.names = "--group",
+           .value = Value::OneOf(
+               "NAME", {"python", "pandas", "node", "shell", "cold", "hundred", "cell", "policy", "workspace"}),
+           .description = "Only this one: python, pandas, node, shell, cold, hundred, cell, monitor, policy (six, as "
+                          "policy-python-10k), workspace (three, as workspace-commit)",
+           .to = &options.groups},
+          {.names = "--output",
+           .value = Value::File(),
+           .description = "Keep the result as JSON in FILE",
+           .to = &options.output},
+          {.names = "--plot",
+           .value = Value::File(),
+           .description = "Draw the result as SVG into FILE",
+           .to = &options.plot},
+          {.names = "--compare",
+           .value = Value::File("OLD.json [NEW.json]"),
+           .description =
+               "Compare a kept result with a new run, or two kept ones; fails when a target got worse by a quarter",
+           .to = &options.compare,
+           .following = Following::kUpToTwo},
+          {.names = "--idle",
+           .description = "Measure what waiting sandboxes cost instead: memory and CPU",
+           .to = &options.idle},
+          {.names = "--soak",
+           .value = Value::Text("N"),
+           .description = "Make N warm Python runs instead, and see whether anything grows",
+           .to = &options.soak}};
+}
+
 }  // namespace
 
-void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command BenchCommand(const Context& context) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* bench = app.add_subcommand("bench", "Measure Skerry beside what else this machine has, in one run");
-  bench->add_flag("--json", options->json, "One object instead of a table");
-  bench->add_option("--rounds", options->rounds, "Runs of each subject (100); slow ones get fewer")
-      ->check(CLI::Range(1, 100'000))
-      ->option_text("N");
-  bench
-      ->add_option("--group", options->groups,
-                   "Only this one: python, pandas, node, shell, cold, hundred, cell, monitor, policy (six, as "
-                   "policy-python-10k), workspace (three, as workspace-commit)")
-      ->option_text("NAME")
-      ->allow_extra_args(false);
-  bench->add_option("--output", options->output, "Keep the result as JSON in FILE")->option_text("FILE");
-  bench->add_option("--plot", options->plot, "Draw the result as SVG into FILE")->option_text("FILE");
-  bench
-      ->add_option("--compare", options->compare,
-                   "Compare a kept result with a new run, or two kept ones; fails when a target got worse by a quarter")
-      ->expected(1, 2)
-      ->option_text("OLD.json [NEW.json]");
-  bench->add_flag("--idle", options->idle, "Measure what waiting sandboxes cost instead: memory and CPU");
-  bench->add_option("--soak", options->soak, "Make N warm Python runs instead, and see whether anything grows")
-      ->option_text("N");
-  bench->footer(
-      "Examples:\n"
-      "  skerry bench\n"
-      "  skerry bench --group python --rounds 1000 --output new.json --compare old.json\n"
-      "  skerry bench --soak 10000 --plot soak.svg\n\n"
-      "What is not installed (bwrap, docker, srt, ipykernel) is left out and named. docs/benchmarks.md says how to "
-      "read it.");
-  bench->callback([=, &context, &exit_code] {
-    const auto result = Bench(*options, context);
-    exit_code = result ? *result : ReportError(result.error());
-  });
+  return {
+      .name = "bench",
+      .description = "Measure Skerry beside what else this machine has, in one run",
+      .footer =
+          "Examples:\n"
+          "  skerry bench\n"
+          "  skerry bench --group python --rounds 1000 --output new.json --compare old.json\n"
+          "  skerry bench --soak 10000 --plot soak.svg\n\n"
+          "What is not installed (bwrap, docker, srt, ipykernel) is left out and named. docs/benchmarks.md says how to "
+          "read it.",
+      .options = OptionsInto(*options),
+      .action = [=, &context] { return Bench(*options, context); }};
 }
 
 }  // namespace skerry::cli

@@ -1,4 +1,4 @@
-// What every command gets.
+// What every command gets, and the list of them.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "cli/app.hpp"
+#include "cli/command_line.hpp"
 #include "config/load.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace skerry::cli {
 
@@ -46,27 +43,28 @@ class Context {
   const Parts& parts_;
 };
 
-// Each command adds itself; its action leaves the exit code in `exit_code`.
-void AddRunCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddRiskCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddContextCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddContextKeeperCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddSessionCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddFsCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddHistoryCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddExecCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddTokenCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddApprovalsCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddTopCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddAuditCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddServeCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddBenchCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddBackendsCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddConfigCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddImageCommand(CLI::App& app, int& exit_code);
-void AddCompletionCommand(CLI::App& app, const Context& context, int& exit_code);
-void AddManCommand(CLI::App& app, int& exit_code);
-void AddVersionCommand(CLI::App& app, int& exit_code);
+// Each keeps what its options are read into. The context, and `root` where it is asked for, have to outlive it.
+Command RunCommand(const Context& context);
+Command RiskCommand(const Context& context);
+Command ContextCommand(const Context& context);
+Command ContextKeeperCommand(const Context& context);
+Command ServeCommand(const Context& context);
+Command SessionCommand(const Context& context);
+Command ExecCommand(const Context& context);
+Command FsCommand(const Context& context);
+Command HistoryCommand(const Context& context);
+Command ApprovalsCommand(const Context& context);
+Command TopCommand(const Context& context);
+Command TokenCommand(const Context& context);
+Command AuditCommand(const Context& context);
+Command DoctorCommand(const Context& context);
+Command BackendsCommand(const Context& context);
+Command ConfigCommand(const Context& context);
+Command BenchCommand(const Context& context);
+Command ImageCommand();
+// They tell of all commands below `root`.
+Command CompletionCommand(const Context& context, const Command& root);
+Command ManCommand(const Command& root);
+Command VersionCommand();
 
 }  // namespace skerry::cli

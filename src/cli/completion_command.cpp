@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.hpp"
@@ -62,30 +61,47 @@ constexpr Shell kShells[] = {
      "The first is for this shell alone, and the second for all that begin later."},
 };
 
+base::Result<int> PrintScript(const Shell& shell, const Command& root) {
+  SKERRY_RETURN_IF_ERROR(WriteText(shell.make(DefinitionsOf(root))));
+  return 0;
+}
+
+// Asked by the scripts.
+Command NamesCommand(const Context& context) {
+  auto what = std::make_shared<std::string>();
+  return {.name = "names",
+          .description = "Prints names that the daemon knows; asked by the scripts",
+          .arguments = {{.name = "what",
+                         .value = Value::Text(),
+                         .description = "sessions or approvals",
+                         .to = what.get(),
+                         .need = Need::kRequired}},
+          .action =
+              [=, &context] {
+                PrintNames(context, *what);
+                return 0;
+              },
+          .visibility = Visibility::kHidden};
+}
+
 }  // namespace
 
-void AddCompletionCommand(CLI::App& app, const Context& context, int& exit_code) {
-  CLI::App* completion = app.add_subcommand("completion", "Print a script that lets a shell complete our commands");
-  completion->require_subcommand(1);
-  for (const Shell& shell : kShells) {
-    CLI::App* command = completion->add_subcommand(shell.name, "Print the script for " + std::string(shell.name));
-    command->footer(shell.footer);
-    command->callback([&app, &shell, &exit_code] {
-      const base::Status written = WriteText(shell.make(DefinitionsOf(app)));
-      exit_code = Conclude(written ? base::Result<int>(0) : std::unexpected(written.error()), Form::kText);
-    });
-  }
-  auto what = std::make_shared<std::string>();
-  CLI::App* names = completion->add_subcommand("names", "Prints names that the daemon knows; asked by the scripts");
-  names->group("");  // not for people
-  names->add_option("what", *what, "sessions or approvals")->required();
-  names->callback([what, &context] { PrintNames(context, *what); });
-  completion->footer(
-      "Names of sessions and approvals are asked from the daemon, for a second at most.\n\n"
-      "Examples:\n"
-      "  source <(skerry completion bash)\n"
-      "  skerry completion zsh > ~/.zfunc/_skerry\n"
-      "  skerry completion fish > ~/.config/fish/completions/skerry.fish");
+Command CompletionCommand(const Context& context, const Command& root) {
+  Command completion{.name = "completion",
+                     .description = "Print a script that lets a shell complete our commands",
+                     .footer =
+                         "Names of sessions and approvals are asked from the daemon, for a second at most.\n\n"
+                         "Examples:\n"
+                         "  source <(skerry completion bash)\n"
+                         "  skerry completion zsh > ~/.zfunc/_skerry\n"
+                         "  skerry completion fish > ~/.config/fish/completions/skerry.fish"};
+  for (const Shell& shell : kShells)
+    completion.commands.push_back({.name = shell.name,
+                                   .description = "Print the script for " + std::string(shell.name),
+                                   .footer = shell.footer,
+                                   .action = [&shell, &root] { return PrintScript(shell, root); }});
+  completion.commands.push_back(NamesCommand(context));
+  return completion;
 }
 
 }  // namespace skerry::cli

@@ -1,28 +1,28 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "config/show.hpp"
 
 namespace skerry::cli {
+namespace {
 
-void AddConfigCommand(CLI::App& app, const Context& context, int& exit_code) {
+base::Result<int> Show(const Context& context, bool json) {
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
+  Print(json ? config::ShowJson(loaded) + "\n" : config::ShowText(loaded));
+  return 0;
+}
+
+}  // namespace
+
+Command ConfigCommand(const Context& context) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* config = app.add_subcommand("config", "Look at the configuration");
-  config->require_subcommand(1);
-  CLI::App* show = config->add_subcommand("show", "Print the effective configuration and where each value came from");
-  show->add_flag("--json", *json, "As an object");
-  show->callback([=, &context, &exit_code] {
-    const auto loaded = context.LoadConfig();
-    if (!loaded) {
-      exit_code = ReportError(loaded.error());
-      return;
-    }
-    Print(*json ? config::ShowJson(*loaded) + "\n" : config::ShowText(*loaded));
-    exit_code = 0;
-  });
+  return {.name = "config",
+          .description = "Look at the configuration",
+          .commands = {{.name = "show",
+                        .description = "Print the effective configuration and where each value came from",
+                        .options = {{.names = "--json", .description = "As an object", .to = json.get()}},
+                        .action = [=, &context] { return Show(context, *json); }}}};
 }
 
 }  // namespace skerry::cli

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -125,7 +124,7 @@ base::Result<int> Fork(const Context& context, const ContextCommandOptions& opti
   return 0;
 }
 
-base::Result<int> Stop(const Context& context, const ContextCommandOptions&) {
+base::Result<int> Stop(const Context& context) {
   auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
   if (!client && client.error().code == base::Code::kNotFound) {
     Print("there are no contexts\n");
@@ -138,48 +137,69 @@ base::Result<int> Stop(const Context& context, const ContextCommandOptions&) {
   return 0;
 }
 
-using Action = base::Result<int> (*)(const Context&, const ContextCommandOptions&);
+Argument NameArgument(ContextCommandOptions& options) {
+  return {.name = "name",
+          .value = Value::Text("NAME"),
+          .description = "The context",
+          .to = &options.name,
+          .need = Need::kRequired};
+}
+
+Command ForkCommand(const Context& context) {
+  auto options = std::make_shared<ContextCommandOptions>();
+  return {.name = "fork",
+          .description = "Make a second Python context with the same variables and files of its own",
+          .footer = "Example:\n  skerry context fork analysis what-if",
+          .arguments = {NameArgument(*options),
+                        {.name = "new",
+                         .value = Value::Text("NEW"),
+                         .description = "What to call it",
+                         .to = &options->new_name,
+                         .need = Need::kRequired}},
+          .options = {{.names = "--json",
+                       .description = "Print what could not be carried over as an object",
+                       .to = &options->json}},
+          .action = [=, &context] { return Fork(context, *options); }};
+}
 
 }  // namespace
 
-void AddContextCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command ContextCommand(const Context& context) {
   auto options = std::make_shared<ContextCommandOptions>();
-  CLI::App* group = app.add_subcommand("context", "List, interrupt, restart, fork and delete what run --context makes");
-  group->require_subcommand(1);
-  const auto add = [&, options](const char* name, const char* description, Action action) {
-    CLI::App* command = group->add_subcommand(name, description);
-    command->callback([options, action, &context, &exit_code] {
-      const auto result = action(context, *options);
-      exit_code = result ? *result : ReportError(result.error());
-    });
-    return command;
-  };
-  const auto add_for_one = [&](const char* name, const char* description, Action action) {
-    CLI::App* command = add(name, description, action);
-    command->add_option("name", options->name, "The context")->required()->option_text("NAME");
-    command->footer("Example:\n  skerry context " + std::string(name) + " analysis");
-    return command;
-  };
-  CLI::App* list = add("list", "List the contexts of this user", List);
-  list->add_flag("--json", options->json, "As an array of objects");
-  list->footer("Example:\n  skerry context list --json");
-  add_for_one("interrupt", "End the cell that runs, as Ctrl-C does; the variables stay", Interrupt);
-  add_for_one("restart", "Begin anew under the same name: no variables, no files; also when it has died", Restart);
-  CLI::App* fork =
-      add_for_one("fork", "Make a second Python context with the same variables and files of its own", Fork);
-  fork->add_option("new", options->new_name, "What to call it")->required()->option_text("NEW");
-  fork->add_flag("--json", options->json, "Print what could not be carried over as an object");
-  fork->footer("Example:\n  skerry context fork analysis what-if");
-  add_for_one("delete", "End a context and burn its files", Delete);
-  add("stop", "End all contexts and the process in the background that keeps them", Stop)
-      ->footer("Example:\n  skerry context stop");
-  group->footer(
-      "A process in the background keeps the contexts. It starts with the first, and ends 30 minutes after the last "
-      "use.\n\n"
-      "Examples:\n"
-      "  skerry run --context analysis 'x = 6'\n"
-      "  skerry run --context analysis 'x * 7'\n"
-      "  skerry context list");
+  return {.name = "context",
+          .description = "List, interrupt, restart, fork and delete what run --context makes",
+          .footer =
+              "A process in the background keeps the contexts. It starts with the first, and ends 30 minutes after the "
+              "last use.\n\n"
+              "Examples:\n"
+              "  skerry run --context analysis 'x = 6'\n"
+              "  skerry run --context analysis 'x * 7'\n"
+              "  skerry context list",
+          .commands = {{.name = "list",
+                        .description = "List the contexts of this user",
+                        .footer = "Example:\n  skerry context list --json",
+                        .options = {{.names = "--json", .description = "As an array of objects", .to = &options->json}},
+                        .action = [=, &context] { return List(context, *options); }},
+                       {.name = "interrupt",
+                        .description = "End the cell that runs, as Ctrl-C does; the variables stay",
+                        .footer = "Example:\n  skerry context interrupt analysis",
+                        .arguments = {NameArgument(*options)},
+                        .action = [=, &context] { return Interrupt(context, *options); }},
+                       {.name = "restart",
+                        .description = "Begin anew under the same name: no variables, no files; also when it has died",
+                        .footer = "Example:\n  skerry context restart analysis",
+                        .arguments = {NameArgument(*options)},
+                        .action = [=, &context] { return Restart(context, *options); }},
+                       ForkCommand(context),
+                       {.name = "delete",
+                        .description = "End a context and burn its files",
+                        .footer = "Example:\n  skerry context delete analysis",
+                        .arguments = {NameArgument(*options)},
+                        .action = [=, &context] { return Delete(context, *options); }},
+                       {.name = "stop",
+                        .description = "End all contexts and the process in the background that keeps them",
+                        .footer = "Example:\n  skerry context stop",
+                        .action = [&context] { return Stop(context); }}}};
 }
 
 }  // namespace skerry::cli

@@ -10,11 +10,8 @@
 #include <algorithm>
 #include <array>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/gate_options.hpp"
 #include "cli/run_options.hpp"
-#include "cli/terminal.hpp"
 #include "engine/context_sandbox.hpp"
 #include "os/errno_error.hpp"
 
@@ -143,15 +140,16 @@ base::Status ContextKeeper::Serve(const SignalWatch& signals) {
   return {};
 }
 
-void AddContextKeeperCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command ContextKeeperCommand(const Context& context) {
   auto idle = std::make_shared<unsigned>(kDefaultIdleSeconds);
-  CLI::App* keeper = app.add_subcommand("context-keeper", "Keeps contexts; started by skerry run --context");
-  keeper->group("");  // not for people
-  keeper->add_option("--idle", *idle, "Seconds without contexts and clients after which it ends");
-  keeper->callback([=, &context, &exit_code] {
-    const auto result = Keep(context, *idle);
-    exit_code = result ? *result : ReportError(result.error());
-  });
+  return {.name = "context-keeper",
+          .description = "Keeps contexts; started by skerry run --context",
+          .options = {{.names = "--idle",
+                       .value = Value::Text(),
+                       .description = "Seconds without contexts and clients after which it ends",
+                       .to = idle.get()}},
+          .action = [=, &context] { return Keep(context, *idle); },
+          .visibility = Visibility::kHidden};
 }
 
 }  // namespace skerry::cli

@@ -1,5 +1,5 @@
-// Definitions: the commands as plain values, taken from what --help is made of. Completions and manual pages come from
-// them, so that no second list can be wrong.
+// Definitions: what completions and manual pages are made from: the commands that people see, each with its whole name
+// and with --help.
 #pragma once
 
 #include <span>
@@ -9,16 +9,12 @@
 
 #include "cli/command_line.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace skerry::cli {
 
 enum class Repeat { kOnce, kOften };
 
 struct OptionDefinition {
-  std::vector<std::string> names;  // with their dashes, short ones first
+  std::vector<std::string> names;  // with their dashes
   std::string description;
   Value value;
   Repeat repeat = Repeat::kOnce;
@@ -44,8 +40,8 @@ struct CommandDefinition {
   [[nodiscard]] std::string Joined(std::string_view between = " ") const;
 };
 
-// The whole tree below `app`. What is hidden from --help is not in it.
-CommandDefinition DefinitionsOf(const CLI::App& app);
+// The whole tree. What is hidden from --help is not in it.
+CommandDefinition DefinitionsOf(const Command& root);
 
 // The command that `words` name below `root`; null when there is none.
 const CommandDefinition* FindCommand(const CommandDefinition& root, std::span<const std::string> words);

@@ -1,7 +1,6 @@
 // skerry doctor: what this machine offers, and what each missing thing costs.
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -127,14 +126,12 @@ base::Result<int> Examine(const Context& context, bool json) {
 
 }  // namespace
 
-void AddDoctorCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command DoctorCommand(const Context& context) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine offers and what each missing thing costs");
-  doctor->add_flag("--json", *json, "As an object");
-  doctor->callback([=, &context, &exit_code] {
-    const auto result = Examine(context, *json);
-    exit_code = result ? *result : ReportError(result.error());
-  });
+  return {.name = "doctor",
+          .description = "Say what this machine offers and what each missing thing costs",
+          .options = {{.names = "--json", .description = "As an object", .to = json.get()}},
+          .action = [=, &context] { return Examine(context, *json); }};
 }
 
 }  // namespace skerry::cli

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -20,7 +19,6 @@
 #include "cli/daemon_client.hpp"
 #include "cli/piped_input.hpp"
 #include "cli/run_report.hpp"
-#include "cli/terminal.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -143,42 +141,66 @@ base::Result<int> Exec(const Context& context, const ExecOptions& options) {
   return 0;
 }
 
+std::vector<Option> OptionsInto(ExecOptions& options) {
+  return {{.names = "-i,--interactive",
+           .description = "Pass stdin on also when it is a terminal",
+           .to = &options.interactive},
+          {.names = "-t,--tty",
+           .description = "Give it a terminal: shells, editors, prompts; passes stdin on",
+           .to = &options.terminal},
+          {.names = "--env",
+           .value = Value::Text("NAME=VALUE"),
+           .description = "A variable for it; may be repeated",
+           .to = &options.environment},
+          {.names = "--directory",
+           .value = Value::Text("DIR"),  // of the session
+           .description = "Where it starts, in the workspace",
+           .to = &options.directory},
+          {.names = "--timeout",
+           .value = Value::Text("SECONDS"),
+           .description = "Seconds until it is ended, up to 86400 (300; with -t 86400)",
+           .to = &options.timeout},
+          {.names = "--detach",
+           .description = "Leave it running, and print the id of its execution",
+           .to = &options.detach},
+          {.names = "-y,--yes",
+           .description = "Run without asking what is risky; what the policy refuses stays refused",
+           .to = &options.yes},
+          {.names = "--json",
+           .description = "Print one result object instead of passing the output through",
+           .to = &options.json}};
+}
+
 }  // namespace
 
-void AddExecCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command ExecCommand(const Context& context) {
   auto options = std::make_shared<ExecOptions>();
-  CLI::App* exec = app.add_subcommand("exec", "Run a command in a session, with your streams or your terminal");
-  exec->add_option("session", options->session, "The session; see skerry session list")
-      ->required()
-      ->option_text("SESSION");
-  exec->add_option("command", options->program, "The command and its arguments; put -- before them")
-      ->required()
-      ->option_text("-- COMMAND ARGUMENTS...");
-  // A list of arguments would be taken apart where one looks like [a,b].
-  exec->allow_extras();
-  exec->add_flag("-i,--interactive", options->interactive, "Pass stdin on also when it is a terminal");
-  exec->add_flag("-t,--tty", options->terminal, "Give it a terminal: shells, editors, prompts; passes stdin on");
-  exec->add_option("--env", options->environment, "A variable for it; may be repeated")
-      ->option_text("NAME=VALUE")
-      ->allow_extra_args(false);
-  exec->add_option("--directory", options->directory, "Where it starts, in the workspace")->option_text("DIR");
-  exec->add_option("--timeout", options->timeout, "Seconds until it is ended, up to 86400 (300; with -t 86400)")
-      ->option_text("SECONDS");
-  exec->add_flag("--detach", options->detach, "Leave it running, and print the id of its execution");
-  exec->add_flag("-y,--yes", options->yes, "Run without asking what is risky; what the policy refuses stays refused");
-  exec->add_flag("--json", options->json, "Print one result object instead of passing the output through");
-  exec->footer(
-      "What comes on stdin by a pipe or a file is passed on. Ctrl-C goes to the command; the second one ends it.\n\n"
-      "Examples:\n"
-      "  skerry exec work -- ls -l\n"
-      "  tar -cz src | skerry exec work -- tar -xz\n"
-      "  skerry exec -t work -- bash\n"
-      "  skerry exec --detach work -- python3 server.py\n\n"
-      "Exit codes: the command's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.");
-  exec->callback([exec, options, &context, &exit_code] {
-    options->rest = exec->remaining();
-    exit_code = cli::Conclude(Exec(context, *options), options->json ? Form::kJson : Form::kText);
-  });
+  return {
+      .name = "exec",
+      .description = "Run a command in a session, with your streams or your terminal",
+      .footer =
+          "What comes on stdin by a pipe or a file is passed on. Ctrl-C goes to the command; the second one ends "
+          "it.\n\n"
+          "Examples:\n"
+          "  skerry exec work -- ls -l\n"
+          "  tar -cz src | skerry exec work -- tar -xz\n"
+          "  skerry exec -t work -- bash\n"
+          "  skerry exec --detach work -- python3 server.py\n\n"
+          "Exit codes: the command's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.",
+      .arguments = {{.name = "session",
+                     .value = Value::Session(),
+                     .description = "The session; see skerry session list",
+                     .to = &options->session,
+                     .need = Need::kRequired},
+                    {.name = "command",
+                     .value = Value::Text("-- COMMAND ARGUMENTS..."),
+                     .description = "The command and its arguments; put -- before them",
+                     .to = &options->program,
+                     .need = Need::kRequired}},
+      .options = OptionsInto(*options),
+      .rest = &options->rest,
+      .action = [=, &context] { return Exec(context, *options); },
+      .errors_as_json = &options->json};
 }
 
 }  // namespace skerry::cli

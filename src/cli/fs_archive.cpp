@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -157,43 +156,54 @@ base::Result<int> Export(const Context& context, const ArchiveOptions& options) 
   return ExportToFile(answer, file, signals);
 }
 
-void AddImport(const FsGroup& group, const std::shared_ptr<ArchiveOptions>& options) {
-  CLI::App* import = group.app.add_subcommand("import", "Unpack an archive into the workspace; all of it or nothing");
-  AddSessionArgument(*import, options->target.session);
-  import->add_option("archive", options->archive, "A tar archive, also with gzip or zstd, or a zip archive; - is stdin")
-      ->required()
-      ->option_text("ARCHIVE|-");
-  import->add_option("path", options->target.path, "The directory to unpack into; made when it is missing")
-      ->option_text("PATH");
-  import->add_flag("--no-replace", options->keep, "Files that are there stay as they are");
-  import->add_flag("--json", options->target.json, "Print what became of files as an object");
-  import->footer(
-      "An archive with a name or a link that leads out of the workspace is refused as a whole.\n\n"
-      "Examples:\n"
-      "  skerry fs import analysis project.zip\n"
-      "  git archive HEAD | skerry fs import analysis - project");
-  import->callback([options, group] {
-    group.exit_code = Conclude(Import(group.context, *options), options->target.json ? Form::kJson : Form::kText);
-  });
-}
-
 }  // namespace
 
-void AddFsArchives(const FsGroup& group) {
+Command FsImportCommand(const Context& context) {
   auto options = std::make_shared<ArchiveOptions>();
-  AddImport(group, options);
-  CLI::App* save = group.app.add_subcommand("export", "Pack the workspace, or a part of it, into an archive");
-  AddSessionArgument(*save, options->target.session);
-  save->add_option("path", options->target.path, "A directory or file; the whole workspace when it is missing")
-      ->option_text("PATH");
-  AddText(*save, "--format", options->format, "tar, tar.gz or zip; else what the name of FILE says", "FORMAT");
-  AddText(*save, "-o,--output", options->output, "Where to; stdout when it is missing", "FILE");
-  save->footer(
-      "Links are packed as links. Sockets, fifos and devices are left out.\n\n"
-      "Examples:\n"
-      "  skerry fs export analysis -o analysis.zip\n"
-      "  skerry fs export analysis output --format tar | tar -xf - -C results");
-  save->callback([options, group] { group.exit_code = Conclude(Export(group.context, *options), Form::kText); });
+  return {.name = "import",
+          .description = "Unpack an archive into the workspace; all of it or nothing",
+          .footer =
+              "An archive with a name or a link that leads out of the workspace is refused as a whole.\n\n"
+              "Examples:\n"
+              "  skerry fs import analysis project.zip\n"
+              "  git archive HEAD | skerry fs import analysis - project",
+          .arguments = {SessionArgument(options->target),
+                        {.name = "archive",
+                         .value = Value::File("ARCHIVE|-"),
+                         .description = "A tar archive, also with gzip or zstd, or a zip archive; - is stdin",
+                         .to = &options->archive,
+                         .need = Need::kRequired},
+                        PathArgument(options->target, "The directory to unpack into; made when it is missing",
+                                     Need::kOptional)},
+          .options = {{.names = "--no-replace",
+                       .description = "Files that are there stay as they are",
+                       .to = &options->keep},
+                      JsonOption(options->target, "Print what became of files as an object")},
+          .action = [=, &context] { return Import(context, *options); },
+          .errors_as_json = &options->target.json};
+}
+
+Command FsExportCommand(const Context& context) {
+  auto options = std::make_shared<ArchiveOptions>();
+  return {.name = "export",
+          .description = "Pack the workspace, or a part of it, into an archive",
+          .footer =
+              "Links are packed as links. Sockets, fifos and devices are left out.\n\n"
+              "Examples:\n"
+              "  skerry fs export analysis -o analysis.zip\n"
+              "  skerry fs export analysis output --format tar | tar -xf - -C results",
+          .arguments = {SessionArgument(options->target),
+                        PathArgument(options->target, "A directory or file; the whole workspace when it is missing",
+                                     Need::kOptional)},
+          .options = {{.names = "--format",
+                       .value = Value::OneOf("FORMAT", {kFormats.begin(), kFormats.end()}),
+                       .description = "tar, tar.gz or zip; else what the name of FILE says",
+                       .to = &options->format},
+                      {.names = "-o,--output",
+                       .value = Value::File(),
+                       .description = "Where to; stdout when it is missing",
+                       .to = &options->output}},
+          .action = [=, &context] { return Export(context, *options); }};
 }
 
 }  // namespace skerry::cli

@@ -2,24 +2,24 @@
 
 #include <charconv>
 
-#include <CLI/CLI.hpp>
-
 #include "base/sha256.hpp"
 
 namespace skerry::cli {
 
-void AddSessionArgument(CLI::App& command, std::string& session) {
-  command.add_option("session", session, "The session; see skerry session list")->required()->option_text("SESSION");
+Argument SessionArgument(FsTarget& target) {
+  return {.name = "session",
+          .value = Value::Session(),
+          .description = "The session; see skerry session list",
+          .to = &target.session,
+          .need = Need::kRequired};
 }
 
-void AddPathArgument(CLI::App& command, std::string& path, const std::string& description) {
-  command.add_option("path", path, description)->required()->option_text("PATH");
+Argument PathArgument(FsTarget& target, const std::string& description, Need need) {
+  return {.name = "path", .value = Value::Text("PATH"), .description = description, .to = &target.path, .need = need};
 }
 
-void AddText(CLI::App& command, const std::string& name, std::optional<std::string>& text,
-             const std::string& description, const std::string& option_text) {
-  const auto take = [&text](const std::string& given) { text = given; };
-  command.add_option_function<std::string>(name, take, description)->option_text(option_text);
+Option JsonOption(FsTarget& target, const std::string& description) {
+  return {.names = "--json", .description = description, .to = &target.json};
 }
 
 std::optional<std::uint64_t> LengthOf(const transport::client::Incoming& answer) {

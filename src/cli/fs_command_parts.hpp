@@ -12,21 +12,19 @@
 
 namespace skerry::cli {
 
-// Where commands are added, and what they need.
-struct FsGroup {
-  CLI::App& app;
-  const Context& context;
-  int& exit_code;
-};
-
-// Each adds its commands.
-void AddFsRead(const FsGroup& group);      // read
-void AddFsWrite(const FsGroup& group);     // write, append
-void AddFsEdit(const FsGroup& group);      // edit
-void AddFsList(const FsGroup& group);      // list, stat
-void AddFsTree(const FsGroup& group);      // mkdir, move, copy, delete
-void AddFsSearch(const FsGroup& group);    // search
-void AddFsArchives(const FsGroup& group);  // import, export
+Command FsReadCommand(const Context& context);
+Command FsWriteCommand(const Context& context);
+Command FsAppendCommand(const Context& context);
+Command FsEditCommand(const Context& context);
+Command FsListCommand(const Context& context);
+Command FsStatCommand(const Context& context);
+Command FsMkdirCommand(const Context& context);
+Command FsMoveCommand(const Context& context);
+Command FsCopyCommand(const Context& context);
+Command FsDeleteCommand(const Context& context);
+Command FsSearchCommand(const Context& context);
+Command FsImportCommand(const Context& context);
+Command FsExportCommand(const Context& context);
 
 // Most of them name a session and a path in it.
 struct FsTarget {
@@ -34,11 +32,9 @@ struct FsTarget {
   std::string path = "/";
   bool json = false;
 };
-void AddSessionArgument(CLI::App& command, std::string& session);
-void AddPathArgument(CLI::App& command, std::string& path, const std::string& description);
-// An empty text is a text: what a script left empty by mistake must not be as if it had not been given.
-void AddText(CLI::App& command, const std::string& name, std::optional<std::string>& text,
-             const std::string& description, const std::string& option_text);
+Argument SessionArgument(FsTarget& target);
+Argument PathArgument(FsTarget& target, const std::string& description, Need need = Need::kRequired);
+Option JsonOption(FsTarget& target, const std::string& description);
 
 // How many bytes the answer has, where it says so.
 std::optional<std::uint64_t> LengthOf(const transport::client::Incoming& answer);

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -90,34 +90,51 @@ base::Result<int> Edit(const Context& context, const EditOptions& options) {
   return 0;
 }
 
+std::vector<Option> OptionsInto(EditOptions& options) {
+  return {{.names = "--replace",
+           .value = Value::Text("OLD"),
+           .description = "The text to replace; it has to be there exactly once",
+           .to = &options.replace},
+          {.names = "--with", .value = Value::Text("NEW"), .description = "What takes its place", .to = &options.with},
+          {.names = "--count",
+           .value = Value::Text("N"),
+           .description = "How often OLD has to be there; all of them are replaced (1)",
+           .to = &options.count},
+          {.names = "--all", .description = "Replace OLD however often it is there", .to = &options.all},
+          {.names = "--insert",
+           .value = Value::Text("LINE"),
+           .description = "Insert whole lines in front of this one; one behind the last appends",
+           .to = &options.insert},
+          {.names = "--text", .value = Value::Text("TEXT"), .description = "The lines to insert", .to = &options.text},
+          {.names = "--edits",
+           .value = Value::File("FILE|-"),
+           .description = "Several edits as JSON, one after the other; - is stdin",
+           .to = &options.edits},
+          {.names = "--expect",
+           .value = Value::Text("SHA256"),
+           .description = "Fail unless the file has this digest",
+           .to = &options.expected},
+          JsonOption(options.target, "Print what was done as an object")};
+}
+
 }  // namespace
 
-void AddFsEdit(const FsGroup& group) {
+Command FsEditCommand(const Context& context) {
   auto options = std::make_shared<EditOptions>();
-  CLI::App* edit = group.app.add_subcommand("edit", "Replace text in a file, or insert lines; all of it or nothing");
-  AddSessionArgument(*edit, options->target.session);
-  AddPathArgument(*edit, options->target.path, "The file");
-  AddText(*edit, "--replace", options->replace, "The text to replace; it has to be there exactly once", "OLD");
-  AddText(*edit, "--with", options->with, "What takes its place", "NEW");
-  edit->add_option("--count", options->count, "How often OLD has to be there; all of them are replaced (1)")
-      ->option_text("N");
-  edit->add_flag("--all", options->all, "Replace OLD however often it is there");
-  edit->add_option("--insert", options->insert, "Insert whole lines in front of this one; one behind the last appends")
-      ->option_text("LINE");
-  AddText(*edit, "--text", options->text, "The lines to insert", "TEXT");
-  AddText(*edit, "--edits", options->edits, "Several edits as JSON, one after the other; - is stdin", "FILE|-");
-  AddText(*edit, "--expect", options->expected, "Fail unless the file has this digest", "SHA256");
-  edit->add_flag("--json", options->target.json, "Print what was done as an object");
-  edit->footer(
-      "Line ends and encoding of the file stay as they are.\n\n"
-      "Examples:\n"
-      "  skerry fs edit analysis main.py --replace 'x = 1' --with 'x = 2'\n"
-      "  skerry fs edit analysis main.py --insert 1 --text 'import os'\n"
-      "  echo '[{\"replace\": \"a\", \"with\": \"b\", \"count\": \"all\"}, {\"insert\": 3, \"text\": \"c\"}]' |\n"
-      "    skerry fs edit analysis main.py --edits -");
-  edit->callback([options, group] {
-    group.exit_code = Conclude(Edit(group.context, *options), options->target.json ? Form::kJson : Form::kText);
-  });
+  return {
+      .name = "edit",
+      .description = "Replace text in a file, or insert lines; all of it or nothing",
+      .footer =
+          "Line ends and encoding of the file stay as they are.\n\n"
+          "Examples:\n"
+          "  skerry fs edit analysis main.py --replace 'x = 1' --with 'x = 2'\n"
+          "  skerry fs edit analysis main.py --insert 1 --text 'import os'\n"
+          "  echo '[{\"replace\": \"a\", \"with\": \"b\", \"count\": \"all\"}, {\"insert\": 3, \"text\": \"c\"}]' |\n"
+          "    skerry fs edit analysis main.py --edits -",
+      .arguments = {SessionArgument(options->target), PathArgument(options->target, "The file")},
+      .options = OptionsInto(*options),
+      .action = [=, &context] { return Edit(context, *options); },
+      .errors_as_json = &options->target.json};
 }
 
 }  // namespace skerry::cli

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -141,37 +140,43 @@ base::Result<int> Stat(const Context& context, const ListCommandOptions& options
   return sink.ExitCode(sink.Write(text));
 }
 
-using Action = base::Result<int> (*)(const Context&, const ListCommandOptions&);
-
-CLI::App* Add(const FsGroup& group, const std::shared_ptr<ListCommandOptions>& options, const std::string& name,
-              const std::string& description, Action action) {
-  CLI::App* command = group.app.add_subcommand(name, description);
-  AddSessionArgument(*command, options->target.session);
-  command->add_flag("--json", options->target.json, "As an object");
-  command->callback([options, group, action] {
-    group.exit_code = Conclude(action(group.context, *options), options->target.json ? Form::kJson : Form::kText);
-  });
-  return command;
-}
-
 }  // namespace
 
-void AddFsList(const FsGroup& group) {
+Command FsListCommand(const Context& context) {
   auto options = std::make_shared<ListCommandOptions>();
-  CLI::App* list = Add(group, options, "list", "List a directory by name", List);
-  list->add_option("path", options->target.path, "The directory; the workspace itself when it is missing")
-      ->option_text("PATH");
-  list->add_option("--limit", options->limit, "At most so many names (all)")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  AddText(*list, "--after", options->after, "Only names behind this one: the next page", "NAME");
-  list->footer(
-      "Examples:\n"
-      "  skerry fs list analysis\n"
-      "  skerry fs list analysis data --limit 100 --json");
-  CLI::App* stat = Add(group, options, "stat", "Tell what a file, directory or link is", Stat);
-  AddPathArgument(*stat, options->target.path, "The file; a link is not followed");
-  stat->footer("Example:\n  skerry fs stat analysis data/input.csv --json");
+  return {.name = "list",
+          .description = "List a directory by name",
+          .footer =
+              "Examples:\n"
+              "  skerry fs list analysis\n"
+              "  skerry fs list analysis data --limit 100 --json",
+          .arguments = {SessionArgument(options->target),
+                        PathArgument(options->target, "The directory; the workspace itself when it is missing",
+                                     Need::kOptional)},
+          .options = {JsonOption(options->target, "As an object"),
+                      {.names = "--limit",
+                       .value = Value::Text("N"),
+                       .description = "At most so many names (all)",
+                       .to = &options->limit,
+                       .bounds = Positive{}},
+                      {.names = "--after",
+                       .value = Value::Text("NAME"),
+                       .description = "Only names behind this one: the next page",
+                       .to = &options->after}},
+          .action = [=, &context] { return List(context, *options); },
+          .errors_as_json = &options->target.json};
+}
+
+Command FsStatCommand(const Context& context) {
+  auto options = std::make_shared<ListCommandOptions>();
+  return {.name = "stat",
+          .description = "Tell what a file, directory or link is",
+          .footer = "Example:\n  skerry fs stat analysis data/input.csv --json",
+          .arguments = {SessionArgument(options->target),
+                        PathArgument(options->target, "The file; a link is not followed")},
+          .options = {JsonOption(options->target, "As an object")},
+          .action = [=, &context] { return Stat(context, *options); },
+          .errors_as_json = &options->target.json};
 }
 
 }  // namespace skerry::cli

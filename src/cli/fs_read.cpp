@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/fs_command_parts.hpp"
 #include "cli/progress.hpp"
 
@@ -161,18 +159,24 @@ base::Result<int> Read(const Context& context, const ReadOptions& options) {
 
 }  // namespace
 
-void AddFsRead(const FsGroup& group) {
+Command FsReadCommand(const Context& context) {
   auto options = std::make_shared<ReadOptions>();
-  CLI::App* read = group.app.add_subcommand("read", "Write a file to stdout, byte for byte");
-  AddSessionArgument(*read, options->target.session);
-  AddPathArgument(*read, options->target.path, "The file");
-  AddText(*read, "--lines", options->lines, "Only these lines, counted from 1", "FIRST[:LAST]");
-  AddText(*read, "--bytes", options->bytes, "Only these bytes, counted from 0", "OFFSET[:LENGTH]");
-  read->footer(
-      "Examples:\n"
-      "  skerry fs read analysis output/report.md\n"
-      "  skerry fs read analysis big.log --lines 100:120");
-  read->callback([options, group] { group.exit_code = Conclude(Read(group.context, *options), Form::kText); });
+  return {.name = "read",
+          .description = "Write a file to stdout, byte for byte",
+          .footer =
+              "Examples:\n"
+              "  skerry fs read analysis output/report.md\n"
+              "  skerry fs read analysis big.log --lines 100:120",
+          .arguments = {SessionArgument(options->target), PathArgument(options->target, "The file")},
+          .options = {{.names = "--lines",
+                       .value = Value::Text("FIRST[:LAST]"),
+                       .description = "Only these lines, counted from 1",
+                       .to = &options->lines},
+                      {.names = "--bytes",
+                       .value = Value::Text("OFFSET[:LENGTH]"),
+                       .description = "Only these bytes, counted from 0",
+                       .to = &options->bytes}},
+          .action = [=, &context] { return Read(context, *options); }};
 }
 
 }  // namespace skerry::cli

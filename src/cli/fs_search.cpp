@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -151,33 +150,50 @@ base::Result<int> Search(const Context& context, const SearchCommandOptions& opt
 
 }  // namespace
 
-void AddFsSearch(const FsGroup& group) {
-  constexpr std::size_t kMaxContext = 20;
+Command FsSearchCommand(const Context& context) {
+  constexpr unsigned kMaxContext = 20;
   auto options = std::make_shared<SearchCommandOptions>();
-  CLI::App* search = group.app.add_subcommand("search", "Find files by name, and text in them");
-  AddSessionArgument(*search, options->target.session);
-  AddText(*search, "pattern", options->pattern, "Regular expression (RE2) for lines; without one files are listed",
-          "PATTERN");
-  search->add_option("--glob", options->glob, "Only files like this: *.py, src/**/*.{c,h}")->option_text("GLOB");
-  search->add_flag("-F,--literal", options->literal, "PATTERN is a text, not an expression");
-  search->add_flag("-i,--ignore-case", options->ignore_case, "Large and small letters are the same");
-  search->add_option("--path", options->target.path, "Only in this directory or file")->option_text("PATH");
-  search->add_option("-C,--context", options->context, "Lines before and behind each match (0)")
-      ->check(CLI::Range(std::size_t{0}, kMaxContext))
-      ->option_text("N");
-  search->add_option("--limit", options->limit, "At most so many matches (all)")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  search->add_flag("--json", options->target.json, "As an object");
-  search->footer(
-      "Links are not followed; binary files and those above 16 MB are passed over. Exit code 0 when something was\n"
-      "found, 1 when nothing was.\n\n"
-      "Examples:\n"
-      "  skerry fs search analysis 'TODO|FIXME' --glob '*.py'\n"
-      "  skerry fs search analysis --glob '*.csv'");
-  search->callback([options, group] {
-    group.exit_code = Conclude(Search(group.context, *options), options->target.json ? Form::kJson : Form::kText);
-  });
+  return {
+      .name = "search",
+      .description = "Find files by name, and text in them",
+      .footer =
+          "Links are not followed; binary files and those above 16 MB are passed over. Exit code 0 when something was\n"
+          "found, 1 when nothing was.\n\n"
+          "Examples:\n"
+          "  skerry fs search analysis 'TODO|FIXME' --glob '*.py'\n"
+          "  skerry fs search analysis --glob '*.csv'",
+      .arguments = {SessionArgument(options->target),
+                    {.name = "pattern",
+                     .value = Value::Text("PATTERN"),
+                     .description = "Regular expression (RE2) for lines; without one files are listed",
+                     .to = &options->pattern}},
+      .options = {{.names = "--glob",
+                   .value = Value::Text("GLOB"),
+                   .description = "Only files like this: *.py, src/**/*.{c,h}",
+                   .to = &options->glob},
+                  {.names = "-F,--literal",
+                   .description = "PATTERN is a text, not an expression",
+                   .to = &options->literal},
+                  {.names = "-i,--ignore-case",
+                   .description = "Large and small letters are the same",
+                   .to = &options->ignore_case},
+                  {.names = "--path",
+                   .value = Value::Text("PATH"),
+                   .description = "Only in this directory or file",
+                   .to = &options->target.path},
+                  {.names = "-C,--context",
+                   .value = Value::Text("N"),
+                   .description = "Lines before and behind each match (0)",
+                   .to = &options->context,
+                   .bounds = Range{.least = 0U, .most = kMaxContext}},
+                  {.names = "--limit",
+                   .value = Value::Text("N"),
+                   .description = "At most so many matches (all)",
+                   .to = &options->limit,
+                   .bounds = Positive{}},
+                  JsonOption(options->target, "As an object")},
+      .action = [=, &context] { return Search(context, *options); },
+      .errors_as_json = &options->target.json};
 }
 
 }  // namespace skerry::cli

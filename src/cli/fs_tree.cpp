@@ -1,8 +1,8 @@
 // skerry fs mkdir, move, copy and delete.
 #include <memory>
 #include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -54,12 +54,12 @@ base::Result<Json> Delete(DaemonClient& daemon, const std::string& files, const 
       "DELETE", WithQuery(files, {{"path", options.target.path}, {"recursive", options.recursive ? "true" : "false"}}));
 }
 
-using Action = base::Result<Json> (*)(DaemonClient&, const std::string& files, const TreeOptions&);
+using Request = base::Result<Json> (*)(DaemonClient&, const std::string& files, const TreeOptions&);
 
-base::Result<int> Run(const Context& context, const TreeOptions& options, Action action, const std::string& done) {
+base::Result<int> Run(const Context& context, const TreeOptions& options, Request request, const std::string& done) {
   SKERRY_ASSIGN_OR_RETURN(const std::string files, InSession(options.target.session, "/files"));
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  SKERRY_ASSIGN_OR_RETURN(const Json answer, action(daemon, files, options));
+  SKERRY_ASSIGN_OR_RETURN(const Json answer, request(daemon, files, options));
   const Json& changes = ListIn(answer, "files");
   if (options.target.json) {
     SKERRY_RETURN_IF_ERROR(WriteJson({{"changes", changes}}));
@@ -71,56 +71,80 @@ base::Result<int> Run(const Context& context, const TreeOptions& options, Action
   return 0;
 }
 
-class TreeCommands {
- public:
-  explicit TreeCommands(const FsGroup& group) : group_(group), options_(std::make_shared<TreeOptions>()) {}
+Option ChangesAsJson(TreeOptions& options) {
+  return JsonOption(options.target, "Print what became of files as an object");
+}
 
-  CLI::App* Add(const std::string& name, const std::string& description, Action action, const std::string& done) {
-    CLI::App* command = group_.app.add_subcommand(name, description);
-    AddSessionArgument(*command, options_->target.session);
-    command->add_flag("--json", options_->target.json, "Print what became of files as an object");
-    command->callback([options = options_, group = group_, action, done] {
-      group.exit_code =
-          Conclude(Run(group.context, *options, action, done), options->target.json ? Form::kJson : Form::kText);
-    });
-    return command;
-  }
+std::vector<Argument> TransferArguments(TreeOptions& options) {
+  return {SessionArgument(options.target),
+          {.name = "from",
+           .value = Value::Text("FROM"),
+           .description = "The file or directory",
+           .to = &options.target.path,
+           .need = Need::kRequired},
+          {.name = "to",
+           .value = Value::Text("TO"),
+           .description = "Where to: the new path itself",
+           .to = &options.to,
+           .need = Need::kRequired}};
+}
 
-  void AddForOne(CLI::App& command, const std::string& description) {
-    AddPathArgument(command, options_->target.path, description);
-  }
-
-  void AddForTwo(CLI::App& command) {
-    command.add_option("from", options_->target.path, "The file or directory")->required()->option_text("FROM");
-    command.add_option("to", options_->to, "Where to: the new path itself")->required()->option_text("TO");
-    command.add_flag("--no-replace", options_->keep, "Fail when something is there already");
-  }
-
-  [[nodiscard]] TreeOptions& options() { return *options_; }
-
- private:
-  FsGroup group_;
-  std::shared_ptr<TreeOptions> options_;
-};
+std::vector<Option> TransferOptions(TreeOptions& options) {
+  return {ChangesAsJson(options),
+          {.names = "--no-replace", .description = "Fail when something is there already", .to = &options.keep}};
+}
 
 }  // namespace
 
-void AddFsTree(const FsGroup& group) {
-  TreeCommands commands(group);
-  CLI::App* mkdir = commands.Add("mkdir", "Make a directory", MakeDirectory, "made");
-  commands.AddForOne(*mkdir, "The directory");
-  mkdir->add_flag("-p,--parents", commands.options().parents, "Those above it too; nothing happens if it is there");
-  mkdir->footer("Example:\n  skerry fs mkdir -p analysis output/plots");
-  CLI::App* move = commands.Add("move", "Move or rename a file or directory", Move, "moved");
-  commands.AddForTwo(*move);
-  move->footer("Example:\n  skerry fs move analysis draft.md output/report.md");
-  CLI::App* copy = commands.Add("copy", "Copy a file or a whole directory", Copy, "copied");
-  commands.AddForTwo(*copy);
-  copy->footer("Example:\n  skerry fs copy analysis data data-before --no-replace");
-  CLI::App* remove = commands.Add("delete", "Delete a file or an empty directory", Delete, "deleted");
-  commands.AddForOne(*remove, "The file, link or directory; a link is not followed");
-  remove->add_flag("-r,--recursive", commands.options().recursive, "A directory with all that is in it");
-  remove->footer("Example:\n  skerry fs delete -r analysis temp/cache");
+Command FsMkdirCommand(const Context& context) {
+  auto options = std::make_shared<TreeOptions>();
+  return {.name = "mkdir",
+          .description = "Make a directory",
+          .footer = "Example:\n  skerry fs mkdir -p analysis output/plots",
+          .arguments = {SessionArgument(options->target), PathArgument(options->target, "The directory")},
+          .options = {ChangesAsJson(*options),
+                      {.names = "-p,--parents",
+                       .description = "Those above it too; nothing happens if it is there",
+                       .to = &options->parents}},
+          .action = [=, &context] { return Run(context, *options, MakeDirectory, "made"); },
+          .errors_as_json = &options->target.json};
+}
+
+Command FsMoveCommand(const Context& context) {
+  auto options = std::make_shared<TreeOptions>();
+  return {.name = "move",
+          .description = "Move or rename a file or directory",
+          .footer = "Example:\n  skerry fs move analysis draft.md output/report.md",
+          .arguments = TransferArguments(*options),
+          .options = TransferOptions(*options),
+          .action = [=, &context] { return Run(context, *options, Move, "moved"); },
+          .errors_as_json = &options->target.json};
+}
+
+Command FsCopyCommand(const Context& context) {
+  auto options = std::make_shared<TreeOptions>();
+  return {.name = "copy",
+          .description = "Copy a file or a whole directory",
+          .footer = "Example:\n  skerry fs copy analysis data data-before --no-replace",
+          .arguments = TransferArguments(*options),
+          .options = TransferOptions(*options),
+          .action = [=, &context] { return Run(context, *options, Copy, "copied"); },
+          .errors_as_json = &options->target.json};
+}
+
+Command FsDeleteCommand(const Context& context) {
+  auto options = std::make_shared<TreeOptions>();
+  return {.name = "delete",
+          .description = "Delete a file or an empty directory",
+          .footer = "Example:\n  skerry fs delete -r analysis temp/cache",
+          .arguments = {SessionArgument(options->target),
+                        PathArgument(options->target, "The file, link or directory; a link is not followed")},
+          .options = {ChangesAsJson(*options),
+                      {.names = "-r,--recursive",
+                       .description = "A directory with all that is in it",
+                       .to = &options->recursive}},
+          .action = [=, &context] { return Run(context, *options, Delete, "deleted"); },
+          .errors_as_json = &options->target.json};
 }
 
 }  // namespace skerry::cli

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -128,37 +128,60 @@ base::Result<int> Append(const Context& context, const WriteCommandOptions& opti
   return Tell(change, options.target);
 }
 
-using Action = base::Result<int> (*)(const Context&, const WriteCommandOptions&);
+// What both take.
+std::vector<Argument> ArgumentsInto(FsTarget& target) {
+  return {SessionArgument(target), PathArgument(target, "The file; directories above it are made")};
+}
 
-CLI::App* Add(const FsGroup& group, const std::shared_ptr<WriteCommandOptions>& options, const std::string& name,
-              const std::string& description, Action action) {
-  CLI::App* command = group.app.add_subcommand(name, description);
-  AddSessionArgument(*command, options->target.session);
-  AddPathArgument(*command, options->target.path, "The file; directories above it are made");
-  AddText(*command, "--from", options->from, "Take the content from FILE instead of stdin", "FILE");
-  command->add_flag("--json", options->target.json, "Print what became of the file as an object");
-  command->callback([options, group, action] {
-    group.exit_code = Conclude(action(group.context, *options), options->target.json ? Form::kJson : Form::kText);
-  });
-  return command;
+Option FromOption(WriteCommandOptions& options) {
+  return {.names = "--from",
+          .value = Value::File(),
+          .description = "Take the content from FILE instead of stdin",
+          .to = &options.from};
+}
+
+Option ChangeAsJson(WriteCommandOptions& options) {
+  return JsonOption(options.target, "Print what became of the file as an object");
 }
 
 }  // namespace
 
-void AddFsWrite(const FsGroup& group) {
+Command FsWriteCommand(const Context& context) {
   auto options = std::make_shared<WriteCommandOptions>();
-  CLI::App* write = Add(group, options, "write", "Make a file of what comes on stdin, or replace one", Write);
-  AddText(*write, "--mode", options->mode, "Permissions; else those of the file that is replaced, else 644", "OCTAL");
-  write->add_flag("--no-replace", options->keep, "Fail when something is there already");
-  AddText(*write, "--expect", options->expected, "Fail unless the file that is replaced has this digest", "SHA256");
-  write->footer(
-      "The file is there at once and whole, or, after an error, as it was.\n\n"
-      "Examples:\n"
-      "  echo hello | skerry fs write analysis data/hello.txt\n"
-      "  skerry fs write analysis bin/tool.py --from tool.py --mode 755");
-  CLI::App* append =
-      Add(group, options, "append", "Put what comes on stdin behind a file, which is made if missing", Append);
-  append->footer("Example:\n  date | skerry fs append analysis log.txt");
+  return {.name = "write",
+          .description = "Make a file of what comes on stdin, or replace one",
+          .footer =
+              "The file is there at once and whole, or, after an error, as it was.\n\n"
+              "Examples:\n"
+              "  echo hello | skerry fs write analysis data/hello.txt\n"
+              "  skerry fs write analysis bin/tool.py --from tool.py --mode 755",
+          .arguments = ArgumentsInto(options->target),
+          .options = {FromOption(*options),
+                      ChangeAsJson(*options),
+                      {.names = "--mode",
+                       .value = Value::Text("OCTAL"),
+                       .description = "Permissions; else those of the file that is replaced, else 644",
+                       .to = &options->mode},
+                      {.names = "--no-replace",
+                       .description = "Fail when something is there already",
+                       .to = &options->keep},
+                      {.names = "--expect",
+                       .value = Value::Text("SHA256"),
+                       .description = "Fail unless the file that is replaced has this digest",
+                       .to = &options->expected}},
+          .action = [=, &context] { return Write(context, *options); },
+          .errors_as_json = &options->target.json};
+}
+
+Command FsAppendCommand(const Context& context) {
+  auto options = std::make_shared<WriteCommandOptions>();
+  return {.name = "append",
+          .description = "Put what comes on stdin behind a file, which is made if missing",
+          .footer = "Example:\n  date | skerry fs append analysis log.txt",
+          .arguments = ArgumentsInto(options->target),
+          .options = {FromOption(*options), ChangeAsJson(*options)},
+          .action = [=, &context] { return Append(context, *options); },
+          .errors_as_json = &options->target.json};
 }
 
 }  // namespace skerry::cli

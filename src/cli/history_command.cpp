@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.hpp"
@@ -141,39 +140,53 @@ base::Result<int> ShowFile(const Context& context, const HistoryOptions& options
   return sink.ExitCode(sink.Write(history.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
 }
 
-void AddFile(CLI::App& history, const std::shared_ptr<HistoryOptions>& options, const Context& context,
-             int& exit_code) {
-  CLI::App* file = history.add_subcommand("file", "Every state of one file: what made it, and from which files");
-  file->add_option("session", options->session, "The session")->required()->option_text("SESSION");
-  file->add_option("path", options->path, "The file, also one that is gone")->required()->option_text("PATH");
-  file->add_flag("--json", options->json, "As an object");
-  file->footer("Example:\n  skerry history file analysis output/report.md");
-  file->callback([options, &context, &exit_code] {
-    exit_code = Conclude(ShowFile(context, *options), options->json ? Form::kJson : Form::kText);
-  });
+// Shares the options: skerry history --json file is understood.
+Command FileCommand(const std::shared_ptr<HistoryOptions>& options, const Context& context) {
+  return {.name = "file",
+          .description = "Every state of one file: what made it, and from which files",
+          .footer = "Example:\n  skerry history file analysis output/report.md",
+          .arguments = {{.name = "session",
+                         .value = Value::Session(),
+                         .description = "The session",
+                         .to = &options->session,
+                         .need = Need::kRequired},
+                        {.name = "path",
+                         .value = Value::Text("PATH"),
+                         .description = "The file, also one that is gone",
+                         .to = &options->path,
+                         .need = Need::kRequired}},
+          .options = {{.names = "--json", .description = "As an object", .to = &options->json}},
+          .action = [=, &context] { return ShowFile(context, *options); },
+          .errors_as_json = &options->json};
 }
 
 }  // namespace
 
-void AddHistoryCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command HistoryCommand(const Context& context) {
   auto options = std::make_shared<HistoryOptions>();
-  CLI::App* history = app.add_subcommand("history", "Tell what happened in a session, and what became of its files");
-  history->add_option("session", options->session, "The session, also one that was deleted")->option_text("SESSION");
-  history->add_flag("--json", options->json, "As an array of objects");
-  history->add_flag("--mermaid", options->mermaid, "As a flowchart of Mermaid");
-  history->add_flag("--dot", options->dot, "As a graph of Graphviz");
-  history->add_option("--limit", options->limit, "Only the last N (all)")->check(CLI::PositiveNumber)->option_text("N");
-  AddFile(*history, options, context, exit_code);
-  history->footer(
-      "Files: + created, ~ changed, - removed. What a program read is known as far as its code names it.\n\n"
-      "Examples:\n"
-      "  skerry history analysis --limit 5\n"
-      "  skerry history analysis --dot | dot -Tsvg > analysis.svg\n"
-      "  skerry history file analysis output/report.md");
-  history->callback([history, options, &context, &exit_code] {
-    if (!history->get_subcommands().empty()) return;
-    exit_code = Conclude(Show(context, *options), options->json ? Form::kJson : Form::kText);
-  });
+  return {.name = "history",
+          .description = "Tell what happened in a session, and what became of its files",
+          .footer =
+              "Files: + created, ~ changed, - removed. What a program read is known as far as its code names it.\n\n"
+              "Examples:\n"
+              "  skerry history analysis --limit 5\n"
+              "  skerry history analysis --dot | dot -Tsvg > analysis.svg\n"
+              "  skerry history file analysis output/report.md",
+          .arguments = {{.name = "session",
+                         .value = Value::Session(),
+                         .description = "The session, also one that was deleted",
+                         .to = &options->session}},
+          .options = {{.names = "--json", .description = "As an array of objects", .to = &options->json},
+                      {.names = "--mermaid", .description = "As a flowchart of Mermaid", .to = &options->mermaid},
+                      {.names = "--dot", .description = "As a graph of Graphviz", .to = &options->dot},
+                      {.names = "--limit",
+                       .value = Value::Text("N"),
+                       .description = "Only the last N (all)",
+                       .to = &options->limit,
+                       .bounds = Positive{}}},
+          .commands = {FileCommand(options, context)},
+          .action = [=, &context] { return Show(context, *options); },
+          .errors_as_json = &options->json};
 }
 
 }  // namespace skerry::cli

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -155,62 +154,68 @@ base::Result<int> Prune(const ImageOptions& options) {
   return 0;
 }
 
-using Action = base::Result<int> (*)(const ImageOptions&);
-
-int Run(Action action, const ImageOptions& options) {
-  const auto exit_code = action(options);
-  return exit_code ? *exit_code : ReportError(exit_code.error());
+Argument NameArgument(ImageOptions& options, const std::string& description) {
+  return {.name = "name",
+          .value = Value::Text("NAME"),
+          .description = description,
+          .to = &options.name,
+          .need = Need::kRequired};
 }
 
-void AddName(CLI::App& command, ImageOptions& options, const std::string& description) {
-  command.add_option("name", options.name, description)->required()->option_text("NAME");
+Option JsonOption(ImageOptions& options, const std::string& description) {
+  return {.names = "--json", .description = description, .to = &options.json};
 }
 
-void AddImport(CLI::App& image, const std::shared_ptr<ImageOptions>& options, int& exit_code) {
-  CLI::App* command = image.add_subcommand("import", "Unpack a root file system and give it a name");
-  AddName(*command, *options, "What to call it, like debian:12; an image that has the name loses it");
-  command
-      ->add_option("file", options->path,
-                   "A tar archive of a root file system, what docker save wrote, or an OCI image layout (archive or "
-                   "directory); gzip and zstd are recognised")
-      ->required()
-      ->option_text("FILE");
-  command->add_option("--max-size", options->max_gigabytes, "What it may unpack to at most (20)")
-      ->check(CLI::Range(1U, 10'000U))
-      ->option_text("GB");
-  command->add_flag("--json", options->json, "Print the image as an object");
-  command->footer(
-      "Devices, fifos and sockets are left out; set-id bits, owners and extended attributes are dropped. An archive\n"
-      "with a name that leads out of the tree is refused as a whole.\n\n"
-      "Examples:\n"
-      "  docker save debian:12 -o debian.tar && skerry image import debian:12 debian.tar\n"
-      "  docker export my-container | zstd > my.tar.zst; skerry image import mine my.tar.zst\n"
-      "  skerry image import alpine alpine-minirootfs-3.20.0-x86_64.tar.gz");
-  command->callback([options, &exit_code] { exit_code = Run(Import, *options); });
+Command ImportCommand() {
+  auto options = std::make_shared<ImageOptions>();
+  return {.name = "import",
+          .description = "Unpack a root file system and give it a name",
+          .footer =
+              "Devices, fifos and sockets are left out; set-id bits, owners and extended attributes are dropped. An "
+              "archive\n"
+              "with a name that leads out of the tree is refused as a whole.\n\n"
+              "Examples:\n"
+              "  docker save debian:12 -o debian.tar && skerry image import debian:12 debian.tar\n"
+              "  docker export my-container | zstd > my.tar.zst; skerry image import mine my.tar.zst\n"
+              "  skerry image import alpine alpine-minirootfs-3.20.0-x86_64.tar.gz",
+          .arguments = {NameArgument(*options, "What to call it, like debian:12; an image that has the name loses it"),
+                        {.name = "file",
+                         .value = Value::File(),
+                         .description = "A tar archive of a root file system, what docker save wrote, or an OCI image "
+                                        "layout (archive or directory); gzip and zstd are recognised",
+                         .to = &options->path,
+                         .need = Need::kRequired}},
+          .options = {{.names = "--max-size",
+                       .value = Value::Text("GB"),
+                       .description = "What it may unpack to at most (20)",
+                       .to = &options->max_gigabytes,
+                       .bounds = Range{.least = 1U, .most = 10'000U}},
+                      JsonOption(*options, "Print the image as an object")},
+          .action = [=] { return Import(*options); }};
 }
 
 }  // namespace
 
-void AddImageCommand(CLI::App& app, int& exit_code) {
+Command ImageCommand() {
   auto options = std::make_shared<ImageOptions>();
-  CLI::App* image = app.add_subcommand("image", "Import, list and remove root file systems for sandboxes");
-  image->require_subcommand(1);
-  AddImport(*image, options, exit_code);
-
-  CLI::App* list = image->add_subcommand("list", "List the images of this user");
-  list->add_flag("--json", options->json, "As an array of objects");
-  list->footer("Example:\n  skerry image list --json");
-  list->callback([options, &exit_code] { exit_code = Run(List, *options); });
-
-  CLI::App* remove = image->add_subcommand("remove", "Remove an image; files in use go when their user has ended");
-  AddName(*remove, *options, "The image");
-  remove->footer("Example:\n  skerry image remove debian:12");
-  remove->callback([options, &exit_code] { exit_code = Run(Remove, *options); });
-
-  CLI::App* prune = image->add_subcommand("prune", "Remove files that no image needs, and interrupted imports");
-  prune->add_flag("--json", options->json, "As an object");
-  prune->footer("Example:\n  skerry image prune");
-  prune->callback([options, &exit_code] { exit_code = Run(Prune, *options); });
+  return {.name = "image",
+          .description = "Import, list and remove root file systems for sandboxes",
+          .commands = {ImportCommand(),
+                       {.name = "list",
+                        .description = "List the images of this user",
+                        .footer = "Example:\n  skerry image list --json",
+                        .options = {JsonOption(*options, "As an array of objects")},
+                        .action = [=] { return List(*options); }},
+                       {.name = "remove",
+                        .description = "Remove an image; files in use go when their user has ended",
+                        .footer = "Example:\n  skerry image remove debian:12",
+                        .arguments = {NameArgument(*options, "The image")},
+                        .action = [=] { return Remove(*options); }},
+                       {.name = "prune",
+                        .description = "Remove files that no image needs, and interrupted imports",
+                        .footer = "Example:\n  skerry image prune",
+                        .options = {JsonOption(*options, "As an object")},
+                        .action = [=] { return Prune(*options); }}}};
 }
 
 }  // namespace skerry::cli

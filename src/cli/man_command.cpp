@@ -6,8 +6,6 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/printable.hpp"
 #include "cli/archive_files.hpp"
 #include "cli/command.hpp"
@@ -60,18 +58,24 @@ base::Result<int> Man(const CommandDefinition& root, const ManOptions& options) 
 
 }  // namespace
 
-void AddManCommand(CLI::App& app, int& exit_code) {
+Command ManCommand(const Command& root) {
   auto options = std::make_shared<ManOptions>();
-  CLI::App* man = app.add_subcommand("man", "Print the manual page of a command, or write those of all");
-  man->add_option("command", options->command, "The command, like session create; skerry itself without")
-      ->option_text("COMMAND...");
-  man->add_option("--all", options->directory, "Write the pages of all commands to files in DIR")->option_text("DIR");
-  man->footer(
-      "The page is source for man: to read it, give it to man, as below.\n\n"
-      "Examples:\n"
-      "  skerry man run | man -l -\n"
-      "  skerry man --all ~/.local/share/man/man1 && man skerry-session-create");
-  man->callback([&app, options, &exit_code] { exit_code = Conclude(Man(DefinitionsOf(app), *options), Form::kText); });
+  return {.name = "man",
+          .description = "Print the manual page of a command, or write those of all",
+          .footer =
+              "The page is source for man: to read it, give it to man, as below.\n\n"
+              "Examples:\n"
+              "  skerry man run | man -l -\n"
+              "  skerry man --all ~/.local/share/man/man1 && man skerry-session-create",
+          .arguments = {{.name = "command",
+                         .value = Value::Text("COMMAND..."),
+                         .description = "The command, like session create; skerry itself without",
+                         .to = &options->command}},
+          .options = {{.names = "--all",
+                       .value = Value::Directory(),
+                       .description = "Write the pages of all commands to files in DIR",
+                       .to = &options->directory}},
+          .action = [=, &root] { return Man(DefinitionsOf(root), *options); }};
 }
 
 }  // namespace skerry::cli

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -133,30 +132,39 @@ base::Result<int> Examine(const RiskOptions& options, const Context& context) {
 
 }  // namespace
 
-void AddRiskCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command RiskCommand(const Context& context) {
   auto options = std::make_shared<RiskOptions>();
-  CLI::App* risk = app.add_subcommand("risk", "Say how risky a piece of code is, and why; nothing is run");
-  risk->add_option("code", options->code, "The code, or - to read it from stdin")->option_text("CODE|-");
-  risk->add_option("-f,--file", options->files,
-                   "Read the code from FILE; its extension tells the language; several may be given")
-      ->option_text("FILE...");
-  risk->add_option("-l,--language", options->language, "python (default), javascript, shell or browser")
-      ->option_text("LANGUAGE");
-  risk->add_option("--fail-on", options->fail_on, "Exit with 1 from this level on: safe, low, medium, high or critical")
-      ->option_text("LEVEL");
-  risk->add_flag("--rules", options->rules, "List every rule with its level");
-  risk->add_flag("--json", options->json, "As an object, or as a list of them for several files");
-  risk->footer(
-      "Examples:\n"
-      "  skerry risk 'import os; os.system(\"ls\")'\n"
-      "  skerry risk --language shell 'curl https://example.com/x.sh | sh'\n"
-      "  skerry risk --fail-on high -f tools/*.py        # in a pre-commit hook\n"
-      "  echo 'eval(x)' | skerry risk --json -\n\n"
-      "Exit codes: 0, or 1 with --fail-on; 125 when the code cannot be read.");
-  risk->callback([=, &context, &exit_code] {
-    const auto result = Examine(*options, context);
-    exit_code = result ? *result : ReportError(result.error());
-  });
+  return {.name = "risk",
+          .description = "Say how risky a piece of code is, and why; nothing is run",
+          .footer =
+              "Examples:\n"
+              "  skerry risk 'import os; os.system(\"ls\")'\n"
+              "  skerry risk --language shell 'curl https://example.com/x.sh | sh'\n"
+              "  skerry risk --fail-on high -f tools/*.py        # in a pre-commit hook\n"
+              "  echo 'eval(x)' | skerry risk --json -\n\n"
+              "Exit codes: 0, or 1 with --fail-on; 125 when the code cannot be read.",
+          .arguments = {{.name = "code",
+                         .value = Value::Text("CODE|-"),
+                         .description = "The code, or - to read it from stdin",
+                         .to = &options->code}},
+          .options = {{.names = "-f,--file",
+                       .value = Value::File("FILE..."),
+                       .description = "Read the code from FILE; its extension tells the language; several may be given",
+                       .to = &options->files,
+                       .following = Following::kAny},
+                      {.names = "-l,--language",
+                       .value = Value::OneOf("LANGUAGE", {"python", "javascript", "shell", "browser"}),
+                       .description = "python (default), javascript, shell or browser",
+                       .to = &options->language},
+                      {.names = "--fail-on",
+                       .value = Value::OneOf("LEVEL", {"safe", "low", "medium", "high", "critical"}),
+                       .description = "Exit with 1 from this level on: safe, low, medium, high or critical",
+                       .to = &options->fail_on},
+                      {.names = "--rules", .description = "List every rule with its level", .to = &options->rules},
+                      {.names = "--json",
+                       .description = "As an object, or as a list of them for several files",
+                       .to = &options->json}},
+          .action = [=, &context] { return Examine(*options, context); }};
 }
 
 }  // namespace skerry::cli

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -87,75 +87,121 @@ int Run(const RunOptions& options, const Context& context) {
   return ReportError(exit_code.error());
 }
 
+std::vector<Option> OptionsInto(RunOptions& options) {
+  return {{.names = "-f,--file",
+           .value = Value::File(),
+           .description = "Read the code from FILE; its extension tells the language",
+           .to = &options.source.file},
+          {.names = "-l,--language",
+           .value = Value::OneOf("LANGUAGE", {"python", "javascript", "shell"}),
+           .description = "python (default), javascript or shell",
+           .to = &options.language},
+          {.names = "-t,--timeout",
+           .value = Value::Text("SECONDS"),
+           .description = "Seconds until the whole process tree is ended, 1 to 300 (30)",
+           .to = &options.timeout},
+          {.names = "-m,--memory",
+           .value = Value::Text("MB"),
+           .description = "Memory for all processes together, from 16 (512)",
+           .to = &options.memory},
+          {.names = "--max-output",
+           .value = Value::Text("MB"),
+           .description = "Output that is passed on (100) or kept with --json (10)",
+           .to = &options.max_output},
+          {.names = "-s,--sandbox",
+           .value = Value::OneOf("TYPE", {"auto", "native", "subprocess"}),
+           .description = "auto (default), native or subprocess; see skerry backends",
+           .to = &options.sandbox},
+          {.names = "--mode",
+           .value = Value::OneOf("MODE", {"strict", "permissive"}),
+           .description =
+               "strict (default: always isolated) or permissive (what --sandbox says, else what the risk suggests)",
+           .to = &options.mode},
+          {.names = "-w,--workspace",
+           .value = Value::Directory(),
+           .description = "Your directory as /workspace: changes are carried over when all has ended; without it an "
+                          "empty one that is burned afterwards",
+           .to = &options.workspace},
+          {.names = "--session",
+           .value = Value::Session(),
+           .description = "Run in a session of the daemon, which keeps its files and a record; see skerry session",
+           .to = &options.session},
+          {.names = "--dry-run",
+           .description = "With --workspace or --session: show what would change there, and change nothing",
+           .to = &options.dry_run},
+          {.names = "--caused-by",
+           .value = Value::Text("ID"),
+           .description = "With --session: the execution that led to this one, for the record",
+           .to = &options.caused_by},
+          {.names = "--image",
+           .value = Value::Text("NAME"),
+           .description = "Programs of an imported root file system; see skerry image --help",
+           .to = &options.image},
+          {.names = "--context",
+           .value = Value::Text("NAME"),
+           .description =
+               "Run the code as a cell of the context NAME, which keeps its variables and files; see skerry context",
+           .to = &options.context},
+          {.names = "--save-outputs",
+           .value = Value::Directory(),
+           .description = "With --context: write the pictures and HTML that a cell shows to files in DIR",
+           .to = &options.save_outputs},
+          {.names = "--tty",
+           .description = "Give the program a terminal: shells with job control, editors, prompts",
+           .to = &options.terminal},
+          {.names = "--cpu",
+           .value = Value::Text("PERCENT"),
+           .description = "Share of the CPU in percent of one core (no limit)",
+           .to = &options.cpu},
+          {.names = "--disk",
+           .value = Value::Text("MB"),
+           .description = "What may be written to the workspace, at most half of the memory (1024)",
+           .to = &options.disk},
+          {.names = "--allow-read",
+           .value = Value::File("PATH"),
+           .description = "Show a file or directory of the host, read-only, at its path",
+           .to = &options.allow_read},
+          {.names = "--allow-write",
+           .value = Value::File("PATH"),
+           .description = "Show a file or directory of the host and let it be written",
+           .to = &options.allow_write},
+          {.names = "--dangerously-allow",
+           .value = Value::File("PATH"),
+           .description = "Accept a path of the two options above that is refused as dangerous",
+           .to = &options.dangerously_allow},
+          {.names = "--allow-domain",
+           .value = Value::Text("DOMAIN"),
+           .description = "Let the sandbox reach this domain (not in this version)",
+           .to = &options.allowed_domains},
+          {.names = "-y,--yes",
+           .description = "Run without asking what is risky; what the policy refuses stays refused",
+           .to = &options.yes},
+          {.names = "--json",
+           .description = "Print one result object instead of passing the output through",
+           .to = &options.json}};
+}
+
 }  // namespace
 
-void AddRunCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command RunCommand(const Context& context) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* run = app.add_subcommand(
-      "run", "Run code in a sandbox of its own, or in a session; stdout, stderr and exit code pass through");
-  run->add_option("code", options->source.code, "The code, or - to read it from stdin")->option_text("CODE|-");
-  run->add_option("-f,--file", options->source.file, "Read the code from FILE; its extension tells the language")
-      ->option_text("FILE");
-  run->add_option("-l,--language", options->language, "python (default), javascript or shell")->option_text("LANGUAGE");
-  run->add_option("-t,--timeout", options->timeout, "Seconds until the whole process tree is ended, 1 to 300 (30)")
-      ->option_text("SECONDS");
-  run->add_option("-m,--memory", options->memory, "Memory for all processes together, from 16 (512)")
-      ->option_text("MB");
-  run->add_option("--max-output", options->max_output, "Output that is passed on (100) or kept with --json (10)")
-      ->option_text("MB");
-  run->add_option("-s,--sandbox", options->sandbox, "auto (default), native or subprocess; see skerry backends")
-      ->option_text("TYPE");
-  run->add_option("--mode", options->mode,
-                  "strict (default: always isolated) or permissive (what --sandbox says, else what the risk suggests)")
-      ->option_text("MODE");
-  run->add_option("-w,--workspace", options->workspace,
-                  "Your directory as /workspace: changes are carried over when all has ended; without it an empty one "
-                  "that is burned afterwards")
-      ->option_text("DIR");
-  run->add_option("--session", options->session,
-                  "Run in a session of the daemon, which keeps its files and a record; see skerry session")
-      ->option_text("SESSION");
-  run->add_flag("--dry-run", options->dry_run,
-                "With --workspace or --session: show what would change there, and change nothing");
-  run->add_option("--caused-by", options->caused_by,
-                  "With --session: the execution that led to this one, for the record")
-      ->option_text("ID");
-  run->add_option("--image", options->image, "Programs of an imported root file system; see skerry image --help")
-      ->option_text("NAME");
-  run->add_option("--context", options->context,
-                  "Run the code as a cell of the context NAME, which keeps its variables and files; see skerry context")
-      ->option_text("NAME");
-  run->add_option("--save-outputs", options->save_outputs,
-                  "With --context: write the pictures and HTML that a cell shows to files in DIR")
-      ->option_text("DIR");
-  run->add_flag("--tty", options->terminal, "Give the program a terminal: shells with job control, editors, prompts");
-  run->add_option("--cpu", options->cpu, "Share of the CPU in percent of one core (no limit)")->option_text("PERCENT");
-  run->add_option("--disk", options->disk, "What may be written to the workspace, at most half of the memory (1024)")
-      ->option_text("MB");
-  run->add_option("--allow-read", options->allow_read, "Show a file or directory of the host, read-only, at its path")
-      ->option_text("PATH")
-      ->allow_extra_args(false);
-  run->add_option("--allow-write", options->allow_write, "Show a file or directory of the host and let it be written")
-      ->option_text("PATH")
-      ->allow_extra_args(false);
-  run->add_option("--dangerously-allow", options->dangerously_allow,
-                  "Accept a path of the two options above that is refused as dangerous")
-      ->option_text("PATH")
-      ->allow_extra_args(false);
-  run->add_option("--allow-domain", options->allowed_domains, "Let the sandbox reach this domain (not in this version)")
-      ->option_text("DOMAIN")
-      ->allow_extra_args(false);
-  run->add_flag("-y,--yes", options->yes, "Run without asking what is risky; what the policy refuses stays refused");
-  run->add_flag("--json", options->json, "Print one result object instead of passing the output through");
-  run->footer(
-      "Examples:\n"
-      "  skerry run 'print(6*7)'\n"
-      "  echo 'console.log(1)' | skerry run -l javascript -\n"
-      "  skerry run -l shell --timeout 5 --workspace ./project 'make test'\n"
-      "  skerry run --session work -l shell 'ls -l'\n"
-      "  skerry run --context analysis 'x = 6'; skerry run --context analysis 'x * 7'\n\n"
-      "Exit codes: the program's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.");
-  run->callback([=, &context, &exit_code] { exit_code = Run(*options, context); });
+  return {
+      .name = "run",
+      .description = "Run code in a sandbox of its own, or in a session; stdout, stderr and exit code pass through",
+      .footer =
+          "Examples:\n"
+          "  skerry run 'print(6*7)'\n"
+          "  echo 'console.log(1)' | skerry run -l javascript -\n"
+          "  skerry run -l shell --timeout 5 --workspace ./project 'make test'\n"
+          "  skerry run --session work -l shell 'ls -l'\n"
+          "  skerry run --context analysis 'x = 6'; skerry run --context analysis 'x * 7'\n\n"
+          "Exit codes: the program's own; 124 timeout, 125 Skerry failed, 126 refused, 137 out of memory or killed.",
+      .arguments = {{.name = "code",
+                     .value = Value::Text("CODE|-"),
+                     .description = "The code, or - to read it from stdin",
+                     .to = &options->source.code}},
+      .options = OptionsInto(*options),
+      .action = [=, &context] { return Run(*options, context); }};
 }
 
 }  // namespace skerry::cli

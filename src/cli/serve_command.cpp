@@ -6,13 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "cli/run_options.hpp"
 #include "cli/sessions_of.hpp"
 #include "cli/signal_watch.hpp"
-#include "cli/terminal.hpp"
 #include "config/show.hpp"
 #include "os/machine.hpp"
 #include "transport/daemon/daemon.hpp"
@@ -140,7 +137,7 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
   return options;
 }
 
-base::Status Serve(const Context& context, const ServeOptions& options) {
+base::Result<int> Serve(const Context& context, const ServeOptions& options) {
   std::vector<config::Override> overrides;
   const auto add = [&](const std::optional<std::string>& value, const char* path, const char* flag) {
     if (value) overrides.push_back({path, *value, flag});
@@ -157,38 +154,52 @@ base::Status Serve(const Context& context, const ServeOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(const auto registry, context.WarmBackends());
   SKERRY_ASSIGN_OR_RETURN(auto daemon, DaemonOptionsOf(context, loaded.config.sandbox));
   daemon.host.configuration = config::ShowJson(loaded);
-  return transport::daemon::Serve(*registry, std::move(daemon), signals.interrupt_fd());
+  SKERRY_RETURN_IF_ERROR(transport::daemon::Serve(*registry, std::move(daemon), signals.interrupt_fd()));
+  return 0;
+}
+
+std::vector<Option> OptionsInto(ServeOptions& options) {
+  return {{.names = "--socket",
+           .value = Value::File("PATH"),
+           .description = "Unix socket, for you alone (~/.skerry/run/skerry.sock)",
+           .to = &options.socket},
+          {.names = "--listen",
+           .value = Value::Text("HOST:PORT"),
+           .description = "Listen on TCP as well, for those who have a token; :PORT is loopback, port 0 is any",
+           .to = &options.listen},
+          {.names = "--tls-certificate",
+           .value = Value::File(),
+           .description = "Serve TLS on TCP with this certificate (PEM)",
+           .to = &options.certificate},
+          {.names = "--tls-key",
+           .value = Value::File(),
+           .description = "The key of the certificate (PEM)",
+           .to = &options.key},
+          {.names = "--log-level",
+           .value = Value::OneOf("LEVEL", {"error", "warning", "notice", "info", "debug"}),
+           .description = "error, warning, notice, info (each request and run) or debug",
+           .to = &options.log_level},
+          {.names = "--log-format",
+           .value = Value::OneOf("FORMAT", {"text", "json"}),
+           .description = "text, or json: one object for each line",
+           .to = &options.log_format}};
 }
 
 }  // namespace
 
-void AddServeCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command ServeCommand(const Context& context) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* serve = app.add_subcommand("serve", "Run the daemon: sessions, executions and files over HTTP");
-  serve->add_option("--socket", options->socket, "Unix socket, for you alone (~/.skerry/run/skerry.sock)")
-      ->option_text("PATH");
-  serve
-      ->add_option("--listen", options->listen,
-                   "Listen on TCP as well, for those who have a token; :PORT is loopback, port 0 is any")
-      ->option_text("HOST:PORT");
-  serve->add_option("--tls-certificate", options->certificate, "Serve TLS on TCP with this certificate (PEM)")
-      ->option_text("FILE");
-  serve->add_option("--tls-key", options->key, "The key of the certificate (PEM)")->option_text("FILE");
-  serve->add_option("--log-level", options->log_level, "error, warning, notice, info (each request and run) or debug")
-      ->option_text("LEVEL");
-  serve->add_option("--log-format", options->log_format, "text, or json: one object for each line")
-      ->option_text("FORMAT");
-  serve->footer(
-      "Examples:\n"
-      "  skerry serve\n"
-      "  skerry serve --listen 127.0.0.1:8080\n\n"
-      "SIGTERM and SIGINT end it: requests under way get ten seconds, then every sandbox is ended. Sessions and their "
-      "files\n"
-      "stay. With systemd: packaging/skerry.service, with or without skerry.socket.");
-  serve->callback([=, &context, &exit_code] {
-    const auto served = Serve(context, *options);
-    exit_code = served ? 0 : ReportError(served.error());
-  });
+  return {.name = "serve",
+          .description = "Run the daemon: sessions, executions and files over HTTP",
+          .footer =
+              "Examples:\n"
+              "  skerry serve\n"
+              "  skerry serve --listen 127.0.0.1:8080\n\n"
+              "SIGTERM and SIGINT end it: requests under way get ten seconds, then every sandbox is ended. "
+              "Sessions and their files\n"
+              "stay. With systemd: packaging/skerry.service, with or without skerry.socket.",
+          .options = OptionsInto(*options),
+          .action = [=, &context] { return Serve(context, *options); }};
 }
 
 }  // namespace skerry::cli

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -132,45 +131,61 @@ base::Result<int> Check(const Context& context, const SessionCommandOptions& opt
 
 }  // namespace
 
-void AddSessionCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command SessionCommand(const Context& context) {
   auto options = std::make_shared<SessionCommandOptions>();
-  CLI::App* session = app.add_subcommand("session", "Workspaces that stay, and the record of what happened in them");
-  session->require_subcommand(1);
-  using Action = base::Result<int> (*)(const Context&, const SessionCommandOptions&);
-  const auto add = [&](const char* name, const char* what, Action action) {
-    CLI::App* command = session->add_subcommand(name, what);
-    command->add_flag("--json", options->json, "Print JSON");
-    command->callback([=, &context, &exit_code] {
-      const auto done = action(context, *options);
-      exit_code = done ? *done : ReportError(done.error());
-    });
-    return command;
-  };
-  const auto with_name = [&](CLI::App* command) {
-    command->add_option("session", options->name, "Its name")->option_text("SESSION")->required();
-    return command;
-  };
-  const SessionGroup group{.app = *session, .context = context, .exit_code = exit_code};
-  AddSessionCreate(group);
-  add("list", "The sessions that are there", List);
-  with_name(add("show", "How it is set up, and what it takes of its space", Show));
-  add("delete", "End sessions and what runs in them: their files go", Delete)
-      ->add_option("sessions", options->names, "Their names")
-      ->option_text("SESSION...")
-      ->required();
-  AddSessionLife(group);
-  with_name(add("diff", "What the last run that changed something did, as a unified diff", Diff));
-  with_name(add("undo", "Take back what the last run that changed something did", Undo))
-      ->add_flag("--force", options->force, "Also where files were changed since");
-  with_name(add("check", "Compare the files with the record of them", Check));
-  session->footer(
-      "Sessions are the daemon's: skerry serve, or the one that SKERRY_URL names.\n\n"
-      "Examples:\n"
-      "  skerry session create work\n"
-      "  skerry run --session work -l shell 'echo hello > note.txt'\n"
-      "  skerry exec work -- ls -l\n"
-      "  skerry session diff work; skerry session undo work\n"
-      "  skerry history work");
+  const Argument name = SessionNameArgument(options->name);
+  const Option json = {.names = "--json", .description = "Print JSON", .to = &options->json};
+  return {.name = "session",
+          .description = "Workspaces that stay, and the record of what happened in them",
+          .footer =
+              "Sessions are the daemon's: skerry serve, or the one that SKERRY_URL names.\n\n"
+              "Examples:\n"
+              "  skerry session create work\n"
+              "  skerry run --session work -l shell 'echo hello > note.txt'\n"
+              "  skerry exec work -- ls -l\n"
+              "  skerry session diff work; skerry session undo work\n"
+              "  skerry history work",
+          .commands = {SessionCreateCommand(context),
+                       {.name = "list",
+                        .description = "The sessions that are there",
+                        .options = {json},
+                        .action = [=, &context] { return List(context, *options); }},
+                       {.name = "show",
+                        .description = "How it is set up, and what it takes of its space",
+                        .arguments = {name},
+                        .options = {json},
+                        .action = [=, &context] { return Show(context, *options); }},
+                       {.name = "delete",
+                        .description = "End sessions and what runs in them: their files go",
+                        .arguments = {{.name = "sessions",
+                                       .value = Value::Session("SESSION..."),
+                                       .description = "Their names",
+                                       .to = &options->names,
+                                       .need = Need::kRequired}},
+                        .options = {json},
+                        .action = [=, &context] { return Delete(context, *options); }},
+                       SessionExtendCommand(context),
+                       SessionPauseCommand(context),
+                       SessionResumeCommand(context),
+                       SessionStopCommand(context),
+                       {.name = "diff",
+                        .description = "What the last run that changed something did, as a unified diff",
+                        .arguments = {name},
+                        .options = {json},
+                        .action = [=, &context] { return Diff(context, *options); }},
+                       {.name = "undo",
+                        .description = "Take back what the last run that changed something did",
+                        .arguments = {name},
+                        .options = {json,
+                                    {.names = "--force",
+                                     .description = "Also where files were changed since",
+                                     .to = &options->force}},
+                        .action = [=, &context] { return Undo(context, *options); }},
+                       {.name = "check",
+                        .description = "Compare the files with the record of them",
+                        .arguments = {name},
+                        .options = {json},
+                        .action = [=, &context] { return Check(context, *options); }}}};
 }
 
 }  // namespace skerry::cli

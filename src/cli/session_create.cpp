@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/answer.hpp"
 #include "cli/assignments.hpp"
 #include "cli/daemon_client.hpp"
@@ -90,50 +88,80 @@ base::Result<int> Create(const Context& context, const CreateOptions& options) {
   return 0;
 }
 
-void AddLimits(CLI::App& create, CreateOptions& options) {
-  create.add_option("--memory", options.memory, "Memory for all its processes together, from 16")->option_text("MB");
-  create.add_option("--cpu", options.cpu, "Share of the CPU in percent of one core; 0 is no limit")
-      ->option_text("PERCENT");
-  create.add_option("--disk", options.disk, "What may be written to its workspace")->option_text("MB");
-  create.add_option("--pids", options.pids, "Processes and threads at once")->option_text("N");
-  create.add_option("--timeout", options.timeout, "Of a run that asks for no other, 1 to 300")->option_text("SECONDS");
-  create.add_option("--ttl", options.ttl, "Until it is removed with its files")->option_text("SECONDS");
-  create.add_option("--idle", options.idle, "Without a run, until its sandbox is given back")->option_text("SECONDS");
+std::vector<Option> OptionsInto(CreateOptions& options) {
+  return {{.names = "--mode",
+           .value = Value::OneOf("MODE", {"per-session", "shared", "disabled"}),
+           .description = "per-session (a sandbox while it is in use), shared (one for all sessions), or disabled",
+           .to = &options.mode},
+          {.names = "--backend",
+           .value = Value::OneOf("TYPE", {"native", "subprocess"}),
+           .description = "What isolates it; see skerry backends",
+           .to = &options.backend},
+          {.names = "--image",
+           .value = Value::Text("NAME"),
+           .description = "Programs of an imported root file system; see skerry image --help",
+           .to = &options.image},
+          {.names = "--memory",
+           .value = Value::Text("MB"),
+           .description = "Memory for all its processes together, from 16",
+           .to = &options.memory},
+          {.names = "--cpu",
+           .value = Value::Text("PERCENT"),
+           .description = "Share of the CPU in percent of one core; 0 is no limit",
+           .to = &options.cpu},
+          {.names = "--disk",
+           .value = Value::Text("MB"),
+           .description = "What may be written to its workspace",
+           .to = &options.disk},
+          {.names = "--pids",
+           .value = Value::Text("N"),
+           .description = "Processes and threads at once",
+           .to = &options.pids},
+          {.names = "--timeout",
+           .value = Value::Text("SECONDS"),
+           .description = "Of a run that asks for no other, 1 to 300",
+           .to = &options.timeout},
+          {.names = "--ttl",
+           .value = Value::Text("SECONDS"),
+           .description = "Until it is removed with its files",
+           .to = &options.ttl},
+          {.names = "--idle",
+           .value = Value::Text("SECONDS"),
+           .description = "Without a run, until its sandbox is given back",
+           .to = &options.idle},
+          {.names = "--env",
+           .value = Value::Text("NAME=VALUE"),
+           .description = "A variable for what runs in it; may be repeated",
+           .to = &options.environment},
+          {.names = "--label,--metadata",
+           .value = Value::Text("KEY=VALUE"),
+           .description = "Something to find it by; may be repeated",
+           .to = &options.metadata},
+          {.names = "--from",
+           .value = Value::Directory(),
+           .description = "Refused: the daemon has sandbox.workspace.source",
+           .to = &options.source,
+           .visibility = Visibility::kHidden},
+          {.names = "--json", .description = "Print JSON", .to = &options.json}};
 }
 
 }  // namespace
 
-void AddSessionCreate(const SessionGroup& group) {
+Command SessionCreateCommand(const Context& context) {
   auto options = std::make_shared<CreateOptions>();
-  CLI::App* create = group.app.add_subcommand("create", "Make a session; its name is printed");
-  create->add_option("name", options->name, "Its name; one is made up without")->option_text("NAME");
-  create
-      ->add_option("--mode", options->mode,
-                   "per-session (a sandbox while it is in use), shared (one for all sessions), or disabled")
-      ->option_text("MODE");
-  create->add_option("--backend", options->backend, "What isolates it; see skerry backends")->option_text("TYPE");
-  create->add_option("--image", options->image, "Programs of an imported root file system; see skerry image --help")
-      ->option_text("NAME");
-  AddLimits(*create, *options);
-  create->add_option("--env", options->environment, "A variable for what runs in it; may be repeated")
-      ->option_text("NAME=VALUE")
-      ->allow_extra_args(false);
-  create->add_option("--label,--metadata", options->metadata, "Something to find it by; may be repeated")
-      ->option_text("KEY=VALUE")
-      ->allow_extra_args(false);
-  create->add_option("--from", options->source, "Refused: the daemon has sandbox.workspace.source")
-      ->option_text("DIR")
-      ->group("");
-  create->add_flag("--json", options->json, "Print JSON");
-  create->footer(
-      "What is not said is as the configuration of the daemon says.\n\n"
-      "Examples:\n"
-      "  skerry session create work\n"
-      "  skerry session create --memory 1024 --ttl 3600 --label owner=ci --env LANG=C.UTF-8");
-  create->callback([options, group] {
-    const auto done = Create(group.context, *options);
-    group.exit_code = done ? *done : ReportError(done.error());
-  });
+  return {.name = "create",
+          .description = "Make a session; its name is printed",
+          .footer =
+              "What is not said is as the configuration of the daemon says.\n\n"
+              "Examples:\n"
+              "  skerry session create work\n"
+              "  skerry session create --memory 1024 --ttl 3600 --label owner=ci --env LANG=C.UTF-8",
+          .arguments = {{.name = "name",
+                         .value = Value::Text("NAME"),
+                         .description = "Its name; one is made up without",
+                         .to = &options->name}},
+          .options = OptionsInto(*options),
+          .action = [=, &context] { return Create(context, *options); }};
 }
 
 }  // namespace skerry::cli

@@ -3,8 +3,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/answer.hpp"
 #include "cli/daemon_client.hpp"
 #include "cli/session_parts.hpp"
@@ -36,27 +34,41 @@ base::Result<int> Change(const Context& context, const LifeOptions& options, con
   return 0;
 }
 
+// All that they have in common; each has its options for itself.
+Command LifeCommand(const Context& context, const std::string& verb, const std::string& description,
+                    const std::shared_ptr<LifeOptions>& options = std::make_shared<LifeOptions>()) {
+  return {.name = verb,
+          .description = description,
+          .footer = "Example:\n  skerry session " + verb + " work",
+          .arguments = {SessionNameArgument(options->name)},
+          .options = {{.names = "--json", .description = "Print JSON", .to = &options->json}},
+          .action = [=, &context] { return Change(context, *options, verb); }};
+}
+
 }  // namespace
 
-void AddSessionLife(const SessionGroup& group) {
+Command SessionExtendCommand(const Context& context) {
   auto options = std::make_shared<LifeOptions>();
-  const auto add = [&](const std::string& verb, const char* what) {
-    CLI::App* command = group.app.add_subcommand(verb, what);
-    command->add_option("session", options->name, "Its name")->option_text("SESSION")->required();
-    command->add_flag("--json", options->json, "Print JSON");
-    command->callback([options, group, verb] {
-      const auto done = Change(group.context, *options, verb);
-      group.exit_code = done ? *done : ReportError(done.error());
-    });
-    return command;
-  };
-  CLI::App* extend = add("extend", "Let it live longer: so many seconds from now on");
-  extend->add_option("ttl", options->ttl, "Seconds from now, up to a year")->option_text("SECONDS")->required();
-  extend->footer("Example:\n  skerry session extend work 86400");
-  add("pause", "Stop its processes where they are; they use no CPU")->footer("Example:\n  skerry session pause work");
-  add("resume", "Let its processes go on")->footer("Example:\n  skerry session resume work");
-  add("stop", "End what runs and give its sandbox back now; the files stay")
-      ->footer("Example:\n  skerry session stop work");
+  Command extend = LifeCommand(context, "extend", "Let it live longer: so many seconds from now on", options);
+  extend.footer += " 86400";
+  extend.arguments.push_back({.name = "ttl",
+                              .value = Value::Text("SECONDS"),
+                              .description = "Seconds from now, up to a year",
+                              .to = &options->ttl,
+                              .need = Need::kRequired});
+  return extend;
+}
+
+Command SessionPauseCommand(const Context& context) {
+  return LifeCommand(context, "pause", "Stop its processes where they are; they use no CPU");
+}
+
+Command SessionResumeCommand(const Context& context) {
+  return LifeCommand(context, "resume", "Let its processes go on");
+}
+
+Command SessionStopCommand(const Context& context) {
+  return LifeCommand(context, "stop", "End what runs and give its sandbox back now; the files stay");
 }
 
 }  // namespace skerry::cli

@@ -11,6 +11,11 @@ namespace skerry::cli {
 
 using Json = nlohmann::ordered_json;
 
+Argument SessionNameArgument(std::string& name) {
+  return {
+      .name = "session", .value = Value::Session(), .description = "Its name", .to = &name, .need = Need::kRequired};
+}
+
 Json SessionForPeople(Json session) {
   if (NumberIn(session, "running") > 0) session["state"] = "busy";
   const Json usage = ObjectIn(session, "usage");

@@ -10,16 +10,15 @@
 
 namespace skerry::cli {
 
-// Where commands are added, and what they need.
-struct SessionGroup {
-  CLI::App& app;
-  const Context& context;
-  int& exit_code;
-};
+// Those that have files of their own.
+Command SessionCreateCommand(const Context& context);
+Command SessionExtendCommand(const Context& context);
+Command SessionPauseCommand(const Context& context);
+Command SessionResumeCommand(const Context& context);
+Command SessionStopCommand(const Context& context);
 
-// Each adds its commands.
-void AddSessionCreate(const SessionGroup& group);  // create
-void AddSessionLife(const SessionGroup& group);    // extend, pause, resume, stop
+// Which session.
+Argument SessionNameArgument(std::string& name);
 
 // What `skerry session show` tells: a session of the contract, with what it takes of its space beside the rest, and
 // busy as its state when something runs in it.

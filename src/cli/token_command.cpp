@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.hpp"
@@ -116,50 +115,77 @@ base::Result<int> Revoke(const Context& context, const TokenOptions& options) {
   return 0;
 }
 
-void AddCreateOptions(CLI::App& create, TokenOptions& options) {
-  create.add_option("--name", options.name, "What it is for, in words for people")->option_text("NAME");
-  create.add_option("--scope", options.scopes, "read, run (which includes it; the default), approve, or admin (all)")
-      ->option_text("SCOPE")
-      ->allow_extra_args(false);
-  create.add_option("--tenant", options.tenant, "Whose sessions it may touch; its own without")->option_text("TENANT");
-  create.add_option("--ttl", options.ttl, "Until it is over; it never is without")->option_text("SECONDS");
-  create.add_option("--requests-per-second", options.requests_per_second, "As the daemon's configuration says without")
-      ->option_text("N");
-  create.add_option("--concurrent-runs", options.concurrent_runs, "As the daemon's configuration says without")
-      ->option_text("N");
-  create.add_option("--sessions", options.sessions, "As the daemon's configuration says without")->option_text("N");
-  create.footer(
-      "The secret is printed on stdout, once.\n\n"
-      "Examples:\n"
-      "  skerry token create --name ci --scope run --ttl 86400\n"
-      "  SKERRY_URL=https://host:8443 SKERRY_TOKEN=$(skerry token create --name laptop) skerry session list");
+Command CreateCommand(const std::shared_ptr<TokenOptions>& options, const Option& json, const Context& context) {
+  return {.name = "create",
+          .description = "Make a token, and print its secret",
+          .footer =
+              "The secret is printed on stdout, once.\n\n"
+              "Examples:\n"
+              "  skerry token create --name ci --scope run --ttl 86400\n"
+              "  SKERRY_URL=https://host:8443 SKERRY_TOKEN=$(skerry token create --name laptop) skerry session list",
+          .options = {json,
+                      {.names = "--name",
+                       .value = Value::Text("NAME"),
+                       .description = "What it is for, in words for people",
+                       .to = &options->name},
+                      {.names = "--scope",
+                       .value = Value::OneOf("SCOPE", {"read", "run", "approve", "admin"}),
+                       .description = "read, run (which includes it; the default), approve, or admin (all)",
+                       .to = &options->scopes},
+                      {.names = "--tenant",
+                       .value = Value::Text("TENANT"),
+                       .description = "Whose sessions it may touch; its own without",
+                       .to = &options->tenant},
+                      {.names = "--ttl",
+                       .value = Value::Text("SECONDS"),
+                       .description = "Until it is over; it never is without",
+                       .to = &options->ttl},
+                      {.names = "--requests-per-second",
+                       .value = Value::Text("N"),
+                       .description = "As the daemon's configuration says without",
+                       .to = &options->requests_per_second},
+                      {.names = "--concurrent-runs",
+                       .value = Value::Text("N"),
+                       .description = "As the daemon's configuration says without",
+                       .to = &options->concurrent_runs},
+                      {.names = "--sessions",
+                       .value = Value::Text("N"),
+                       .description = "As the daemon's configuration says without",
+                       .to = &options->sessions}},
+          .action = [=, &context] { return Create(context, *options); },
+          .errors_as_json = &options->json};
 }
 
 }  // namespace
 
-void AddTokenCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command TokenCommand(const Context& context) {
   auto options = std::make_shared<TokenOptions>();
-  CLI::App* token = app.add_subcommand("token", "Say who may ask the daemon over TCP");
-  token->require_subcommand(1);
-  using Action = base::Result<int> (*)(const Context&, const TokenOptions&);
-  const auto add = [&](const char* name, const char* what, Action action) {
-    CLI::App* command = token->add_subcommand(name, what);
-    command->add_flag("--json", options->json, "As an object");
-    command->callback([=, &context, &exit_code] {
-      exit_code = Conclude(action(context, *options), options->json ? Form::kJson : Form::kText);
-    });
-    return command;
-  };
-  AddCreateOptions(*add("create", "Make a token, and print its secret", Create), *options);
-  add("list", "The tokens that were made", List)->footer("Example:\n  skerry token list --json");
-  CLI::App* revoke = add("revoke", "Let a token count no longer", Revoke);
-  revoke->add_option("id", options->id, "Its id, not the secret")->required()->option_text("ID");
-  revoke->footer("Example:\n  skerry token revoke tok_0123456789abcdef");
-  token->footer(
-      "Examples:\n"
-      "  skerry token create --name ci --scope run --ttl 86400\n"
-      "  skerry token list\n"
-      "  skerry token revoke ID");
+  const Option json = {.names = "--json", .description = "As an object", .to = &options->json};
+  return {.name = "token",
+          .description = "Say who may ask the daemon over TCP",
+          .footer =
+              "Examples:\n"
+              "  skerry token create --name ci --scope run --ttl 86400\n"
+              "  skerry token list\n"
+              "  skerry token revoke ID",
+          .commands = {CreateCommand(options, json, context),
+                       {.name = "list",
+                        .description = "The tokens that were made",
+                        .footer = "Example:\n  skerry token list --json",
+                        .options = {json},
+                        .action = [=, &context] { return List(context, *options); },
+                        .errors_as_json = &options->json},
+                       {.name = "revoke",
+                        .description = "Let a token count no longer",
+                        .footer = "Example:\n  skerry token revoke tok_0123456789abcdef",
+                        .arguments = {{.name = "id",
+                                       .value = Value::Text("ID"),
+                                       .description = "Its id, not the secret",
+                                       .to = &options->id,
+                                       .need = Need::kRequired}},
+                        .options = {json},
+                        .action = [=, &context] { return Revoke(context, *options); },
+                        .errors_as_json = &options->json}}};
 }
 
 }  // namespace skerry::cli

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -67,27 +66,35 @@ base::Result<int> Top(const Context& context, const TopCommandOptions& wanted) {
 
 }  // namespace
 
-void AddTopCommand(CLI::App& app, const Context& context, int& exit_code) {
+Command TopCommand(const Context& context) {
   auto options = std::make_shared<TopCommandOptions>();
-  CLI::App* top = app.add_subcommand("top", "Show what sandboxes use, as it changes");
-  top->add_option("--session", options->session, "Only that of this session")->option_text("SESSION");
-  top->add_option("--sort", options->sort, "By cpu (the default), memory, pids, disk, network or age")
-      ->option_text("KEY");
-  top->add_option("--interval", options->interval, "Seconds between two looks (1)")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->option_text("SECONDS");
-  top->add_flag("--once", options->once, "Print the table once, and end");
-  top->add_flag("--json", options->json, "Print an array of objects once, and end");
-  top->footer(
-      "Keys: c m p d n a sort, arrows or j k select, Enter tells more, K ends what runs in the selected one, q quits, "
-      "? helps.\n"
-      "Without a terminal the table is printed once.\n\n"
-      "Examples:\n"
-      "  skerry top --sort memory\n"
-      "  skerry top --json | jq '.[] | select(.usage.cpu_percent > 80) | .session_id'");
-  top->callback([options, &context, &exit_code] {
-    exit_code = Conclude(Top(context, *options), options->json ? Form::kJson : Form::kText);
-  });
+  return {
+      .name = "top",
+      .description = "Show what sandboxes use, as it changes",
+      .footer =
+          "Keys: c m p d n a sort, arrows or j k select, Enter tells more, K ends what runs in the selected one, q "
+          "quits, ? helps.\n"
+          "Without a terminal the table is printed once.\n\n"
+          "Examples:\n"
+          "  skerry top --sort memory\n"
+          "  skerry top --json | jq '.[] | select(.usage.cpu_percent > 80) | .session_id'",
+      .options = {{.names = "--session",
+                   .value = Value::Session(),
+                   .description = "Only that of this session",
+                   .to = &options->session},
+                  {.names = "--sort",
+                   .value = Value::OneOf("KEY", {"cpu", "memory", "pids", "disk", "network", "age"}),
+                   .description = "By cpu (the default), memory, pids, disk, network or age",
+                   .to = &options->sort},
+                  {.names = "--interval",
+                   .value = Value::Text("SECONDS"),
+                   .description = "Seconds between two looks (1)",
+                   .to = &options->interval,
+                   .bounds = Range{.least = 0.1, .most = 3600.0}},
+                  {.names = "--once", .description = "Print the table once, and end", .to = &options->once},
+                  {.names = "--json", .description = "Print an array of objects once, and end", .to = &options->json}},
+      .action = [=, &context] { return Top(context, *options); },
+      .errors_as_json = &options->json};
 }
 
 }  // namespace skerry::cli

@@ -1,20 +1,19 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 
 namespace skerry::cli {
 
-void AddVersionCommand(CLI::App& app, int& exit_code) {
+Command VersionCommand() {
   auto json = std::make_shared<bool>(false);
-  CLI::App* version = app.add_subcommand("version", "Print the version");
-  version->add_flag("--json", *json, "As an object");
-  version->callback([=, &exit_code] {
-    Print(*json ? "{\"version\":\"" SKERRY_VERSION "\"}\n" : "skerry " SKERRY_VERSION "\n");
-    exit_code = 0;
-  });
+  return {.name = "version",
+          .description = "Print the version",
+          .options = {{.names = "--json", .description = "As an object", .to = json.get()}},
+          .action = [json] {
+            Print(*json ? "{\"version\":\"" SKERRY_VERSION "\"}\n" : "skerry " SKERRY_VERSION "\n");
+            return 0;
+          }};
 }
 
 }  // namespace skerry::cli

@@ -262,18 +262,18 @@ NodeId SyntaxTree::Child(NodeId id, std::uint8_t field) const {
   std::uint32_t count = 0;
   for (NodeId child = FirstChild(id); child != kNoNode && count < kChildrenWithFields;
        child = NextSibling(child), ++count)
-    if (nodes_[child].field == field) return child;
+    if ((*this)[child].field == field) return child;
   return kNoNode;
 }
 
 NodeId SyntaxTree::FirstNamedChild(NodeId id) const {
   const NodeId child = FirstChild(id);
-  return child == kNoNode || nodes_[child].named ? child : NextNamedSibling(child);
+  return child == kNoNode || (*this)[child].named ? child : NextNamedSibling(child);
 }
 
 NodeId SyntaxTree::NextNamedSibling(NodeId id) const {
   NodeId next = NextSibling(id);
-  while (next != kNoNode && !nodes_[next].named) next = NextSibling(next);
+  while (next != kNoNode && !(*this)[next].named) next = NextSibling(next);
   return next;
 }
 

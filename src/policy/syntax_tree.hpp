@@ -44,6 +44,9 @@ struct Node {
 };
 
 // Refers to the text it was made of.
+//
+// A tree that is not complete has no nodes, and every tree may be asked about nodes that it does not have, kNoNode
+// included: they are of no kind, without text, parent and children.
 class SyntaxTree {
  public:
   // Never fails. What is longer than kMaxBytes, or takes the parser too long, is a tree without nodes that is not
@@ -56,16 +59,17 @@ class SyntaxTree {
   [[nodiscard]] std::size_t error_bytes() const { return error_bytes_; }
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
-  [[nodiscard]] const Node& operator[](NodeId id) const { return nodes_[id]; }
+  [[nodiscard]] const Node& operator[](NodeId id) const { return id < nodes_.size() ? nodes_[id] : kNothing; }
   [[nodiscard]] std::string_view TextOf(NodeId id) const {
-    return text_.substr(nodes_[id].begin, nodes_[id].end - nodes_[id].begin);
+    const Node& node = (*this)[id];
+    return text_.substr(node.begin, node.end - node.begin);
   }
 
   // The first child, and the next one of the same parent; kNoNode when there is none.
-  [[nodiscard]] NodeId FirstChild(NodeId id) const { return id + 1 < nodes_[id].after ? id + 1 : kNoNode; }
+  [[nodiscard]] NodeId FirstChild(NodeId id) const { return id + 1 < (*this)[id].after ? id + 1 : kNoNode; }
   [[nodiscard]] NodeId NextSibling(NodeId id) const {
-    const Node& node = nodes_[id];
-    return node.parent != kNoNode && node.after < nodes_[node.parent].after ? node.after : kNoNode;
+    const Node& node = (*this)[id];
+    return node.parent != kNoNode && node.after < (*this)[node.parent].after ? node.after : kNoNode;
   }
   // The child with this field. Only the first 64 children of a node have their fields.
   [[nodiscard]] NodeId Child(NodeId id, std::uint8_t field) const;
@@ -77,6 +81,8 @@ class SyntaxTree {
   static SyntaxTree ParseWhole(const Vocabulary& vocabulary, std::string_view text);
   void Append(const SyntaxTree& other, std::uint32_t offset);
   void Take(const TSTree* tree, const Vocabulary& vocabulary);
+
+  static constexpr Node kNothing{};
 
   std::string_view text_;
   std::vector<Node> nodes_;

@@ -115,9 +115,38 @@ TEST(SyntaxTreeTest, ATextAcrossTheMiddleIsOneText) {
 TEST(SyntaxTreeTest, AListAcrossTheMiddleIsOneList) {
   std::string text = "x = [\n";
   for (int at = 0; at < 20'000; ++at) text += "f(a),\n\n";
-  const SyntaxTree tree = Parse(text + "]\n");
+  text += "]\n";
+  const SyntaxTree tree = Parse(text);
+  ASSERT_TRUE(tree.complete());
   EXPECT_FALSE(tree.has_errors());
   EXPECT_EQ(tree.NextNamedSibling(tree.FirstNamedChild(0)), kNoNode);
+}
+
+void ExpectNothingAt(const SyntaxTree& tree, NodeId id) {
+  EXPECT_EQ(tree[id].kind, kOther);
+  EXPECT_EQ(tree[id].parent, kNoNode);
+  EXPECT_FALSE(tree[id].named);
+  EXPECT_EQ(tree.TextOf(id), "");
+  EXPECT_EQ(tree.FirstChild(id), kNoNode);
+  EXPECT_EQ(tree.NextSibling(id), kNoNode);
+  EXPECT_EQ(tree.Child(id, kFunction), kNoNode);
+  EXPECT_EQ(tree.FirstNamedChild(id), kNoNode);
+  EXPECT_EQ(tree.NextNamedSibling(id), kNoNode);
+}
+
+TEST(SyntaxTreeTest, ATreeThatIsNotCompleteCanBeAsked) {
+  const std::string text(SyntaxTree::kMaxBytes + 1, ' ');
+  const SyntaxTree tree = Parse(text);
+  ASSERT_FALSE(tree.complete());
+  EXPECT_EQ(tree.size(), 0U);
+  EXPECT_FALSE(tree.has_errors());
+  EXPECT_EQ(tree.text(), text);
+  for (const NodeId id : {NodeId{0}, NodeId{1}, kNoNode}) ExpectNothingAt(tree, id);
+}
+
+TEST(SyntaxTreeTest, ANodeThatIsNotThereCanBeAskedAbout) {
+  const SyntaxTree tree = Parse("f(a)\n");
+  for (const NodeId id : {tree.size(), tree.size() + 1, kNoNode}) ExpectNothingAt(tree, id);
 }
 
 TEST(SyntaxTreeTest, WhatWouldTakeTooMuchMemoryIsLeft) {

@@ -24,19 +24,26 @@ Lead Classify(unsigned char byte) {
 
 // Length of the well-formed sequence at the front of `text`, 0 when there is none.
 std::size_t SequenceLength(std::string_view text) {
-  const Lead lead = Classify(static_cast<unsigned char>(text.front()));
-  if (lead.length == 0 || lead.length > text.size()) return 0;
-  std::uint32_t point = lead.bits;
-  for (std::size_t i = 1; i < lead.length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0U) != 0x80U) return 0;
-    point = (point << 6U) | (byte & 0x3FU);
-  }
-  const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
-  return point < lead.minimum || point > 0x10FFFF || surrogate ? 0 : lead.length;
+  const auto first = FirstUtf8Character(text);
+  return first ? first->length : 0;
 }
 
 }  // namespace
+
+std::optional<Utf8Character> FirstUtf8Character(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  const Lead lead = Classify(static_cast<unsigned char>(text.front()));
+  if (lead.length == 0 || lead.length > text.size()) return std::nullopt;
+  std::uint32_t point = lead.bits;
+  for (std::size_t i = 1; i < lead.length; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xC0U) != 0x80U) return std::nullopt;
+    point = (point << 6U) | (byte & 0x3FU);
+  }
+  const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+  if (point < lead.minimum || point > 0x10FFFF || surrogate) return std::nullopt;
+  return Utf8Character{.point = point, .length = lead.length};
+}
 
 bool IsValidUtf8(std::string_view text) {
   while (!text.empty()) {

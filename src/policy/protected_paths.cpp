@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <ranges>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -249,7 +249,8 @@ bool IsHook(const FoldedPath& path, InGitDirectory in_git_directory) {
   return names.size() > 1 && Lists(kHookDirectories, names[names.size() - 2].name) && Lists(kHookNames, file.name);
 }
 
-using RulesByName = std::unordered_multimap<std::string_view, const Rule*>;
+// The rules of one name in the order of the table: the first that fits gives the reason.
+using RulesByName = std::multimap<std::string_view, const Rule*>;
 
 // Every name of every changed path is looked up, so the lists are not searched each time.
 const RulesByName& Index() {

@@ -93,10 +93,16 @@ std::vector<core::Finding> Report::Findings() const {
     locator.Locate(each.place, finding);
     findings.push_back(std::move(finding));
   }
-  std::ranges::sort(findings, {}, [](const core::Finding& each) {
-    return std::tuple(-static_cast<int>(each.level), !each.reject, each.line, each.column, std::string_view(each.rule));
-  });
+  SortByGravity(findings);
   return findings;
+}
+
+void SortByGravity(std::vector<core::Finding>& findings) {
+  // Bytes that are not UTF-8 have no column of their own, so that one rule can find two things at one place.
+  std::ranges::sort(findings, {}, [](const core::Finding& each) {
+    return std::tuple(-static_cast<int>(each.level), !each.reject, each.line, each.column, std::string_view(each.rule),
+                      std::string_view(each.text));
+  });
 }
 
 }  // namespace skerry::policy

@@ -65,6 +65,9 @@ class Report {
   bool needs_browser_ = false;
 };
 
+// By gravity, then by place; nothing is left to chance: what compares equal is the same.
+void SortByGravity(std::vector<core::Finding>& findings);
+
 // A module or a name that stands for the automation of a browser.
 bool IsBrowserName(std::string_view name);
 

@@ -98,9 +98,7 @@ void RiskPolicy::ApplyRules(core::RiskAssessment& assessment) const {
     finding.level = *level;
     kept.push_back(std::move(finding));
   }
-  std::ranges::sort(kept, {}, [](const core::Finding& each) {
-    return std::tuple(-static_cast<int>(each.level), !each.reject, each.line, each.column, std::string_view(each.rule));
-  });
+  SortByGravity(kept);
   assessment.findings = std::move(kept);
 }
 

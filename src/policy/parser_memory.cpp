@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kStep = 16;
 constexpr std::size_t kChunk = std::size_t{256} << 10U;
 
-thread_local ParserMemory* current = nullptr;
-
 // A few chunks are kept: getting them anew costs more than what is done in them for a short text. Thread-safe.
 class SpareChunks {
  public:
@@ -55,6 +53,7 @@ void* OrAbort(void* block) {
 }
 
 void* AllocateHere(std::size_t bytes) {
+  ParserMemory* current = ParserMemory::Current();
   return current != nullptr ? current->Allocate(bytes) : OrAbort(std::malloc(bytes));
 }
 
@@ -65,10 +64,12 @@ void* AllocateZeroed(std::size_t count, std::size_t size) {
 }
 
 void* ReallocateHere(void* block, std::size_t bytes) {
+  ParserMemory* current = ParserMemory::Current();
   return current != nullptr ? current->Reallocate(block, bytes) : OrAbort(std::realloc(block, bytes));
 }
 
 void FreeHere(void* block) {
+  ParserMemory* current = ParserMemory::Current();
   current != nullptr ? current->Free(block) : std::free(block);
 }
 
@@ -94,14 +95,16 @@ std::size_t CapacityOf(const void* block) {
 
 }  // namespace
 
+constinit thread_local ParserMemory* ParserMemory::current_ = nullptr;
+
 ParserMemory::ParserMemory(std::size_t limit) : limit_(limit) {
   static std::once_flag once;
   std::call_once(once, [] { ts_set_allocator(AllocateHere, AllocateZeroed, ReallocateHere, FreeHere); });
-  current = this;
+  current_ = this;
 }
 
 ParserMemory::~ParserMemory() {
-  current = nullptr;
+  current_ = nullptr;
   for (void* chunk : chunks_) Spare().Give(chunk);
   while (large_ != nullptr) std::free(std::exchange(large_, large_->after));
 }
@@ -111,13 +114,25 @@ void ParserMemory::Count(std::size_t bytes) {
   if (used_ > limit_ && limited_) std::longjmp(way_out_, 1);
 }
 
-void* ParserMemory::Large(std::size_t bytes) {
-  Count(bytes);
+// A block of its own, so that the sanitizers see its ends.
+void* ParserMemory::AddBlock(std::size_t bytes) {
   auto* header = static_cast<Header*>(OrAbort(std::malloc(sizeof(Header) + bytes)));
   *header = {.before = nullptr, .after = large_, .unused = 0, .bytes = bytes};
   if (large_ != nullptr) large_->before = header;
   large_ = header;
   return header + 1;
+}
+
+void ParserMemory::RemoveBlock(void* block) {
+  Header* header = static_cast<Header*>(block) - 1;
+  (header->before != nullptr ? header->before->after : large_) = header->after;
+  if (header->after != nullptr) header->after->before = header->before;
+  std::free(header);
+}
+
+void* ParserMemory::Large(std::size_t bytes) {
+  Count(bytes);
+  return AddBlock(bytes);
 }
 
 void* ParserMemory::Allocate(std::size_t bytes) {
@@ -151,11 +166,8 @@ void ParserMemory::Free(void* block) {
     first = block;
     return;
   }
-  Header* header = static_cast<Header*>(block) - 1;
-  (header->before != nullptr ? header->before->after : large_) = header->after;
-  if (header->after != nullptr) header->after->before = header->before;
   used_ -= capacity;
-  std::free(header);
+  RemoveBlock(block);
 }
 
 void* ParserMemory::Reallocate(void* block, std::size_t bytes) {
@@ -168,4 +180,39 @@ void* ParserMemory::Reallocate(void* block, std::size_t bytes) {
   return larger;
 }
 
+void* ParserMemory::AllocateForScanner(std::size_t bytes) {
+  void* block = AddBlock(bytes);
+  std::memset(block, 0, bytes);
+  return block;
+}
+
+void* ParserMemory::ReallocateForScanner(void* block, std::size_t bytes) {
+  void* other = AllocateForScanner(bytes);
+  if (block == nullptr) return other;
+  std::memcpy(other, block, std::min(bytes, CapacityOf(block)));
+  FreeOfScanner(block);
+  return other;
+}
+
+void ParserMemory::FreeOfScanner(void* block) {
+  if (block == nullptr) return;
+  RemoveBlock(block);
+}
+
 }  // namespace skerry::policy
+
+// Declared for the scanners in third_party/tree-sitter/scanner_memory.h. A scanner lives within a run of the parser.
+extern "C" {
+
+void* skerry_scanner_allocate(std::size_t count, std::size_t size) {
+  return skerry::policy::ParserMemory::Current()->AllocateForScanner(count * size);
+}
+
+void* skerry_scanner_reallocate(void* block, std::size_t bytes) {
+  return skerry::policy::ParserMemory::Current()->ReallocateForScanner(block, bytes);
+}
+
+void skerry_scanner_free(void* block) {
+  skerry::policy::ParserMemory::Current()->FreeOfScanner(block);
+}
+}

@@ -19,6 +19,9 @@ class ParserMemory {
   ParserMemory& operator=(const ParserMemory&) = delete;
   ~ParserMemory();
 
+  // Of this thread; nullptr when there is none.
+  [[nodiscard]] static ParserMemory* Current() { return current_; }
+
   // Where to go when the limit is reached: the caller does `if (setjmp(memory.way_out())) return …` in a function whose
   // locals need no destructor, calls the parser from there, and then Open().
   [[nodiscard]] std::jmp_buf& way_out() { return way_out_; }
@@ -29,12 +32,21 @@ class ParserMemory {
   void* Reallocate(void* block, std::size_t bytes);
   void Free(void* block);
 
+  // The same for the scanner of the grammar, which has far fewer blocks; zeroed and not limited.
+  void* AllocateForScanner(std::size_t bytes);
+  void* ReallocateForScanner(void* block, std::size_t bytes);
+  void FreeOfScanner(void* block);
+
  private:
   struct Header;
   static constexpr std::size_t kClasses = 65;  // of 16 bytes each; larger blocks are each their own
 
-  void* Large(std::size_t bytes);
   void Count(std::size_t bytes);
+  void* Large(std::size_t bytes);
+  void* AddBlock(std::size_t bytes);
+  void RemoveBlock(void* block);
+
+  static constinit thread_local ParserMemory* current_;
 
   std::size_t limit_;
   std::size_t used_ = 0;
@@ -43,7 +55,7 @@ class ParserMemory {
   char* next_ = nullptr;  // of the current chunk
   char* end_ = nullptr;
   std::vector<void*> chunks_;
-  Header* large_ = nullptr;                // a list of all large blocks
+  Header* large_ = nullptr;                // a list of all large blocks, and of the scanner's
   std::array<void*, kClasses> free_ = {};  // lists of blocks by size
 };
 

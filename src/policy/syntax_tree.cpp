@@ -5,9 +5,6 @@
 #include <string>
 #include <thread>
 
-#if __has_feature(address_sanitizer)
-#include <sanitizer/lsan_interface.h>
-#endif
 #include <tree_sitter/api.h>
 
 #include "base/thread_time.hpp"
@@ -78,15 +75,6 @@ const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes)
   *bytes = at < text.size() ? static_cast<std::uint32_t>(text.size() - at) : 0;
   return *bytes == 0 ? "" : text.data() + at;
 }
-
-// What the scanners of the grammars allocate themselves is lost when the parser is left; that is a few bytes.
-#if __has_feature(address_sanitizer)
-using Scanners = __lsan::ScopedDisabler;
-#else
-struct Scanners {
-  Scanners() {}  // not trivial, so that the variable is used
-};
-#endif
 
 struct Parsed {
   TSParser* parser;
@@ -178,7 +166,6 @@ SyntaxTree SyntaxTree::ParseWhole(const Vocabulary& vocabulary, std::string_view
   SyntaxTree result;
   result.text_ = text;
   if (text.size() > kMaxBytes) return result;
-  const Scanners scanners;
   ParserMemory memory(kFreeMemory + kMemoryPerByte * text.size());
   Budget budget(text.size());
   const auto [parser, tree] = ParseText(vocabulary.grammar_, text, budget, memory);

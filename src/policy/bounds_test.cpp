@@ -163,6 +163,12 @@ TEST(BoundsTest, WhatIsDeepInAShellIsFoundOrNotAnalysed) {
        {"here-documents", kShell, Times(kTenThousand, "cat <<A\nx\nA\n") + "rm -rf /\n"}});
 }
 
+// Each level can be read in two ways, and the parser goes through what it has by recursion.
+TEST(BoundsTest, WhatIsDeepAndAmbiguousDoesNotExhaustTheStack) {
+  for (const char* opener : {"{a:", "({a,", "(a,", "[{a=", "a<b>("})
+    EXPECT_GE(LevelOf(kJavaScript, Times(kMegabyte / 3, opener) + "\n)"), RiskLevel::kMedium) << opener;
+}
+
 // At its end the parser tries every way to read a pipeline that breaks off.
 TEST(BoundsTest, APipelineThatBreaksOffIsNotMultipliedOut) {
   for (const char* end : {"rm -rf /", "rm -rf / | (\n", "rm -rf / | '\n", "rm -rf / |\n"})

@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t kStep = 16;
 constexpr std::size_t kChunk = std::size_t{256} << 10U;
 
+// A node of the parser's stack. It goes through them by recursion, so their number is the depth that it may reach: what
+// fits into a thread's stack, also with the larger frames of a sanitizer. Ordinary code needs some hundreds.
+constexpr std::size_t kStackNode = 232;
+constexpr std::size_t kMostStackNodes = 32'768;
+constexpr std::size_t kStackNodeClass = (kStackNode + kStep - 1) / kStep;
+
 // A few chunks are kept: getting them anew costs more than what is done in them for a short text. Thread-safe.
 class SpareChunks {
  public:
@@ -111,7 +117,7 @@ ParserMemory::~ParserMemory() {
 
 void ParserMemory::Count(std::size_t bytes) {
   used_ += bytes;
-  if (used_ > limit_ && limited_) std::longjmp(way_out_, 1);
+  if (used_ > limit_ && limited_) Leave();
 }
 
 // A block of its own, so that the sanitizers see its ends.
@@ -138,6 +144,7 @@ void* ParserMemory::Large(std::size_t bytes) {
 void* ParserMemory::Allocate(std::size_t bytes) {
   const std::size_t size_class = std::max<std::size_t>((bytes + kStep - 1) / kStep, 1);
   if (size_class >= kClasses) return Large(bytes);
+  if (size_class == kStackNodeClass && ++stack_nodes_ > kMostStackNodes && limited_) Leave();
   void*& first = free_.at(size_class);
   if (first != nullptr) {
     void* block = first;
@@ -161,6 +168,7 @@ void ParserMemory::Free(void* block) {
   if (block == nullptr) return;
   const std::size_t capacity = CapacityOf(block);
   if (capacity <= (kClasses - 1) * kStep) {
+    if (capacity == kStackNodeClass * kStep) --stack_nodes_;
     void*& first = free_.at(capacity / kStep);
     std::memcpy(block, &first, sizeof first);
     first = block;

@@ -22,7 +22,7 @@ class ParserMemory {
   // Of this thread; nullptr when there is none.
   [[nodiscard]] static ParserMemory* Current() { return current_; }
 
-  // Where to go when the limit is reached: the caller does `if (setjmp(memory.way_out())) return …` in a function whose
+  // Where to go when a limit is passed: the caller does `if (setjmp(memory.way_out())) return …` in a function whose
   // locals need no destructor, calls the parser from there, and then Open().
   [[nodiscard]] std::jmp_buf& way_out() { return way_out_; }
   // From now on there is no limit: nothing leaves by the way out any more.
@@ -41,6 +41,7 @@ class ParserMemory {
   struct Header;
   static constexpr std::size_t kClasses = 65;  // of 16 bytes each; larger blocks are each their own
 
+  [[noreturn]] void Leave() { std::longjmp(way_out_, 1); }
   void Count(std::size_t bytes);
   void* Large(std::size_t bytes);
   void* AddBlock(std::size_t bytes);
@@ -50,6 +51,7 @@ class ParserMemory {
 
   std::size_t limit_;
   std::size_t used_ = 0;
+  std::size_t stack_nodes_ = 0;  // blocks of that size
   bool limited_ = true;
   std::jmp_buf way_out_{};
   char* next_ = nullptr;  // of the current chunk

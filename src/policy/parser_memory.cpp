@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kStep = 16;
 constexpr std::size_t kChunk = std::size_t{256} << 10U;
 
+// The head of an array of the parser's. It makes one like that, outside of everything else, for each error that it
+// recovers from: the summary of the states that it could go back to. It then searches its tables, which shows neither
+// in memory nor in what is read.
+constexpr std::size_t kSummary = 16;
+
 // A node of the parser's stack. It goes through them by recursion, so their number is the depth that it may reach: what
 // fits into a thread's stack, also with the larger frames of a sanitizer. Ordinary code needs some hundreds.
 constexpr std::size_t kStackNode = 232;
@@ -103,7 +108,7 @@ std::size_t CapacityOf(const void* block) {
 
 constinit thread_local ParserMemory* ParserMemory::current_ = nullptr;
 
-ParserMemory::ParserMemory(std::size_t limit) : limit_(limit) {
+ParserMemory::ParserMemory(ParserLimits limits) : limits_(limits), leave_at_(limits.work + limits.work / 4) {
   static std::once_flag once;
   std::call_once(once, [] { ts_set_allocator(AllocateHere, AllocateZeroed, ReallocateHere, FreeHere); });
   current_ = this;
@@ -117,7 +122,7 @@ ParserMemory::~ParserMemory() {
 
 void ParserMemory::Count(std::size_t bytes) {
   used_ += bytes;
-  if (used_ > limit_ && limited_) Leave();
+  if (used_ > limits_.memory && limited_) Leave();
 }
 
 // A block of its own, so that the sanitizers see its ends.
@@ -142,6 +147,7 @@ void* ParserMemory::Large(std::size_t bytes) {
 }
 
 void* ParserMemory::Allocate(std::size_t bytes) {
+  Spend(bytes == kSummary ? kWorkOfARecovery : bytes);
   const std::size_t size_class = std::max<std::size_t>((bytes + kStep - 1) / kStep, 1);
   if (size_class >= kClasses) return Large(bytes);
   if (size_class == kStackNodeClass && ++stack_nodes_ > kMostStackNodes && limited_) Leave();
@@ -189,8 +195,10 @@ void* ParserMemory::Reallocate(void* block, std::size_t bytes) {
 }
 
 void* ParserMemory::AllocateForScanner(std::size_t bytes) {
+  Spend(bytes);
   void* block = AddBlock(bytes);
   std::memset(block, 0, bytes);
+  scanner_bytes_ += bytes;
   return block;
 }
 
@@ -204,6 +212,7 @@ void* ParserMemory::ReallocateForScanner(void* block, std::size_t bytes) {
 
 void ParserMemory::FreeOfScanner(void* block) {
   if (block == nullptr) return;
+  scanner_bytes_ -= CapacityOf(block);
   RemoveBlock(block);
 }
 

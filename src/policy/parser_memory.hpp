@@ -1,20 +1,35 @@
-// The memory of one run of the parser, and its end: what takes more than it may is left at once. The parser can be
-// asked to stop between two steps only, and some of its steps cost memory and time that grow with the square of the
-// text.
+// What one run of the parser may take, memory, work and depth, and its end: what takes more is left at once. The parser
+// can be asked to stop between two steps only, and some of its steps cost memory and time that grow with the square of
+// the text.
+//
+// Work is counted, never timed: the same text takes the same work on every machine, under every load and sanitizer.
 #pragma once
 
 #include <array>
 #include <csetjmp>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace skerry::policy {
+
+// The unit of work is what it takes to allocate and use one byte. The others are what takes as long, or longer:
+// measured on the worst texts that were found, see docs/design/0005.
+inline constexpr std::uint64_t kWorkOfACharacter = 4;      // read by the lexer, every time it is
+inline constexpr std::uint64_t kWorkOfSteps = 256;         // from one call of the progress function to the next
+inline constexpr std::uint64_t kWorkOfARecovery = 4096;    // from an error: the parser looks at every row of its tables
+inline constexpr std::size_t kScannerBytesPerWork = 1024;  // that a scanner has, and goes through for every token
+
+struct ParserLimits {
+  std::size_t memory;  // in bytes, at one time
+  std::uint64_t work;
+};
 
 // While it lives, the parser's memory in this thread comes from here; then all of it is gone, so nothing of the parser
 // may be used or deleted afterwards.
 class ParserMemory {
  public:
-  explicit ParserMemory(std::size_t limit);
+  explicit ParserMemory(ParserLimits limits);
   ParserMemory(const ParserMemory&) = delete;
   ParserMemory& operator=(const ParserMemory&) = delete;
   ~ParserMemory();
@@ -32,16 +47,28 @@ class ParserMemory {
   void* Reallocate(void* block, std::size_t bytes);
   void Free(void* block);
 
-  // The same for the scanner of the grammar, which has far fewer blocks; zeroed and not limited.
+  // The same for the scanner of the grammar, which has far fewer blocks; zeroed. Its memory is not limited, but what it
+  // has makes every character more work.
   void* AllocateForScanner(std::size_t bytes);
   void* ReallocateForScanner(void* block, std::size_t bytes);
   void FreeOfScanner(void* block);
+
+  // Work that shows in no block. These may not come back.
+  void SpendOnCharacter() { Spend(kWorkOfACharacter + scanner_bytes_ / kScannerBytesPerWork); }
+  void SpendOnSteps() { Spend(kWorkOfSteps + kWorkOfSteps * scanner_bytes_ / kScannerBytesPerWork); }
+  [[nodiscard]] std::uint64_t work() const { return work_; }
+  // The parser is to be stopped when it asks. Until it does it may take a quarter more, then it is left.
+  [[nodiscard]] bool IsSpent() const { return work_ > limits_.work; }
 
  private:
   struct Header;
   static constexpr std::size_t kClasses = 65;  // of 16 bytes each; larger blocks are each their own
 
   [[noreturn]] void Leave() { std::longjmp(way_out_, 1); }
+  void Spend(std::uint64_t work) {
+    work_ += work;
+    if (work_ > leave_at_ && limited_) Leave();
+  }
   void Count(std::size_t bytes);
   void* Large(std::size_t bytes);
   void* AddBlock(std::size_t bytes);
@@ -49,8 +76,11 @@ class ParserMemory {
 
   static constinit thread_local ParserMemory* current_;
 
-  std::size_t limit_;
+  ParserLimits limits_;
+  std::uint64_t leave_at_;
+  std::uint64_t work_ = 0;
   std::size_t used_ = 0;
+  std::size_t scanner_bytes_ = 0;
   std::size_t stack_nodes_ = 0;  // blocks of that size
   bool limited_ = true;
   std::jmp_buf way_out_{};

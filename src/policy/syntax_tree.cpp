@@ -1,13 +1,14 @@
 #include "policy/syntax_tree.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include <tree_sitter/api.h>
 
-#include "base/thread_time.hpp"
+#include "base/utf8.hpp"
 #include "policy/parser_memory.hpp"
 
 extern "C" {
@@ -52,22 +53,11 @@ std::uint8_t NumberOf(std::span<const std::string_view> names, std::string_view 
   return 0;
 }
 
-// What the parser may take. Its recovery from errors can be quadratic; ordinary code needs a hundredth of this. The
-// clock is only a brake: what it stops is taken for dangerous, so a slow machine errs to the safe side.
-struct Budget {
-  explicit Budget(std::size_t bytes)
-      : checks(256 + bytes / 8),
-        until(base::ThreadTime() + std::chrono::milliseconds(250) + std::chrono::microseconds(bytes)) {}
-  std::size_t checks;
-  std::chrono::nanoseconds until;
-};
-
+// Asked by the parser between two steps.
 bool IsSpent(TSParseState* state) {
-  auto& budget = *static_cast<Budget*>(state->payload);
-  // Asking for the time is not free.
-  constexpr std::size_t kBetweenTimes = 16;
-  if (budget.checks-- == 0) return true;
-  return budget.checks % kBetweenTimes == 0 && base::ThreadTime() >= budget.until;
+  auto& memory = *static_cast<ParserMemory*>(state->payload);
+  memory.SpendOnSteps();
+  return memory.IsSpent();
 }
 
 const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes) {
@@ -76,21 +66,35 @@ const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes)
   return *bytes == 0 ? "" : text.data() + at;
 }
 
+constexpr std::int32_t kNoCharacter = -1;  // what the lexer takes for bytes that are not UTF-8
+
+// The lexer asks for every character, also when it reads one again: what it does is counted here.
+std::uint32_t Decode(const std::uint8_t* bytes, std::uint32_t length, std::int32_t* character) {
+  ParserMemory::Current()->SpendOnCharacter();
+  if (*bytes < 0x80U) {
+    *character = *bytes;
+    return 1;
+  }
+  const auto first = base::FirstUtf8Character({reinterpret_cast<const char*>(bytes), length});
+  *character = first ? static_cast<std::int32_t>(first->point) : kNoCharacter;
+  return first ? static_cast<std::uint32_t>(first->length) : 1;
+}
+
 struct Parsed {
   TSParser* parser;
   TSTree* tree;
 };
 
 // No tree when it took too much. Has no locals that need a destructor: it may be left from inside of the parser.
-Parsed ParseText(Grammar grammar, const std::string_view& text, Budget& budget, ParserMemory& memory) {
+Parsed ParseText(Grammar grammar, const std::string_view& text, ParserMemory& memory) {
   if (setjmp(memory.way_out()) != 0) return {nullptr, nullptr};
   TSParser* parser = ts_parser_new();
   if (!ts_parser_set_language(parser, LanguageOf(grammar))) return {parser, nullptr};
   const TSInput input{.payload = const_cast<std::string_view*>(&text),
                       .read = Read,
-                      .encoding = TSInputEncodingUTF8,
-                      .decode = nullptr};
-  const TSParseOptions options{.payload = &budget, .progress_callback = IsSpent};
+                      .encoding = TSInputEncodingCustom,
+                      .decode = Decode};
+  const TSParseOptions options{.payload = &memory, .progress_callback = IsSpent};
   TSTree* tree = ts_parser_parse_with_options(parser, nullptr, input, options);
   memory.Open();
   return {parser, tree};
@@ -166,9 +170,9 @@ SyntaxTree SyntaxTree::ParseWhole(const Vocabulary& vocabulary, std::string_view
   SyntaxTree result;
   result.text_ = text;
   if (text.size() > kMaxBytes) return result;
-  ParserMemory memory(kFreeMemory + kMemoryPerByte * text.size());
-  Budget budget(text.size());
-  const auto [parser, tree] = ParseText(vocabulary.grammar_, text, budget, memory);
+  ParserMemory memory({.memory = kFreeMemory + kMemoryPerByte * text.size(), .work = MostWork(text.size())});
+  const auto [parser, tree] = ParseText(vocabulary.grammar_, text, memory);
+  result.work_ = memory.work();
   if (tree != nullptr) result.Take(tree, vocabulary);
   if (parser != nullptr) ts_parser_delete(parser);
   return result;
@@ -176,25 +180,45 @@ SyntaxTree SyntaxTree::ParseWhole(const Vocabulary& vocabulary, std::string_view
 
 SyntaxTree SyntaxTree::Parse(const Vocabulary& vocabulary, std::string_view text) {
   const std::size_t half = text.size() > kSplitFrom && text.size() <= kMaxBytes ? PlaceToSplit(text) : 0;
+  std::uint64_t spent = 0;
   if (half != 0) {
-    SyntaxTree second;
-    std::jthread other([&] { second = ParseWhole(vocabulary, text.substr(half)); });
-    SyntaxTree first = ParseWhole(vocabulary, text.substr(0, half));
-    other.join();
+    auto [first, second] = ParseHalves(vocabulary, text, half);
+    spent = first.work_ + second.work_;
     // A place inside of a text, a list or a block leaves an error in the first half.
     const bool sound = first.complete_ && second.complete_ && !first.has_errors_ && !second.has_errors_;
     if (sound) {
-      first.text_ = text;
-      first.Append(second, static_cast<std::uint32_t>(half));
-      return first;
+      first.Append(second, text);
+      first.work_ = spent;
+      return std::move(first);
     }
   }
-  return ParseWhole(vocabulary, text);
+  SyntaxTree whole = ParseWhole(vocabulary, text);
+  whole.work_ += spent;
+  return whole;
 }
 
-// The other's statements become those of this one's root.
-void SyntaxTree::Append(const SyntaxTree& other, std::uint32_t offset) {
+// Each half is parsed to its end, with a budget of its own, whatever becomes of the other: what comes out does not
+// depend on which is faster, nor on whether there is a thread to have.
+std::pair<SyntaxTree, SyntaxTree> SyntaxTree::ParseHalves(const Vocabulary& vocabulary, std::string_view text,
+                                                          std::size_t half) {
+  SyntaxTree second;
+  const auto parse_second = [&] { second = ParseWhole(vocabulary, text.substr(half)); };
+  std::jthread other;
+  try {
+    other = std::jthread(parse_second);
+  } catch (const std::system_error&) {
+    parse_second();
+  }
+  SyntaxTree first = ParseWhole(vocabulary, text.substr(0, half));
+  if (other.joinable()) other.join();
+  return {std::move(first), std::move(second)};
+}
+
+// The other's statements become those of this one's root. `text` is that of both.
+void SyntaxTree::Append(const SyntaxTree& other, std::string_view text) {
   const NodeId shift = size() - 1;
+  const auto offset = static_cast<std::uint32_t>(text_.size());
+  text_ = text;
   nodes_.reserve(nodes_.size() + other.nodes_.size());
   for (NodeId id = 1; id < other.size(); ++id) {
     Node node = other.nodes_[id];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct TSTree;
@@ -49,10 +50,19 @@ struct Node {
 // included: they are of no kind, without text, parent and children.
 class SyntaxTree {
  public:
-  // Never fails. What is longer than kMaxBytes, or takes the parser too long, is a tree without nodes that is not
-  // complete.
+  // Never fails. What is longer than kMaxBytes, or takes the parser too much memory or work, is a tree without nodes
+  // that is not complete. The same text always gives the same tree: nothing here depends on time.
   static SyntaxTree Parse(const Vocabulary& vocabulary, std::string_view text);
   static constexpr std::size_t kMaxBytes = 4U << 20U;
+
+  // What the parser may take for so many bytes, in the units of parser_memory.hpp. Ordinary code takes a tenth.
+  [[nodiscard]] static constexpr std::uint64_t MostWork(std::size_t bytes) {
+    constexpr std::uint64_t kFree = 64U << 20U;
+    constexpr std::uint64_t kForAByte = 768;
+    return kFree + kForAByte * bytes;
+  }
+  // What it took. A long text may be parsed in halves and then once more as a whole.
+  [[nodiscard]] std::uint64_t work() const { return work_; }
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] bool has_errors() const { return has_errors_; }
@@ -79,13 +89,16 @@ class SyntaxTree {
 
  private:
   static SyntaxTree ParseWhole(const Vocabulary& vocabulary, std::string_view text);
-  void Append(const SyntaxTree& other, std::uint32_t offset);
+  static std::pair<SyntaxTree, SyntaxTree> ParseHalves(const Vocabulary& vocabulary, std::string_view text,
+                                                       std::size_t half);
+  void Append(const SyntaxTree& other, std::string_view text);
   void Take(const TSTree* tree, const Vocabulary& vocabulary);
 
   static constexpr Node kNothing{};
 
   std::string_view text_;
   std::vector<Node> nodes_;
+  std::uint64_t work_ = 0;
   bool complete_ = false;
   bool has_errors_ = false;
   std::size_t error_bytes_ = 0;

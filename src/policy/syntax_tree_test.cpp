@@ -1,9 +1,16 @@
 #include "policy/syntax_tree.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "policy/parser_memory.hpp"
 
 namespace skerry::policy {
 namespace {
@@ -156,6 +163,140 @@ TEST(SyntaxTreeTest, WhatWouldTakeTooMuchMemoryIsLeft) {
   EXPECT_FALSE(SyntaxTree::Parse(shell, text).complete());
   // And the next one begins anew.
   EXPECT_TRUE(SyntaxTree::Parse(shell, "ls | cat\n").complete());
+}
+
+struct Text {
+  Grammar grammar;
+  std::string text;
+};
+
+std::string Times(std::size_t bytes, std::string_view piece) {
+  std::string all;
+  while (all.size() < bytes) all += piece;
+  return all;
+}
+
+// Each is the worst, for its size, in another way: to recover, to read again, to copy what there is in one step.
+std::vector<Text> HardTexts(std::size_t bytes) {
+  return {{Grammar::kPython, Times(bytes, "{")},
+          {Grammar::kPython, Times(bytes, "*a,") + "x"},
+          {Grammar::kPython, Times(bytes, "\\\n") + Times(bytes / 4, "a<b>c")},
+          {Grammar::kPython, Times(bytes, "f'{")},
+          {Grammar::kJavaScript, "({a," + Times(bytes, "(a,\"/")},
+          {Grammar::kJavaScript, Times(bytes, "a=/")},
+          {Grammar::kTypeScript, Times(bytes, "a<b>(")},
+          {Grammar::kTypeScript, Times(bytes, "/[") + "**: "},
+          {Grammar::kShell, Times(bytes, "ls | ")},
+          {Grammar::kShell, Times(bytes / 8, "&>2>&1 eval ") + Times(bytes, "cat <<A | '")},
+          {Grammar::kShell, Times(bytes, "<<\"$a")},
+          {Grammar::kShell, Times(bytes, "&& &&::") + Times(bytes, "{")}};
+}
+
+SyntaxTree ParseHard(const Text& hard) {
+  return SyntaxTree::Parse(Vocabulary(hard.grammar, {}, {}), hard.text);
+}
+
+// A quarter more than it may, where that happens within one step of the parser, and the block that was too much.
+TEST(SyntaxTreeTest, TheWorstTextEndsWithinItsWork) {
+  constexpr std::uint64_t kOneBlock = 10'000'000;
+  std::size_t given_up = 0;
+  for (const std::size_t bytes : {1'000U, 60'000U}) {
+    for (const Text& hard : HardTexts(bytes)) {
+      const SyntaxTree tree = ParseHard(hard);
+      const std::uint64_t most = SyntaxTree::MostWork(hard.text.size());
+      EXPECT_LE(tree.work(), most + most / 4 + kOneBlock) << hard.text.substr(0, 20);
+      given_up += tree.complete() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(given_up, 3U);
+}
+
+TEST(SyntaxTreeTest, OrdinaryCodeTakesATenthOfItsWork) {
+  const std::string text =
+      Times(50'000, "def f(a, b=1):\n    return [x.y(a)[0] for x in b if not x] or {'k': a * 2}\n\n");
+  const SyntaxTree tree = Parse(text);
+  ASSERT_TRUE(tree.complete());
+  EXPECT_GT(tree.work(), text.size());
+  EXPECT_LT(tree.work(), SyntaxTree::MostWork(text.size()) / 10);
+}
+
+// What costs the parser time shows in its work, else the limit is none. These see it when another version of the parser
+// does things in another way.
+TEST(SyntaxTreeTest, RecoveringFromErrorsIsWork) {
+  constexpr std::size_t kErrors = 1'000;
+  const SyntaxTree tree = Parse(Times(kErrors * 8, "x = = 1\n"));
+  ASSERT_TRUE(tree.complete());
+  EXPECT_GT(tree.work(), kErrors * kWorkOfARecovery);
+  const SyntaxTree sound = Parse(Times(kErrors * 8, "x = - 1\n"));
+  EXPECT_LT(sound.work(), kErrors * kWorkOfARecovery / 2);
+}
+
+TEST(SyntaxTreeTest, ReadingAgainIsWork) {
+  // The scanner looks for the end of the word at each of its characters.
+  constexpr std::size_t kCharacters = 4'000;
+  static const Vocabulary shell(Grammar::kShell, {}, {});
+  const SyntaxTree tree = SyntaxTree::Parse(shell, Times(kCharacters, "&& &&::") + Times(kCharacters, "{"));
+  EXPECT_GT(tree.work(), kCharacters * kCharacters / 4 * kWorkOfACharacter);
+}
+
+TEST(SyntaxTreeTest, WhatAScannerKeepsIsWork) {
+  // One that has lost count of its here-documents goes through all of them for every token.
+  static const Vocabulary shell(Grammar::kShell, {}, {});
+  const auto work_of = [&](std::size_t bytes) {
+    return SyntaxTree::Parse(shell, Times(bytes, "cat <<A | {a,a=b ")).work();
+  };
+  EXPECT_GT(work_of(64'000), 8 * work_of(16'000));
+}
+
+auto PartsOf(const Node& node) {
+  return std::tuple(node.begin, node.end, node.parent, node.after, node.kind, node.field, node.named, node.error);
+}
+
+void ExpectSame(const SyntaxTree& one, const SyntaxTree& other) {
+  EXPECT_EQ(one.complete(), other.complete());
+  EXPECT_EQ(one.has_errors(), other.has_errors());
+  EXPECT_EQ(one.error_bytes(), other.error_bytes());
+  EXPECT_EQ(one.work(), other.work());
+  ASSERT_EQ(one.size(), other.size());
+  for (NodeId id = 0; id < one.size(); ++id) ASSERT_EQ(PartsOf(one[id]), PartsOf(other[id])) << id;
+}
+
+// Threads that do nothing but take the processor from others.
+class Load {
+ public:
+  explicit Load(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      threads_.emplace_back([this] {
+        while (!done_) ++turns_;
+      });
+  }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+  ~Load() { done_ = true; }
+
+ private:
+  std::atomic<bool> done_ = false;
+  std::atomic<std::size_t> turns_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+// To the last unit of work: that is what decides.
+TEST(SyntaxTreeTest, ABusyMachineGivesTheSameTreeForTheSameWork) {
+  const std::string statements = ManyStatements(4'000);  // parsed in halves
+  std::vector<Text> texts = HardTexts(10'000);
+  texts.push_back({Grammar::kPython, statements});
+  texts.push_back({Grammar::kPython, statements + "x = (\n\n" + statements});
+  std::vector<SyntaxTree> quiet;
+  for (const Text& text : texts) quiet.push_back(ParseHard(text));
+  const Load load(2 * std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < texts.size(); ++i) ExpectSame(quiet[i], ParseHard(texts[i]));
+}
+
+TEST(SyntaxTreeTest, WhatWasParsedBeforeChangesNothing) {
+  const std::vector<Text> texts = HardTexts(8'000);
+  std::vector<SyntaxTree> forwards;
+  for (const Text& text : texts) forwards.push_back(ParseHard(text));
+  for (std::size_t i = texts.size(); i-- > 0;) ExpectSame(forwards[i], ParseHard(texts[i]));
 }
 
 }  // namespace

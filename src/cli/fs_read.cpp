@@ -121,7 +121,7 @@ base::Status CopyLines(Incoming& answer, const LineRange& range, archive::ByteSi
 
 // As HTTP says it: the first and the last byte. Nothing at all has no words; then one byte is asked for.
 std::string RangeHeader(const ByteRange& range) {
-  const std::string first = "bytes=" + std::to_string(range.offset) + "-";
+  std::string first = "bytes=" + std::to_string(range.offset) + "-";
   if (!range.length) return first;
   const std::uint64_t behind = std::max<std::uint64_t>(*range.length, 1) - 1;
   return first + std::to_string(range.offset + std::min(behind, UINT64_MAX - range.offset));

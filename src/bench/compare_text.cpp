@@ -2,6 +2,7 @@
 
 #include "base/printable.hpp"
 #include "bench/compare.hpp"
+#include "json/text.hpp"
 
 namespace skerry::bench {
 namespace {
@@ -90,7 +91,7 @@ std::string ToJson(const Comparison& comparison) {
                        {"worse", comparison.AnyWorse()},
                        {"changes", std::move(changes)},
                        {"remarks", comparison.remarks}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json::IndentedText(object);
 }
 
 }  // namespace skerry::bench

@@ -30,7 +30,7 @@ struct SubjectFigures {
   Duration min{};
   std::size_t n = 0;
   std::size_t failures = 0;
-  std::string failure;  // what the last of them said
+  std::string failure;          // what the last of them said
   std::optional<double> ratio;  // p50 to the baseline's p50; nothing when one of them is missing
   Target target;
   std::optional<bool> met;  // nothing without a target, or when it cannot be known

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "bench/report.hpp"
+#include "json/text.hpp"
 #include "os/files.hpp"
 
 namespace skerry::bench {
@@ -183,7 +184,7 @@ std::string ToJson(const Report& report) {
       {"machine",
        {{"cpus", report.machine.cpus}, {"kernel", report.machine.kernel}, {"cgroup", report.machine.cgroup}}},
       {"groups", std::move(groups)}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json::IndentedText(object);
 }
 
 base::Result<Report> ParseReport(std::string_view text) {

@@ -28,17 +28,15 @@ SubjectFigures Judged(const SubjectResult& subject, const SubjectResult& baselin
 }
 
 Report Example() {
-  Report report = MakeReport("0.1.0", {.cpus = 2, .kernel = "6.1", .cgroup = "v2"},
-                             {{.name = "python",
-                               .title = "python print(1)",
-                               .baseline = "bare",
-                               .subjects = {Measured("bare", microseconds(16'000)),
-                                            Measured("skerry", microseconds(290), {.ratio = 0.1}),
-                                            {.name = "srt",
-                                             .failures = 3,
-                                             .failure = "exited with 1",
-                                             .failed = "exited with 1"},
-                                            {.name = "docker exec", .skipped = "no engine"}}}});
+  Report report =
+      MakeReport("0.1.0", {.cpus = 2, .kernel = "6.1", .cgroup = "v2"},
+                 {{.name = "python",
+                   .title = "python print(1)",
+                   .baseline = "bare",
+                   .subjects = {Measured("bare", microseconds(16'000)),
+                                Measured("skerry", microseconds(290), {.ratio = 0.1}),
+                                {.name = "srt", .failures = 3, .failure = "exited with 1", .failed = "exited with 1"},
+                                {.name = "docker exec", .skipped = "no engine"}}}});
   report.date = "2026-01-31T12:00:00Z";
   return report;
 }

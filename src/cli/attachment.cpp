@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/answer.hpp"
+#include "json/text.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::cli {
@@ -123,7 +124,7 @@ base::Status Attachment::TakeMessage() {
     TakeOutput(message->bytes);
     return {};
   }
-  const Json notice = Json::parse(message->bytes, nullptr, /*allow_exceptions=*/false);
+  const Json notice = json::Parse(message->bytes);
   if (TextIn(notice, "type") == "approval") {
     raw_.reset();
     asked_ = true;
@@ -150,7 +151,7 @@ void Attachment::TakeOutput(const std::string& message) {
 }
 
 base::Status Attachment::Say(const Json& words) {
-  return socket_.Send(WebSocket::Kind::kText, words.dump(), base::Deadline::Never());
+  return socket_.Send(WebSocket::Kind::kText, json::Text(words), base::Deadline::Never());
 }
 
 }  // namespace skerry::cli

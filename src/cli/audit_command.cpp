@@ -15,6 +15,7 @@
 #include "cli/command_output.hpp"
 #include "cli/sessions_of.hpp"
 #include "cli/terminal.hpp"
+#include "json/text.hpp"
 #include "watch/audit_log.hpp"
 
 namespace skerry::cli {
@@ -112,7 +113,7 @@ class Wanted {
 
   [[nodiscard]] bool Has(std::string_view line) const {
     if (since_.empty() && until_.empty() && events_.empty() && !session_) return true;
-    const Json record = Json::parse(line, nullptr, false);
+    const Json record = json::Parse(line);
     const std::string at = TextIn(record, "at");
     if (at < since_ || (!until_.empty() && at >= until_)) return false;
     if (session_ && TextIn(record, "session_id") != *session_) return false;

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -40,7 +41,7 @@ base::Result<int> List(const Context& context, bool json) {
             (availability.usable ? "usable      " : "not usable  ") + base::Printable(availability.detail) +
             (is_default ? "  (default)" : "") + "\n";
   }
-  Print(json ? rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n" : text);
+  Print(json ? json::IndentedText(rows) : text);
   return 0;
 }
 

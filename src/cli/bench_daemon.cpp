@@ -9,6 +9,7 @@
 
 #include "bench/workloads.hpp"
 #include "cli/daemon_client.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -34,7 +35,7 @@ struct Line {
 
 // From the first byte sent to the last one received.
 base::Result<std::pair<bench::Sample, Json>> Timed(Line& line, const std::string& target, const Json& body) {
-  const std::string text = body.dump();
+  const std::string text = json::Text(body);
   const auto start = Clock::now();
   SKERRY_ASSIGN_OR_RETURN(
       auto answer,
@@ -42,14 +43,14 @@ base::Result<std::pair<bench::Sample, Json>> Timed(Line& line, const std::string
           {.method = "POST", .target = target, .headers = {{"Content-Type", "application/json"}}, .body = text}));
   SKERRY_ASSIGN_OR_RETURN(const std::string result, answer.ReadAll(1U << 20U, base::Deadline::After(30s)));
   const bench::Sample sample{Clock::now() - start, {}};
-  return std::pair(sample, Json::parse(result, nullptr, false));
+  return std::pair(sample, json::Parse(result));
 }
 
 base::Result<bench::Sample> RunProgram(Line& line, const Json& body, std::string_view expected) {
   SKERRY_ASSIGN_OR_RETURN(const auto timed, Timed(line, "/v1/execute", body));
   const auto& [sample, result] = timed;
   if (!result.is_object() || result.value("stdout", "") != expected)
-    return base::Err(base::Code::kExecutionFailed, "the answer is not right: " + result.dump().substr(0, 200));
+    return base::Err(base::Code::kExecutionFailed, "the answer is not right: " + json::Text(result).substr(0, 200));
   if (result.value("start", "") != "warm")
     return base::Err(base::Code::kUnavailable,
                      "no interpreter was waiting: it was started by " + result.value("start", ""));
@@ -59,8 +60,9 @@ base::Result<bench::Sample> RunProgram(Line& line, const Json& body, std::string
 base::Result<bench::Sample> RunCell(Line& line) {
   SKERRY_ASSIGN_OR_RETURN(const auto timed,
                           Timed(line, "/v1/sessions/" + line.session + "/contexts/bench/execute", {{"code", "1+1"}}));
-  if (!timed.second.dump().contains(R"("text/plain":"2")"))
-    return base::Err(base::Code::kExecutionFailed, "the answer is not right: " + timed.second.dump().substr(0, 200));
+  if (!json::Text(timed.second).contains(R"("text/plain":"2")"))
+    return base::Err(base::Code::kExecutionFailed,
+                     "the answer is not right: " + json::Text(timed.second).substr(0, 200));
   return timed.first;
 }
 

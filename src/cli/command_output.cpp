@@ -10,6 +10,7 @@
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "cli/terminal.hpp"
+#include "json/text.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::cli {
@@ -33,18 +34,18 @@ base::Status WriteText(const std::string& text) {
 }
 
 base::Status WriteJson(const Json& object) {
-  return WriteText(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return WriteText(json::Text(object) + "\n");
 }
 
 base::Status JsonStream::Add(const Json& item) {
   const std::string head = begun_ ? ",\n" : "{\"" + name_ + "\": [\n";
   begun_ = true;
-  return sink_.Write(head + item.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return sink_.Write(head + json::Text(item));
 }
 
 base::Status JsonStream::End(const Json& rest) {
   const std::string head = begun_ ? "\n], " : "{\"" + name_ + "\": [], ";
-  return sink_.Write(head + rest.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1) + "\n");
+  return sink_.Write(head + json::Text(rest).substr(1) + "\n");
 }
 
 base::Status StdoutSink::Write(std::string_view bytes) {

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/text.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "os/spawn.hpp"
@@ -72,7 +73,7 @@ base::Code CodeNamed(const std::string& name) {
 }
 
 base::Result<KeeperClient::Json> Understand(const std::string& text) {
-  auto word = KeeperClient::Json::parse(text, nullptr, false);
+  auto word = json::Parse(text);
   if (!word.is_object()) return base::Err(base::Code::kInternal, "the keeper of contexts says what makes no sense");
   const auto error = word.find("error");
   if (error == word.end() || !error->is_object()) return word;
@@ -106,8 +107,7 @@ bool KeeperClient::IsAnotherBuild() const {
 }
 
 base::Status KeeperClient::Ask(const Json& request) {
-  const auto sent = SendFrame(socket_.get(), request.dump(-1, ' ', false, Json::error_handler_t::replace),
-                              base::Deadline::After(kHelloPatience));
+  const auto sent = SendFrame(socket_.get(), json::Text(request), base::Deadline::After(kHelloPatience));
   if (sent || sent.error().code == base::Code::kTooLarge) return sent;
   return Gone();
 }

@@ -11,6 +11,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "engine/context_manager.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -32,7 +33,7 @@ std::string MomentOf(std::int64_t milliseconds) {
 }
 
 bool PrintJson(const Json& json) {
-  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return Print(json::IndentedText(json));
 }
 
 std::unexpected<base::Error> NoContext(const std::string& name) {
@@ -76,7 +77,7 @@ std::string AsText(const Json& rows) {
   for (const Json& row : rows) {
     auto& cells = table.emplace_back();
     for (const auto& [name, value] : row.items())
-      cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+      cells.push_back(value.is_string() ? value.get<std::string>() : json::Text(value));
   }
   return AsTable(table);
 }

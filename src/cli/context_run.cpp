@@ -16,6 +16,7 @@
 #include "cli/terminal.hpp"
 #include "engine/context_manager.hpp"
 #include "json/context_json.hpp"
+#include "json/text.hpp"
 #include "policy/risk_policy.hpp"
 
 namespace skerry::cli {
@@ -166,8 +167,8 @@ base::Result<std::optional<Json>> Follow(KeeperClient& client, Streams& streams,
 base::Result<int> Report(const RunOptions& options, const Json& result, const Streams& streams,
                          const SignalWatch& signals) {
   if (options.save_outputs) SKERRY_RETURN_IF_ERROR(SaveOutputs(result, *options.save_outputs));
-  const bool printed =
-      options.json ? Print(json::WithStreams(result.dump(), streams.out, streams.err) + "\n") : PrintOutputs(result);
+  const bool printed = options.json ? Print(json::WithStreams(json::Text(result), streams.out, streams.err) + "\n")
+                                    : PrintOutputs(result);
   if (!printed) return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   const std::string outcome = result.value("outcome", "");
   if (!options.json && outcome != "exited" && outcome != "cancelled") Note(result.value("error", ""));

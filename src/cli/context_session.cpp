@@ -16,6 +16,7 @@
 #include "base/utf8.hpp"
 #include "cli/context_sink.hpp"
 #include "json/context_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -143,19 +144,19 @@ void ContextSession::Serve() {
 void ContextSession::Talk() {
   const auto deadline = base::Deadline::After(kPatience);
   const Json hello = {{"hello", 1}, {"program", house_.identity()}};
-  if (!SendFrame(socket_.get(), hello.dump(), deadline)) return;
+  if (!SendFrame(socket_.get(), json::Text(hello), deadline)) return;
   const auto text = reader_.Next(deadline);
   if (!text || !*text) return;
-  const Json request = Json::parse(**text, nullptr, false);
+  const Json request = json::Parse(**text);
   if (!request.is_object()) return;
   auto answer = Answer(request);
   const auto failure = [](const base::Error& error) {
     return Json{{"error", {{"code", base::RowOf(error.code).name}, {"message", base::ToValidUtf8(error.message)}}}};
   };
   const auto until = base::Deadline::After(kPatience);
-  const auto sent = SendFrame(socket_.get(), (answer ? *answer : failure(answer.error())).dump(), until);
+  const auto sent = SendFrame(socket_.get(), json::Text(answer ? *answer : failure(answer.error())), until);
   if (!sent && sent.error().code == base::Code::kTooLarge)
-    (void)SendFrame(socket_.get(), failure(sent.error()).dump(), until);
+    (void)SendFrame(socket_.get(), json::Text(failure(sent.error())), until);
   asked_to_end_ = TextOf(request, "do") == "stop";
 }
 
@@ -212,7 +213,7 @@ void ContextSession::Watch(const std::stop_source& stop, int cell_ended) {
     if (entries[0].revents == 0) continue;
     const bool there = reader_.Fill();
     while (const auto text = reader_.Take()) {
-      const Json word = Json::parse(*text, nullptr, false);
+      const Json word = json::Parse(*text);
       if (!word.is_object() || TextOf(word, "do") == "interrupt") stop.request_stop();
     }
     if (there) continue;
@@ -258,7 +259,7 @@ base::Result<ContextSession::Json> ContextSession::RunCell(const Json& request) 
     report.cell = summary->cells;
     report.degraded = summary->degraded;
   }
-  return Json{{"result", Json::parse(json::ToJson(report))}};
+  return Json{{"result", json::Parse(json::ToJson(report))}};
 }
 
 }  // namespace skerry::cli

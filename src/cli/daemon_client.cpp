@@ -5,6 +5,7 @@
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "cli/answer.hpp"
+#include "json/text.hpp"
 #include "workspace/session_directory.hpp"
 
 namespace skerry::cli {
@@ -71,7 +72,7 @@ base::Result<Json> DaemonClient::AskWith(OutgoingRequest request) {
   SKERRY_ASSIGN_OR_RETURN(Incoming answer, Send(std::move(request)));
   SKERRY_ASSIGN_OR_RETURN(const std::string text, answer.ReadAll(kMostJson, base::Deadline::Never()));
   if (text.empty()) return Json(nullptr);
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = json::Parse(text);
   if (!json.is_discarded()) return json;
   return base::Err(base::Code::kInternal, "what answers at " + client_.endpoint().Describe() + " is no daemon");
 }
@@ -87,7 +88,7 @@ base::Result<transport::client::WebSocket> DaemonClient::Connect(const std::stri
 
 base::Error RefusalFrom(int status, std::string_view body) {
   base::Error error = transport::client::ErrorOf(status, body);
-  const Json object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const Json object = json::Parse(body);
   std::string message = TextIn(object, "message");
   if (message.empty()) return error;
   if (const std::string detail = TextIn(object, "detail"); !detail.empty()) message += "\n" + detail;
@@ -99,7 +100,7 @@ OutgoingRequest RequestWith(const std::string& method, const std::string& target
   OutgoingRequest request{.method = method, .target = target};
   if (body.is_null()) return request;
   request.headers.emplace_back("Content-Type", "application/json");
-  request.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  request.body = json::Text(body);
   return request;
 }
 

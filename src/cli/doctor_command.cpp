@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "interpreters/interpreter.hpp"
+#include "json/text.hpp"
 #include "os/machine.hpp"
 
 namespace skerry::cli {
@@ -111,7 +112,7 @@ std::string AsJson(const std::vector<Check>& checks, bool usable) {
     rows.push_back(std::move(row));
   }
   const nlohmann::ordered_json object = {{"usable", usable}, {"checks", std::move(rows)}};
-  return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json::IndentedText(object);
 }
 
 base::Result<int> Examine(const Context& context, bool json) {

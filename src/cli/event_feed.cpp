@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/answer.hpp"
+#include "json/text.hpp"
 #include "workspace/session_directory.hpp"
 
 namespace skerry::cli {
@@ -39,7 +40,7 @@ base::Result<std::optional<Json>> EventFeed::Next(base::Deadline deadline) {
   if (!message) return Lose(std::move(message).error());
   if (message->kind == WebSocket::Kind::kClosed)
     return Lose({kLost, "the daemon ended the connection" + (message->bytes.empty() ? "" : ": " + message->bytes)});
-  Json event = Json::parse(message->bytes, nullptr, /*allow_exceptions=*/false);
+  Json event = json::Parse(message->bytes);
   if (!event.is_object()) return Lose({kLost, "the daemon said something that is no event"});
   if (const std::uint64_t sequence = NumberIn(event, "sequence"); sequence != 0) last_ = sequence;
   return std::optional(std::move(event));

@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "cli/answer.hpp"
 #include "cli/fs_command_parts.hpp"
+#include "json/text.hpp"
 #include "os/files.hpp"
 
 namespace skerry::cli {
@@ -46,7 +47,7 @@ base::Status CheckUsage(const EditOptions& options) {
 
 // Each edit is looked at by the daemon.
 base::Result<Json> ParseEdits(const std::string& text) {
-  Json edits = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json edits = json::Parse(text);
   if (edits.is_array() && !edits.empty()) return edits;
   return base::Err(base::Code::kInvalidArgument,
                    "edits have to be a JSON array like [{\"replace\": \"old\", \"with\": \"new\"}]");

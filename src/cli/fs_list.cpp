@@ -13,6 +13,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "json/execution_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -51,7 +52,7 @@ std::string NameOf(const Json& entry) {
 }
 
 std::string SizeOf(const Json& entry) {
-  return entry.contains("size") && entry["size"].is_number() ? entry["size"].dump() : "-";
+  return entry.contains("size") && entry["size"].is_number() ? json::Text(entry["size"]) : "-";
 }
 
 std::string ChangedAt(const Json& entry) {
@@ -131,7 +132,7 @@ base::Result<int> Stat(const Context& context, const ListCommandOptions& options
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   SKERRY_ASSIGN_OR_RETURN(const Json entry, daemon.Ask("GET", WithQuery(target, {{"path", options.target.path}})));
   StdoutSink sink;
-  if (options.target.json) return sink.ExitCode(sink.Write(entry.dump() + "\n"));
+  if (options.target.json) return sink.ExitCode(sink.Write(json::Text(entry) + "\n"));
   const std::string kind = TextIn(entry, "kind");
   std::string text = "path     /" + base::Printable(BytesIn(entry, "path")) + "\n" + "kind     " + kind + "\n";
   if (kind == "file") text += "size     " + SizeOf(entry) + "\n";

@@ -15,6 +15,7 @@
 #include "cli/history_answer.hpp"
 #include "cli/history_text.hpp"
 #include "core/history.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -92,9 +93,8 @@ base::Status WriteAsText(DaemonClient& daemon, const HistoryOptions& options, ar
 
 base::Status WriteAsJson(DaemonClient& daemon, const HistoryOptions& options, archive::ByteSink& sink) {
   std::string head = "[\n";
-  SKERRY_RETURN_IF_ERROR(ForEachWanted(daemon, options, [&](const Json& entry) {
-    return sink.Write(std::exchange(head, ",\n") + entry.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }));
+  SKERRY_RETURN_IF_ERROR(ForEachWanted(
+      daemon, options, [&](const Json& entry) { return sink.Write(std::exchange(head, ",\n") + json::Text(entry)); }));
   return sink.Write(head == "[\n" ? "[]\n" : "\n]\n");
 }
 
@@ -137,7 +137,7 @@ base::Result<int> ShowFile(const Context& context, const HistoryOptions& options
   SKERRY_ASSIGN_OR_RETURN(const Json history, daemon.Ask("GET", WithQuery(target, {{"path", options.path}})));
   StdoutSink sink;
   if (!options.json) return sink.ExitCode(sink.Write(FileHistoryAsText(FileHistoryFrom(history))));
-  return sink.ExitCode(sink.Write(history.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+  return sink.ExitCode(sink.Write(json::Text(history) + "\n"));
 }
 
 // Shares the options: skerry history --json file is understood.

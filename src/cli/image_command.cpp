@@ -15,6 +15,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "image/image_store.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -54,7 +55,7 @@ Json ToJson(const image::Image& image) {
 }
 
 bool PrintJson(const Json& json) {
-  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return Print(json::IndentedText(json));
 }
 
 // Shows how far the import is, and passes Ctrl-C on to it.

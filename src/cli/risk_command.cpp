@@ -15,6 +15,7 @@
 #include "cli/tty.hpp"
 #include "confirm/code_view.hpp"
 #include "json/risk_json.hpp"
+#include "json/text.hpp"
 #include "policy/all_rules.hpp"
 #include "policy/risk_policy.hpp"
 
@@ -124,8 +125,7 @@ base::Result<int> Examine(const RiskOptions& options, const Context& context) {
     if (!options.json) text += AsText(each, ColoursFor(STDOUT_FILENO));
     failed |= fail_on && each.risk.level >= *fail_on;
   }
-  if (options.json)
-    text = (all.size() == 1 ? objects.front() : objects).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (options.json) text = json::Text(all.size() == 1 ? objects.front() : objects) + "\n";
   if (!Print(text)) return base::Err(base::Code::kInternal, "cannot write the assessment to stdout");
   return failed ? 1 : 0;
 }

@@ -22,6 +22,7 @@
 #include "cli/terminal.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -73,7 +74,7 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
     if (!Print(json::ToJson(result) + "\n"))
       return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   } else {
-    const auto told = nlohmann::ordered_json::parse(json::ToJson(result));
+    const auto told = json::Parse(json::ToJson(result));
     ReportEnd(told, sink.error());
     if (options.dry_run && result.outcome.kind != core::OutcomeKind::kRejected) ShowChanges(told);
   }

@@ -9,6 +9,7 @@
 #include "cli/answer.hpp"
 #include "cli/terminal.hpp"
 #include "json/context_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -47,7 +48,7 @@ base::Status RunEvents::Follow(Incoming& answer) {
 }
 
 void RunEvents::Take(const ServerEvent& event) {
-  const Json data = Json::parse(event.data, nullptr, /*allow_exceptions=*/false);
+  const Json data = json::Parse(event.data);
   if (event.name == "started") execution_ = TextIn(data, "execution_id");
   if (event.name == "approval") return desk_.Ask(data);
   if (event.name == "stdout") TakeOutput(core::Stream::kStdout, data);

@@ -12,6 +12,7 @@
 #include "cli/answer.hpp"
 #include "cli/terminal.hpp"
 #include "json/context_json.hpp"
+#include "json/text.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 
@@ -68,8 +69,7 @@ std::string ResultWithOutput(const Json& result, const std::string& standard_out
   Json object = {{"success", FlagIn(result, "success")}, {"stdout", ""}, {"stderr", ""}};
   for (const auto& [name, value] : result.items())
     if (!object.contains(name)) object[name] = value;
-  return json::WithStreams(object.dump(-1, ' ', false, Json::error_handler_t::replace), standard_output,
-                           standard_error);
+  return json::WithStreams(json::Text(object), standard_output, standard_error);
 }
 
 }  // namespace skerry::cli

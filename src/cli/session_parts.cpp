@@ -6,6 +6,7 @@
 #include "cli/answer.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "json/text.hpp"
 
 namespace skerry::cli {
 
@@ -25,15 +26,14 @@ Json SessionForPeople(Json session) {
 }
 
 bool PrintIndented(const Json& json) {
-  return Print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return Print(json::IndentedText(json));
 }
 
 std::string FieldsAsTable(const Json& object) {
   std::vector<std::vector<std::string>> table;
   for (const auto& [key, value] : object.items()) {
     if (value.is_null() || (value.is_structured() && value.empty())) continue;
-    const Json::error_handler_t replace = Json::error_handler_t::replace;
-    table.push_back({key, value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, replace)});
+    table.push_back({key, value.is_string() ? value.get<std::string>() : json::Text(value)});
   }
   return AsTable(table);
 }

@@ -8,6 +8,7 @@
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
 #include "json/history_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -30,7 +31,7 @@ std::string RiskOf(const RunFacts& facts) {
 
 // Values of variables may be secrets; their names stay.
 Json SettingsWithoutValues(const std::string& text) {
-  Json settings = Json::parse(text, nullptr, false);
+  Json settings = json::Parse(text);
   if (!settings.is_object()) return nullptr;
   if (const auto found = settings.find("environment"); found != settings.end() && found->is_object())
     for (auto& [name, value] : found->items()) value = "not kept";
@@ -71,7 +72,7 @@ void Chronicle::DaemonEnds() {
 }
 
 base::Status Chronicle::Configured(const std::string& text) {
-  const Json settings = Json::parse(text, nullptr, false);
+  const Json settings = json::Parse(text);
   return Record("configuration.changed", {{"sha256", base::Sha256Hex(text)}, {"configuration", settings}});
 }
 
@@ -228,7 +229,7 @@ void Chronicle::Asked(const confirm::Approval& approval, const std::string& tena
   body["type"] = "approval.requested";
   body["session_id"] = TextOrNull(question.session);
   body["tenant"] = tenant;
-  parts_.announcer->Announce({.id = approval.id, .body = body.dump(), .until = approval.expires});
+  parts_.announcer->Announce({.id = approval.id, .body = json::Text(body), .until = approval.expires});
 }
 
 base::Status Chronicle::Asks(const confirm::Approval& approval) {

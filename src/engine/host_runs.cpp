@@ -8,6 +8,7 @@
 #include "engine/recorded_questions.hpp"
 #include "json/context_json.hpp"
 #include "json/execution_json.hpp"
+#include "json/text.hpp"
 #include "os/files.hpp"
 
 namespace skerry::engine {
@@ -23,10 +24,13 @@ RunEnd EndOf(core::ExecutionResult result, const std::string& execution) {
 }
 
 RunEnd EndOf(const base::Error& error, const std::string& execution) {
-  Json object = Json::parse(json::ToJson(error));
+  Json object = json::Parse(json::ToJson(error));
   object["execution_id"] = execution;
   object["outcome"] = "failed";
-  return {.outcome = "failed", .exit_code = base::RowOf(error.code).exit_code, .result = object.dump(), .error = error};
+  return {.outcome = "failed",
+          .exit_code = base::RowOf(error.code).exit_code,
+          .result = json::Text(object),
+          .error = error};
 }
 
 RunFacts FactsOf(const core::ExecutionResult& result) {
@@ -188,7 +192,7 @@ void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
     report.start = context->start;
     report.degraded = context->degraded;
   }
-  Json object = Json::parse(json::ToJson(report), nullptr, false);
+  Json object = json::Parse(json::ToJson(report));
   object["execution_id"] = run.id();
   const bool ran = report.result.outcome.kind != core::OutcomeKind::kRejected;
   const RunFacts facts{.start = ran ? std::string(core::NameOf(report.start)) : "",
@@ -197,7 +201,7 @@ void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
   EndRun(run,
          {.outcome = std::string(core::NameOf(report.result.outcome.kind)),
           .exit_code = report.result.outcome.exit_code,
-          .result = object.dump()},
+          .result = json::Text(object)},
          facts, principal);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/ids.hpp"
 #include "json/execution_json.hpp"
+#include "json/text.hpp"
 #include "os/errno_error.hpp"
 #include "os/pipe.hpp"
 
@@ -55,17 +56,17 @@ RunEnd LostEnd(const core::RunRecord& record, std::uint64_t output_bytes) {
       .execution_id = record.id,
       .outcome = {.kind = core::OutcomeKind::kLost, .exit_code = base::RowOf(base::Code::kInternal).exit_code},
       .output_bytes = output_bytes};
-  auto object = nlohmann::ordered_json::parse(json::ToJson(result));
+  auto object = json::Parse(json::ToJson(result));
   object["error"] = "the daemon was ended while this ran";
   return {.state = core::RunState::kLost,
           .outcome = "lost",
           .exit_code = result.outcome.exit_code,
           .output_bytes = output_bytes,
-          .result = object.dump()};
+          .result = json::Text(object)};
 }
 
 RunEnd EndOf(const core::RunRecord& record) {
-  const auto object = nlohmann::json::parse(record.result, nullptr, false);
+  const auto object = json::Parse(record.result);
   RunEnd end{.state = record.state, .result = record.result};
   if (!object.is_object()) return end;
   end.outcome = object.value("outcome", "");

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/text.hpp"
+
 namespace skerry::engine {
 namespace {
 
@@ -49,11 +51,11 @@ std::string EncodeSettings(const SessionSettings& settings) {
                  {"environment", settings.environment},  {"metadata", settings.metadata},
                  {"idle_seconds", settings.idle.count()}};
   if (settings.image) object["image"] = *settings.image;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json::Text(object);
 }
 
 base::Result<SessionSettings> DecodeSettings(std::string_view text) {
-  const Json object = Json::parse(text, nullptr, false);
+  const Json object = json::Parse(text);
   try {
     SessionSettings settings;
     const auto mode = ParseLifeMode(object.at("mode").get<std::string>());

@@ -5,6 +5,7 @@
 #include "base/utf8.hpp"
 #include "json/bytes.hpp"
 #include "json/execution_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::json {
 namespace {
@@ -67,12 +68,12 @@ std::string ToJson(const CellReport& report) {
   object["output_bytes"] = result.output_bytes;
   object["degraded"] = Json::array();
   for (const std::string& line : report.degraded) object["degraded"].push_back(base::ToValidUtf8(line));
-  return object.dump();
+  return Text(object);
 }
 
 std::string WithStreams(const std::string& report, const std::string& standard_output,
                         const std::string& standard_error) {
-  const Json given = Json::parse(report, nullptr, false);
+  const Json given = Parse(report);
   if (!given.is_object()) return report;
   // An object keeps the order in which its names were set: the streams stay where they were.
   Json object;
@@ -85,7 +86,7 @@ std::string WithStreams(const std::string& report, const std::string& standard_o
       object[name] = value;
     }
   }
-  return object.dump();
+  return Text(object);
 }
 
 std::optional<std::string> FromBase64(std::string_view text) {

@@ -7,6 +7,7 @@
 #include "base/utf8.hpp"
 #include "json/bytes.hpp"
 #include "json/risk_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::json {
 namespace {
@@ -78,7 +79,7 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["limits_reached"] = LimitsToJson(result.limits_reached);
   object["degraded"] = TextsToJson(result.degraded);
   object["risk"] = RiskSummaryToJson(result.risk);
-  return object.dump();
+  return Text(object);
 }
 
 std::string ToJson(const base::Error& error) {
@@ -95,7 +96,7 @@ std::string ToJson(const base::Error& error) {
   for (const char* name :
        {"files_created", "files_changed", "files_deleted", "files_withheld", "limits_reached", "degraded"})
     object[name] = Json::array();
-  return object.dump();
+  return Text(object);
 }
 
 }  // namespace skerry::json

@@ -30,8 +30,9 @@ void KillSessionTree(pid_t leader, base::Deadline deadline);
 // As seen now; 0 when there is no such process.
 pid_t ParentOf(pid_t pid);
 
-// Kills every descendant of `root` that can be seen now, and leaves `root` itself alive to receive those that lose their
-// parents by it. Reaps nothing. `root` must not have been reaped, or its pid may be a stranger's. How many there were.
+// Kills every descendant of `root` that can be seen now, and leaves `root` itself alive to receive those that lose
+// their parents by it. Reaps nothing. `root` must not have been reaped, or its pid may be a stranger's. How many there
+// were.
 std::size_t KillDescendantsOf(pid_t root);
 
 // Kills and reaps every descendant of this process, however they detached themselves; needs PR_SET_CHILD_SUBREAPER.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/history_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::watch {
 namespace {
@@ -25,7 +26,7 @@ std::string TextBehindNumber(const NewEvent& event, const Json& details) {
   members["at"] = json::Rfc3339(std::chrono::system_clock::now());
   members["session_id"] = event.session.empty() ? Json(nullptr) : Json(event.session);
   for (const auto& [name, value] : details.items()) members[name] = value;
-  std::string text = members.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json::Text(members);
   text.front() = ',';
   return text;
 }

@@ -16,6 +16,7 @@
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "json/history_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::watch {
 namespace {
@@ -55,7 +56,7 @@ std::string JsonLine(LogLevel level, std::string_view message, const LogFields& 
   }
   // JSON leaves DEL, C1 and direction overrides as they are. They stand in strings only, and there Printable's form of
   // them is JSON's as well.
-  return base::Printable(object.dump()) + "\n";
+  return base::Printable(json::Text(object)) + "\n";
 }
 
 // While it lives, a write of this thread to a pipe without a reader fails and ends nothing.

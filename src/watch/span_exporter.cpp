@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/text.hpp"
+
 namespace skerry::watch {
 namespace {
 
@@ -84,7 +86,7 @@ std::string EncodeSpans(std::span<const Span> spans, const std::string& service,
   const Json resource_spans = {{"resource", {{"attributes", std::move(resource)}}},
                                {"scopeSpans", Json::array({scope_spans})}};
   const Json whole = {{"resourceSpans", Json::array({resource_spans})}};
-  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json::Text(whole);
 }
 
 struct SpanExporter::State {

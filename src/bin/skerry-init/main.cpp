@@ -30,7 +30,7 @@ using skerry::base::Deadline;
 using skerry::base::UniqueFd;
 
 constexpr int kControl = 3;
-constexpr std::size_t kMostExtras = 2;  // descriptors of a command from 3 on: its text, a channel
+constexpr std::size_t kMostExtras = 2;            // descriptors of a command from 3 on: its text, a channel
 constexpr std::chrono::seconds kKillPatience{1};  // with a tree that grows
 
 // With one the kernel ends everything when this process ends. Without, that is for this process to do.

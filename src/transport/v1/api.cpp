@@ -8,6 +8,7 @@
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
+#include "json/text.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -32,7 +33,7 @@ http::Route MakeRoute(Api& api, std::string method, std::string pattern, std::ui
 }
 
 http::Response JsonAnswer(int status, const Json& body) {
-  return TextAnswer(status, body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n", "application/json");
+  return TextAnswer(status, json::Text(body) + "\n", "application/json");
 }
 
 http::Response TextAnswer(int status, std::string text, const std::string& type) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/strict.hpp"
+#include "json/text.hpp"
 #include "transport/v1/admission.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/signals.hpp"
@@ -85,7 +86,7 @@ class Attachment : public http::Conversation {
  private:
   static http::Pull Say(http::WebSocketMessage& message, const Json& words) {
     message.kind = http::WebSocketMessage::Kind::kText;
-    message.bytes = words.dump(-1, ' ', false, Json::error_handler_t::replace);
+    message.bytes = json::Text(words);
     return http::Pull::kMore;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json/strict.hpp"
+#include "json/text.hpp"
 #include "transport/v1/admission.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/approver.hpp"
@@ -96,11 +97,11 @@ class EventStream : public http::Stream {
       return http::Pull::kMore;
     }
     const watch::EventBatch batch = reader_->Next(kAtOnce);
-    if (batch.gap) Put(bytes, "gap", batch.gap->to, GapToJson(*batch.gap).dump());
+    if (batch.gap) Put(bytes, "gap", batch.gap->to, json::Text(GapToJson(*batch.gap)));
     for (const auto& event : batch.events) Put(bytes, event->type, event->sequence, event->text);
     if (batch.too_slow) {
       dropped_ = true;
-      Put(bytes, "dropped", reader_->at(), DroppedToJson(reader_->at()).dump());
+      Put(bytes, "dropped", reader_->at(), json::Text(DroppedToJson(reader_->at())));
     }
     const bool silent = bytes.empty() && now - last_ >= kSilence;
     if (silent) bytes += ": alive\n\n";
@@ -154,7 +155,7 @@ class EventConversation : public http::Conversation {
   bool Receive(const http::WebSocketMessage& message) override {
     full_ = replies_.size() >= kMostReplies;
     if (full_) return false;
-    replies_.push_back(Answer(message).dump(-1, ' ', false, Json::error_handler_t::replace));
+    replies_.push_back(json::Text(Answer(message)));
     wake_();
     return true;
   }
@@ -165,11 +166,11 @@ class EventConversation : public http::Conversation {
   bool Fetch() {
     if (!reader_ || dropped_) return false;
     const watch::EventBatch batch = reader_->Next(kAtOnce);
-    if (batch.gap) batch_.push_back(GapToJson(*batch.gap).dump());
+    if (batch.gap) batch_.push_back(json::Text(GapToJson(*batch.gap)));
     for (const auto& event : batch.events) batch_.push_back(event->text);
     if (batch.too_slow) {
       dropped_ = true;
-      batch_.push_back(DroppedToJson(reader_->at()).dump());
+      batch_.push_back(json::Text(DroppedToJson(reader_->at())));
     }
     return !batch_.empty();
   }

@@ -4,6 +4,7 @@
 #include "json/context_json.hpp"
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"
+#include "json/text.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -17,7 +18,7 @@ Json TimeOrNull(const std::optional<core::TimePoint>& time) {
 Json ResultOrNull(const engine::Run& run) {
   const auto end = run.end();
   if (!end) return nullptr;
-  Json result = Json::parse(end->result, nullptr, false);
+  Json result = json::Parse(end->result);
   if (!result.is_object()) return nullptr;
   result.erase("stdout");
   result.erase("stderr");
@@ -58,9 +59,9 @@ base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine
   if (standard_output.empty() && standard_error.empty()) return end.result;
   std::string result = json::WithStreams(end.result, standard_output, standard_error);
   if (end.output_bytes <= kMostOutput) return result;
-  Json object = Json::parse(result, nullptr, false);
+  Json object = json::Parse(result);
   if (object.is_object()) object["output_truncated"] = true;
-  return object.dump();
+  return json::Text(object);
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ base::Result<Json> WholeExecution(const Api& api, const engine::Run& run) {
   Json object = ExecutionToJson(api, run);
   if (!end) return object;
   SKERRY_ASSIGN_OR_RETURN(const std::string result, ResultWithStreams(run, *end));
-  object["result"] = Json::parse(result, nullptr, false);
+  object["result"] = json::Parse(result);
   return object;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "json/text.hpp"
 #include "transport/v1/admission.hpp"
 #include "transport/v1/run_json.hpp"
 
@@ -47,7 +48,7 @@ class RunEvents : public http::Stream {
     bytes += "event: ";
     bytes += name;
     if (!id.empty()) bytes += "\nid: " + id;
-    bytes += "\ndata: " + data.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n\n";
+    bytes += "\ndata: " + json::Text(data) + "\n\n";
   }
 
   http::Pull Tell(std::string& bytes) {
@@ -80,7 +81,7 @@ class RunEvents : public http::Stream {
 
   void TellEnd(std::string& bytes, const engine::RunEnd& end) {
     ended_ = true;
-    Json result = Json::parse(end.result, nullptr, false);
+    Json result = json::Parse(end.result);
     if (result.is_object()) {
       result.erase("stdout");
       result.erase("stderr");

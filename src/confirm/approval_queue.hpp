@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -42,7 +43,7 @@ struct Verdict {
 // Thread-safe.
 class ApprovalQueue : public ConfirmationService {
  public:
-  explicit ApprovalQueue(ApprovalQueueOptions options = {}) : options_(options) {}
+  explicit ApprovalQueue(ApprovalQueueOptions options = {}) : options_(std::move(options)) {}
   // Rejects what waits and returns when no thread is left in Ask and every listener was told. Nothing else may be
   // called any more, and no listener may do this.
   ~ApprovalQueue() override;

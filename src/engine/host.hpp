@@ -166,7 +166,7 @@ class Host {
   [[nodiscard]] std::shared_ptr<void> Performing();
   void Admitted(Run& run);
   base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code);
-  void EndRun(Run& run, RunEnd end, const RunFacts& facts, const Principal& principal);
+  void EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal);
   [[nodiscard]] Asker AskerFor(Run& run, Consent consent, const Principal& principal);
   confirm::ApprovalQueueOptions Recorded(confirm::ApprovalQueueOptions options);
   void RecordApproval(const confirm::Event& event);

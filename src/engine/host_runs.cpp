@@ -62,7 +62,7 @@ base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std
   return noted;
 }
 
-void Host::EndRun(Run& run, RunEnd end, const RunFacts& facts, const Principal& principal) {
+void Host::EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal) {
   // Whoever hears of the end finds it in the audit.
   chronicle_->RunEnds(run, end, facts);
   runs_->End(run, end);

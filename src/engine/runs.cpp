@@ -222,7 +222,7 @@ bool Runs::Stop(const std::optional<std::string>& session, base::Deadline deadli
 }
 
 base::Result<std::vector<core::RunRecord>> Runs::MarkLost() {
-  SKERRY_ASSIGN_OR_RETURN(const auto unfinished, store_.UnfinishedRuns());
+  SKERRY_ASSIGN_OR_RETURN(auto unfinished, store_.UnfinishedRuns());
   for (const core::RunRecord& record : unfinished) {
     const RunEnd end = LostEnd(record, BytesIn(directory_, record.id));
     SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, end.state, end.result, std::chrono::system_clock::now()));

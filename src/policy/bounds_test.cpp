@@ -93,8 +93,11 @@ class OpenersTest : public ::testing::TestWithParam<Language> {};
 TEST_P(OpenersTest, WhatIsOpenedAndNeverClosedIsAtLeastMedium) {
   for (const char* opener : kOpeners) {
     const std::string half = Times(kMegabyte / 5 / std::string_view(opener).size(), opener);
-    // An even number of quotes closes each.
-    ExpectAtLeast(RiskLevel::kMedium, {{opener, GetParam(), half + ")" + half + "\n\"'`"}});
+    std::string text = half;
+    text += ")";
+    text += half;
+    text += "\n\"'`";  // an even number of quotes closes each
+    ExpectAtLeast(RiskLevel::kMedium, {{opener, GetParam(), text}});
   }
 }
 
@@ -183,7 +186,10 @@ TEST(BoundsTest, ADirectoryThatIsEnteredAgainAndAgainDoesNotGrow) {
 TEST(BoundsTest, HereDocumentsAreKeptInTheirPlace) {
   for (std::size_t size = 1000; size < 1030; ++size) {
     const std::string word(size, 'A');
-    EXPECT_GE(LevelOf(kShell, "cat <<" + word + "\nx\n" + word + "\nrm -rf /\n"), RiskLevel::kHigh) << size;
+    std::string text = "cat <<" + word;
+    text += "\nx\n" + word;
+    text += "\nrm -rf /\n";
+    EXPECT_GE(LevelOf(kShell, text), RiskLevel::kHigh) << size;
   }
   for (const unsigned count : {100U, 140U, 255U, 256U, 257U, 1000U, 10'000U})
     EXPECT_GE(LevelOf(kShell, Times(count, "cat <<A | ") + "ls\nA\nrm -rf /\n"), RiskLevel::kMedium) << count;

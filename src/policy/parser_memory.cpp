@@ -154,7 +154,7 @@ void* ParserMemory::Allocate(std::size_t bytes) {
   void*& first = free_.at(size_class);
   if (first != nullptr) {
     void* block = first;
-    std::memcpy(&first, block, sizeof first);
+    std::memcpy(static_cast<void*>(&first), block, sizeof first);
     return block;
   }
   const std::size_t whole = kSmallHeader + size_class * kStep;
@@ -176,7 +176,7 @@ void ParserMemory::Free(void* block) {
   if (capacity <= (kClasses - 1) * kStep) {
     if (capacity == kStackNodeClass * kStep) --stack_nodes_;
     void*& first = free_.at(capacity / kStep);
-    std::memcpy(block, &first, sizeof first);
+    std::memcpy(block, static_cast<const void*>(&first), sizeof first);
     first = block;
     return;
   }

@@ -287,14 +287,16 @@ TEST(SyntaxTreeTest, ABusyMachineGivesTheSameTreeForTheSameWork) {
   texts.push_back({Grammar::kPython, statements});
   texts.push_back({Grammar::kPython, statements + "x = (\n\n" + statements});
   std::vector<SyntaxTree> quiet;
+  quiet.reserve(texts.size());
   for (const Text& text : texts) quiet.push_back(ParseHard(text));
-  const Load load(2 * std::thread::hardware_concurrency());
+  const Load load(std::size_t{2} * std::thread::hardware_concurrency());
   for (std::size_t i = 0; i < texts.size(); ++i) ExpectSame(quiet[i], ParseHard(texts[i]));
 }
 
 TEST(SyntaxTreeTest, WhatWasParsedBeforeChangesNothing) {
   const std::vector<Text> texts = HardTexts(8'000);
   std::vector<SyntaxTree> forwards;
+  forwards.reserve(texts.size());
   for (const Text& text : texts) forwards.push_back(ParseHard(text));
   for (std::size_t i = texts.size(); i-- > 0;) ExpectSame(forwards[i], ParseHard(texts[i]));
 }

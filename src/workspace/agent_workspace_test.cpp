@@ -432,6 +432,7 @@ void AtOnce(const std::function<void(int)>& work) {
   constexpr int kThreads = 4;
   std::barrier start(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int number = 0; number < kThreads; ++number)
     threads.emplace_back([&, number] {
       start.arrive_and_wait();
@@ -513,8 +514,10 @@ TEST_P(AgentWorkspaceTest, ADirectoryThatWentMeanwhileIsMissedWhereNoneIsMade) {
 TEST_P(AgentWorkspaceTest, OfManyEditsNoneIsLost) {
   Put("f", "");
   constexpr int kEach = 25;
+  constexpr int kEditors = 3;
   std::vector<std::thread> editors;
-  for (int editor = 0; editor < 3; ++editor)
+  editors.reserve(kEditors);
+  for (int editor = 0; editor < kEditors; ++editor)
     editors.emplace_back([&] {
       for (int done = 0; done < kEach;) {
         const auto edited = Files().Edit("f", {InsertLines{.line = 1, .text = "line\n"}});

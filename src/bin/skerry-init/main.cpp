@@ -160,6 +160,7 @@ class Init {
       return {EIO};
     terminal.master.Reset();
     std::vector<UniqueFd> all;
+    all.reserve(3 + kMostExtras);
     for (int i = 0; i < 2; ++i) all.emplace_back(::fcntl(terminal.slave.get(), F_DUPFD_CLOEXEC, 0));
     all.push_back(std::move(terminal.slave));
     for (UniqueFd& text : fds) all.push_back(std::move(text));

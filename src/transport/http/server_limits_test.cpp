@@ -124,7 +124,7 @@ TEST_F(ServerTest, TheUnixSocketServesItsOwnerAndRootOnly) {
     const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
     char byte = 0;
     const bool other = ::setresuid(54321, 54321, 54321) == 0;
-    if (!other || ::connect(fd, address->get(), address->size()) < 0) ::_exit(2);
+    if (!other || fd < 0 || ::connect(fd, address->get(), address->size()) < 0) ::_exit(2);
     (void)::send(fd, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n", 40, MSG_NOSIGNAL);
     ::_exit(::recv(fd, &byte, 1, 0) <= 0 ? 0 : 1);
   }

@@ -64,8 +64,8 @@ http::Handler Answering(std::function<base::Result<http::Response>(const http::R
 
 // A route below /v1. A small body is JSON.
 using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
-http::Route MakeRoute(Api& api, std::string method, std::string pattern, std::uint32_t scopes, ApiHandler handler,
-                      http::BodyRule body = http::BodyRule::kNone);
+http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
+                      ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
 
 http::Response JsonAnswer(int status, const Json& body);
 http::Response TextAnswer(int status, std::string text, const std::string& type);

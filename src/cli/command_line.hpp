@@ -42,7 +42,7 @@ struct Value {
 
 // Where a value goes; what is not given stays as it was. A flag sets a bool, and a list takes all values that are
 // given.
-using Destination = std::variant<bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*, unsigned*,
+using ValueTarget = std::variant<bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*, unsigned*,
                                  std::uint64_t*, std::optional<std::uint64_t>*, double*>;
 
 // Of numbers. They are compared, and named in errors, as numbers of that type.
@@ -65,7 +65,7 @@ struct Option {
   std::string names;  // -f,--file
   Value value = {};   // none for a flag
   std::string description;
-  Destination to;
+  ValueTarget to;
   Bounds bounds = {};
   Following following = Following::kOne;
   Visibility visibility = Visibility::kShown;
@@ -76,7 +76,7 @@ struct Argument {
   std::string name;  // as errors call it
   Value value;
   std::string description;
-  Destination to;
+  ValueTarget to;
   Need need = Need::kOptional;
 };
 

@@ -13,7 +13,7 @@
 namespace skerry::cli {
 namespace {
 
-CLI::Option* AddFor(CLI::App& app, const std::string& names, const Destination& to) {
+CLI::Option* AddFor(CLI::App& app, const std::string& names, const ValueTarget& to) {
   const auto add = [&](auto* place) {
     if constexpr (std::is_same_v<decltype(place), bool*>) {
       return app.add_flag(names, *place);

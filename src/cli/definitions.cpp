@@ -15,7 +15,7 @@ std::vector<std::string> NamesIn(std::string_view names) {
   return list;
 }
 
-Repeat RepeatOf(const Destination& to) {
+Repeat RepeatOf(const ValueTarget& to) {
   return std::holds_alternative<std::vector<std::string>*>(to) ? Repeat::kOften : Repeat::kOnce;
 }
 

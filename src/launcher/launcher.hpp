@@ -9,7 +9,8 @@
 //    the launcher goes away, however it goes, that happens to all of them.
 //  - When it is asked to end (SIGTERM and its kin) it takes the sandboxes down in order.
 //  - When it is itself killed, the sandboxes die with it (PR_SET_PDEATHSIG on the first process of each pid namespace),
-//    their clients see their sockets close, and the next launcher removes the cgroups that are left.
+//    their clients see their sockets close, and the next launcher removes the cgroups that are left. An init without a
+//    pid namespace is told of it, kills what it started, and ends.
 //  - When a sandbox's lifetime is over it is killed, whatever its client is doing.
 //  - Ended is sent only when no process of the sandbox is left, and says so.
 #pragma once

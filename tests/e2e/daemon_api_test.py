@@ -961,7 +961,7 @@ class ApprovalsTest(daemon.DaemonTest):
         self.assertEqual(self.get_file(session, "tree/f"), b"1")
 
     def test_after_its_time_it_is_gone(self):
-        self.with_settings(SKERRY_SANDBOX__CONFIRM_TIMEOUT="1")
+        self.with_settings(SKERRY_SANDBOX__CONFIRM_TIMEOUT="4")
         session = self.prepared()
         question, result = self.ask(session)
         self.assertIn(result().status, (200, 403, 408, 504))

@@ -507,13 +507,15 @@ class HostileTextTest(ApprovalTest):
         session = self.prepared()
         with self.api.send_head("GET", f"/v1/events?session={session}",
                                 headers={"Accept": "text/event-stream"}) as stream, Desk(self.api) as desk:
+            stream.settimeout(20)
+            received = stream.recv(1)  # the stream has begun
             asking = self.ask(session, self.HOSTILE)
             desk.decide(desk.until("approval.requested", session_id=session), "reject", reason="a\n\nevent: fake\n")
             asking.answer()
-            received = b""
-            stream.settimeout(20)
             while b"event: execution.ended" not in received:
-                received += stream.recv(65536)
+                piece = stream.recv(65536)
+                self.assertTrue(piece, received)
+                received += piece
         names = [line for line in received.split(b"\n") if line.startswith(b"event:")]
         self.assertEqual(names.count(b"event: approval.decided"), 1)
         self.assertFalse([name for name in names if b"fake" in name])

@@ -107,14 +107,18 @@ asio::awaitable<Connection::Sent> Connection::SendStream(Exchange& exchange, Res
   head.coding = IsHead(exchange) ? Coding::kNoBody : chunks ? Coding::kChunked : Coding::kUntilClose;
   const std::string text = Compose(head);
   Sent sent;
-  bool whole = co_await WriteAll(text);
-  if (whole && !IsHead(exchange)) {
+  bool whole = false;
+  if (IsHead(exchange)) {
+    whole = co_await WriteAll(text);
+  } else {
     const auto stream = std::move(std::get<std::unique_ptr<Stream>>(response.body));
     Event wake(*service_.loop);
     const auto waker = std::make_shared<Waker>(service_.loop, [&wake] { wake.Notify(); });
     on_abort_ = [&wake] { wake.Notify(); };
+    // Before the head goes out: who has seen that misses nothing that happens from then on.
     stream->Begin(waker->Function());
-    whole = co_await Pump(*stream, chunks ? Coding::kChunked : Coding::kUntilClose, wake, sent);
+    whole =
+        co_await WriteAll(text) && co_await Pump(*stream, chunks ? Coding::kChunked : Coding::kUntilClose, wake, sent);
     on_abort_ = nullptr;
     waker->Disarm();
   }

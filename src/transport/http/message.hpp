@@ -97,7 +97,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
-  virtual void Begin(std::function<void()> wake) = 0;  // once, before everything else
+  virtual void Begin(std::function<void()> wake) = 0;  // once, before everything else, also before the head is sent
   // Appends to `bytes` what is there, up to about 64 KB at a time.
   virtual Pull Next(std::string& bytes) = 0;
 };
@@ -109,8 +109,8 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
   virtual ~Conversation() = default;
-  virtual void Begin(std::function<void()> wake) = 0;
-  virtual Pull Next(WebSocketMessage& message) = 0;  // kMore: one message
+  virtual void Begin(std::function<void()> wake) = 0;  // once, before the handshake is answered
+  virtual Pull Next(WebSocketMessage& message) = 0;    // kMore: one message
   // False: no room now. The message is kept and given again after the next wake; meanwhile nothing more is read.
   virtual bool Receive(const WebSocketMessage& message) = 0;
   // The other end has closed, or is gone.

@@ -28,6 +28,15 @@ TEST_F(ServerTest, AStreamGoesOutInChunksAsItComes) {
   EXPECT_EQ(client.Read(9), "4\r\nfour\r\n");
 }
 
+TEST_F(ServerTest, WhoHasTheHeadOfAStreamMissesNothing) {
+  tap->before_begun = milliseconds(50);
+  Start();
+  auto client = Unix();
+  client.Send(Get("/stream"));
+  EXPECT_EQ(client.Read(1), "H");
+  EXPECT_TRUE(tap->begun);
+}
+
 TEST_F(ServerTest, AStreamEndsAndTheConnectionGoesOn) {
   Start();
   auto client = Unix();
@@ -138,10 +147,16 @@ class WebSocketTest : public ServerTest {
     EXPECT_EQ(answer.Find("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     EXPECT_TRUE(answer.Find("X-Request-Id"));
     EXPECT_THAT(answer.head, testing::Not(HasSubstr("Beast")));
-    EXPECT_TRUE(Eventually([&] { return tap->begun.load(); }));
+    EXPECT_TRUE(tap->begun);
     return client;
   }
 };
+
+TEST_F(WebSocketTest, WhoHasTheAnswerToTheHandshakeMissesNothing) {
+  tap->before_begun = milliseconds(50);
+  Start();
+  (void)Open();
+}
 
 TEST_F(WebSocketTest, CarriesMessagesBothWays) {
   Start();

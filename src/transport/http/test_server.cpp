@@ -31,6 +31,7 @@ class TapStream : public Stream {
   ~TapStream() override { tap_->destroyed = true; }
   void Begin(std::function<void()> wake) override {
     tap_->wake = std::move(wake);
+    std::this_thread::sleep_for(tap_->before_begun);
     tap_->begun = true;
   }
   Pull Next(std::string& bytes) override {
@@ -69,6 +70,7 @@ class Echo : public Conversation {
   ~Echo() override { tap_->destroyed = true; }
   void Begin(std::function<void()> wake) override {
     tap_->wake = std::move(wake);
+    std::this_thread::sleep_for(tap_->before_begun);
     tap_->begun = true;
   }
   Pull Next(WebSocketMessage& message) override {

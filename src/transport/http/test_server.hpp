@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@ struct Tap {
   std::string waiting;  // by mutex
   bool ended = false;   // by mutex
   std::function<void()> wake;
+  std::chrono::milliseconds before_begun{0};  // how long a stream or a conversation takes to begin
   std::atomic<bool> begun = false;
   std::atomic<bool> destroyed = false;
   std::atomic<std::uint64_t> pulled = 0;

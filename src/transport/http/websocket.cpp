@@ -40,13 +40,18 @@ class Talk {
       : socket_(next), call_(call), wake_(*call.service.loop), room_(*call.service.loop), over_(*call.service.loop) {}
 
   asio::awaitable<std::uint64_t> Run() {
-    if (!co_await Accept()) co_return 0;
     const auto waker = std::make_shared<Waker>(call_.service.loop, [this] {
       wake_.Notify();
       room_.Notify();
     });
-    call_.on_abort = [this] { Stop(); };
+    // Before the handshake is answered: who has that answer misses nothing that happens from then on.
     call_.conversation.Begin(waker->Function());
+    if (!co_await Accept()) {
+      waker->Disarm();
+      call_.conversation.Closed();
+      co_return 0;
+    }
+    call_.on_abort = [this] { Stop(); };
     auto reader = Read();
     asio::co_spawn(*call_.service.loop, std::move(reader), asio::detached);
     co_await Write();

@@ -124,6 +124,23 @@ void Handle(int number, void (*handler)(int)) {
   (void)::sigaction(number, &action, nullptr);
 }
 
+// While it lives, Ctrl-Z waits.
+class WithoutStop {
+ public:
+  WithoutStop() {
+    sigset_t stop;
+    ::sigemptyset(&stop);
+    ::sigaddset(&stop, SIGTSTP);
+    (void)::pthread_sigmask(SIG_BLOCK, &stop, &before_);
+  }
+  WithoutStop(const WithoutStop&) = delete;
+  WithoutStop& operator=(const WithoutStop&) = delete;
+  ~WithoutStop() { (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 }  // namespace
 
 std::vector<Key> KeysIn(std::string_view bytes) {
@@ -216,6 +233,10 @@ void KeyTerminal::DiscardTypeahead() {
 }
 
 bool KeyTerminal::Write(std::string_view text) {
+  // What was stopped may come here before it hears that it goes on, and Ctrl-Z may come in the middle: nothing of ours
+  // belongs on the screen that was given back.
+  const WithoutStop whole;
+  Take();
   return os::WriteAll(STDOUT_FILENO, text).has_value();
 }
 

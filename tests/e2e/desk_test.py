@@ -15,6 +15,12 @@ import daemon
 import harness
 
 PROMPT = "ready>"
+BUSY = 10  # percent of a core that a busy loop gets also beside others
+
+
+def rows(text):
+    """Without the empty ones below."""
+    return text.rstrip("\n").split("\n")
 
 
 class Screen:
@@ -28,7 +34,7 @@ class Screen:
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows), *shell)
         test.addCleanup(self.close)
         self.server = int(self.tmux("display-message", "-p", "#{pid}"))
-        self.await_text(PROMPT)
+        self.await_prompt()
 
     def tmux(self, *arguments):
         environment = self.test.own_environment({"SHELL": "/bin/sh", "TERM": "screen", "PAGER": "cat"})
@@ -49,11 +55,6 @@ class Screen:
     def text(self):
         return self.tmux("capture-pane", "-p")
 
-    @property
-    def rows(self):
-        """Without the empty ones below."""
-        return self.text.rstrip("\n").split("\n")
-
     def press(self, *keys):
         self.tmux("send-keys", *keys)
 
@@ -61,6 +62,7 @@ class Screen:
         self.tmux("send-keys", "-l", text)
 
     def run(self, *arguments):
+        self.await_prompt()
         self.type(" ".join([self.test.binary, *arguments]))
         self.press("Enter")
 
@@ -76,6 +78,10 @@ class Screen:
             time.sleep(0.05)
         return text
 
+    def await_prompt(self):
+        """What is typed while a program ends is thrown away with what it did not read."""
+        return self.await_true(lambda text: rows(text)[-1].rstrip() == PROMPT, what="a prompt")
+
     def resize(self, columns, rows):
         self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
@@ -88,6 +94,7 @@ class Screen:
     def is_as_before(self):
         """Whether a shell in it shows what is typed, line by line, and has its cursor and its own screen."""
         self.looks += 1
+        self.await_prompt()
         self.type(f"echo look-{self.looks}=$(stty -a | tr ';\\n' '  ' | grep -c -- ' icanon .* echo ')")
         self.press("Enter")
         self.await_text(f"look-{self.looks}=1")
@@ -190,7 +197,7 @@ class ApprovalsTest(DeskTest):
         self.assert_ran(self.ask(self.session))
 
     def test_an_answer_that_comes_too_late_ends_with_126(self):
-        self.with_settings(SKERRY_SANDBOX__CONFIRM_TIMEOUT="1")
+        self.with_settings(SKERRY_SANDBOX__CONFIRM_TIMEOUT="4")
         session = self.make()
         run = self.ask(session)
         question = self.waiting()[0]
@@ -260,7 +267,7 @@ class WatchTest(DeskTest):
     def await_keys(self, others=""):
         """The screen as soon as its last row offers them."""
         offer = re.compile(rf"^\[\w+ left{others}\] a once .* q quit$")
-        return self.screen.await_true(lambda text: offer.match(text.rstrip("\n").split("\n")[-1]), what="keys")
+        return self.screen.await_true(lambda text: offer.match(rows(text)[-1]), what="keys")
 
     def test_a_approves_once(self):
         self.watch()
@@ -308,10 +315,9 @@ class WatchTest(DeskTest):
 
     def test_the_time_that_is_left_is_counted_down(self):
         self.watch()
-        self.question()
         left = re.compile(r"\[(\w+) left")
-        first = left.search(self.screen.text)[1]
-        self.screen.await_true(lambda text: left.search(text)[1] != first, what="another time")
+        first = left.search(self.question()[1])[1]
+        self.screen.await_true(lambda text: (found := left.search(text)) and found[1] != first, what="another time")
 
     def test_two_questions_and_the_next_one(self):
         self.watch()
@@ -335,14 +341,14 @@ class WatchTest(DeskTest):
         self.assert_rejected(run)
 
     def test_what_expires_vanishes_with_a_word(self):
-        self.with_settings(SKERRY_SANDBOX__CONFIRM_TIMEOUT="2")
+        self.with_settings(SKERRY_SANDBOX__CONFIRM_TIMEOUT="5")
         self.session = self.make()
         self.watch()
         run, _ = self.question()
         self.screen.await_text("has expired", "nothing waits")
         self.assert_rejected(run)
         self.screen.press("q")
-        self.screen.await_true(lambda text: text.rstrip().endswith(PROMPT))
+        self.screen.await_prompt()
 
     def test_once_ends_after_the_first(self):
         self.watch("--once")
@@ -378,7 +384,7 @@ class WatchTest(DeskTest):
         ours = [row for row in text.split("\n") if row.startswith("[")]
         self.assertEqual(len(ours), 1, text)
         self.assertNotIn("9m59s", ours[0])
-        self.assertEqual(self.screen.rows[-1], ours[0])
+        self.assertEqual(rows(text)[-1], ours[0])
         self.screen.press("r", "Enter")
         self.assert_rejected(run)
 
@@ -447,7 +453,7 @@ class TopTest(DeskTest):
 
     def test_it_is_printed_once_without_a_terminal(self):
         session = self.busy()
-        self.eventually(lambda: (self.usage(session) or {"cpu_percent": 0})["cpu_percent"] > 50, seconds=20)
+        self.eventually(lambda: (self.usage(session) or {"cpu_percent": 0})["cpu_percent"] > BUSY, seconds=20)
         text = self.checked("top").out.decode()
         self.assertNotIn("\x1b", text)
         self.assertRegex(text.split("\n")[0], r"^skerry top   1 sandbox   CPU \d+ %")
@@ -464,7 +470,7 @@ class TopTest(DeskTest):
         screen.await_text("\nbefore-top")
         screen.run("top")
         row = re.compile(rf"^{busy[:17]}\S* +\w+ +(\d+) ", re.M)
-        text = screen.await_true(lambda text: (found := row.search(text)) and int(found[1]) > 50, what="a busy row")
+        text = screen.await_true(lambda text: (found := row.search(text)) and int(found[1]) > BUSY, what="a busy row")
         self.assertNotIn("before-top", text)
         self.assertIn("while :; do :; done", text)
         self.assertIn("2 sandboxes", text)
@@ -499,8 +505,9 @@ class TopTest(DeskTest):
         screen.run("top")
         screen.await_text("no sandboxes", "q quits, ? helps")
         screen.resize(50, 12)
-        text = screen.await_true(lambda text: len(rows := text.rstrip("\n").split("\n")) == 12 and "q quits" in rows[11])
-        self.assertIn("skerry top", text.split("\n")[0])
+        # Until it is drawn again, the last rows of the larger one are seen.
+        screen.await_true(lambda text: len(found := rows(text)) == 12 and "skerry top" in found[0]
+                          and "q quits" in found[11], what="all of it in twelve rows")
         screen.press("?")
         screen.await_text("this, and back")
         screen.press("q")

@@ -24,11 +24,10 @@ class TimeTest(harness.SkerryTest):
         return result, time.monotonic() - start
 
     def test_an_endless_loop_ends_at_the_timeout(self):
-        # The wall clock of a busy machine is not ours to promise: one of three is enough.
-        times = []
-        while len(times) < 3 and min(times, default=2) >= 1.3:
-            times.append(self.timed("--timeout", "1", "while True: pass")[1])
-        self.assertLess(min(times), 1.3)
+        result, seconds = self.timed("--timeout", "1", "while True: pass")
+        self.assertEqual(result.code, 124)
+        self.assertGreaterEqual(seconds, 1)
+        self.assertLess(seconds, 5)  # a busy machine takes its time
 
     def test_says_so_and_keeps_what_was_printed(self):
         result, _ = self.timed("--timeout", "1", "print('before', flush=True)\nwhile True: pass")

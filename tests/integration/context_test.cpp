@@ -194,7 +194,7 @@ TEST_P(ContextTest, AnInterruptEndsABusyLoop) {
   Run("x = 1");
   const auto start = Clock::now();
   const Ran ran = RunAndInterrupt("while True: pass");
-  EXPECT_LT(Clock::now() - start, 2500ms);
+  EXPECT_LT(Clock::now() - start, 10s);
   EXPECT_EQ(ran.result->outcome.kind, OutcomeKind::kCancelled) << ran.Plain();
   EXPECT_TRUE(ran.Alive());
   EXPECT_EQ(Run("x").Plain(), "1");
@@ -362,10 +362,10 @@ TEST_P(ContextTest, ContextsRunBesideEachOther) {
   const auto start = Clock::now();
   std::array<Ran, 2> ran;
   {
-    std::jthread other([&] { ran[1] = In("b", "time.sleep(1.5); x = 'b'; x"); });
-    ran[0] = In("a", "time.sleep(1.5); x = 'a'; x");
+    std::jthread other([&] { ran[1] = In("b", "time.sleep(3); x = 'b'; x"); });
+    ran[0] = In("a", "time.sleep(3); x = 'a'; x");
   }
-  EXPECT_LT(Clock::now() - start, 2900ms);
+  EXPECT_LT(Clock::now() - start, 6s);
   EXPECT_EQ(ran[0].Plain() + ran[1].Plain(), "'a''b'");
   EXPECT_EQ(Run("x").Plain(), "'a'");
 }

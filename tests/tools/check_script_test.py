@@ -109,7 +109,10 @@ class TidyTest(CheckTest):
 class CiTest(CheckTest):
     def setUp(self):
         super().setUp()
-        self.put("test", '#!/bin/bash\necho "test $*"; [[ $# -gt 0 || ! -e tests_fail ]] || exit 8\n')
+        self.put(
+            "test",
+            '#!/bin/bash\necho "test $*"; [[ $# -gt 0 || ! -e tests_fail ]] && [[ $2 != asan || ! -e asan_fails ]] || exit 8\n',
+        )
         for name, stem in (("tools/check_format.sh", "format"), ("tools/check_tidy.sh", "tidy")):
             self.put(name, f"#!/bin/bash\necho {stem} $*; [[ ! -e {stem}_fails ]]\n")
         self.put("tools/check_layers.py", 'import os, sys\nprint("layers")\nsys.exit(os.path.exists("layers_fails"))\n')
@@ -119,7 +122,7 @@ class CiTest(CheckTest):
         return done.returncode, [line.strip() for line in done.stdout.splitlines() if not line.startswith("==")]
 
     def expected(self, *tidy):
-        return ["test --setup-only", "format", "layers", "test --build-only", *tidy, "test"]
+        return ["test --setup-only", "format", "layers", "test --build-only", *tidy, "test --preset asan", "test"]
 
     def test_it_checks_what_changed_and_ends_with_the_tests(self):
         self.assertEqual((0, self.expected("tidy --changed abc")), self.steps(CI_BASE="abc"))
@@ -133,7 +136,7 @@ class CiTest(CheckTest):
         self.assertTrue(any("no commit to compare with" in line for line in lines), lines)
 
     def test_each_failure_fails(self):
-        for name in ("format_fails", "layers_fails", "tidy_fails", "tests_fail"):
+        for name in ("format_fails", "layers_fails", "tidy_fails", "asan_fails", "tests_fail"):
             (self.tree / name).touch()
             self.assertNotEqual(0, self.steps(CI_BASE="abc")[0], name)
             (self.tree / name).unlink()

@@ -1,6 +1,7 @@
 // What makes an interpreter that was forked from a zygote as safe as one that was executed: each mitigation by itself.
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <set>
@@ -139,8 +140,10 @@ TEST_F(ZygoteTest, NoTwoChildrenDrawTheSame) {
 
 // ---- 2. Bytes of tenants
 
-// Where `marker` lies in the memory of a process; -1 when it cannot be read.
+// How often `marker` lies in the memory of a process; -1 when it cannot be read.
 int Occurrences(pid_t pid, const std::string& marker) {
+  constexpr std::size_t kPiece = 1U << 20U;
+  constexpr unsigned long kReserved = 1UL << 36U;  // only a sanitizer maps so much, for itself
   const base::UniqueFd memory(::open(ProcPath(pid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   std::istringstream maps(Text(ProcPath(pid, "maps")));
   if (!memory.valid()) return -1;
@@ -149,13 +152,18 @@ int Occurrences(pid_t pid, const std::string& marker) {
   for (std::string line; std::getline(maps, line);) {
     unsigned long from = 0;
     unsigned long to = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx r", &from, &to) != 2) continue;
-    std::string bytes(to - from, '\0');
-    const ssize_t size = ::pread(memory.get(), bytes.data(), bytes.size(), static_cast<off_t>(from));
-    if (size <= 0) continue;
-    bytes.resize(static_cast<std::size_t>(size));
-    read_bytes += bytes.size();
-    for (auto at = bytes.find(marker); at != std::string::npos; at = bytes.find(marker, at + 1)) ++found;
+    if (std::sscanf(line.c_str(), "%lx-%lx r", &from, &to) != 2 || to - from >= kReserved) continue;
+    std::string bytes;  // the last of the piece before, and the next one
+    for (ssize_t size = 1; from < to && size > 0; from += static_cast<unsigned long>(size)) {
+      const std::size_t kept = bytes.size();
+      bytes.resize(kept + std::min<std::size_t>(kPiece, to - from));
+      size = ::pread(memory.get(), &bytes[kept], bytes.size() - kept, static_cast<off_t>(from));
+      if (size <= 0) break;
+      bytes.resize(kept + static_cast<std::size_t>(size));
+      read_bytes += static_cast<std::size_t>(size);
+      for (auto at = bytes.find(marker); at != std::string::npos; at = bytes.find(marker, at + 1)) ++found;
+      bytes.erase(0, bytes.size() - std::min(bytes.size(), marker.size() - 1));
+    }
   }
   return read_bytes > 0 ? found : -1;
 }

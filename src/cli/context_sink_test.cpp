@@ -57,7 +57,7 @@ TEST_F(ContextSinkTest, AClientWhoDoesNotReadIsWaitedForUntilTheDeadline) {
   const auto start = Clock::now();
   EXPECT_EQ(sink.Write(core::Stream::kStdout, block, base::Deadline::After(200ms)).accepted, block.size());
   EXPECT_GE(Clock::now() - start, 200ms);
-  EXPECT_LT(Clock::now() - start, 5s);
+  EXPECT_LT(Clock::now() - start, 30s);
   EXPECT_FALSE(stop_.stop_requested());
   // What it has not read yet comes later, whole.
   std::jthread finishing([&] { EXPECT_TRUE(sink.Finish(base::Deadline::After(20s))); });

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "os/pipe.hpp"
+#include "support/sanitizer.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace skerry::os {
@@ -155,6 +156,7 @@ void Burn(std::chrono::nanoseconds duration) {
 }
 
 TEST(ProcessesUseTest, MemoryIsWhatProcessesHaveForThemselves) {
+  if (support::kHasThreadSanitizer) GTEST_SKIP() << "the thread sanitizer keeps a shadow of the memory";
   constexpr std::size_t kBytes = 64U << 20U;
   const Child idle([] {});
   const Child large([] { TakeMemory(kBytes); });
@@ -175,6 +177,7 @@ TEST(ProcessesUseTest, TheTimeOfChildrenThatHaveEndedStaysWithTheirParent) {
 }
 
 TEST(ProcessesUseTest, DescendantsAndThreadsCount) {
+  if (support::kHasThreadSanitizer) GTEST_SKIP() << "the thread sanitizer starts threads of its own";
   const Child parent([] {
     for (int i = 0; i < 3; ++i)
       if (::fork() == 0)

@@ -1,5 +1,6 @@
 #include "confirm/approval_events.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -25,7 +26,8 @@ struct BroadcasterState {
   std::map<std::uint64_t, std::shared_ptr<Subscriber>> subscribers;
   std::uint64_t last_subscriber = 0;
   std::uint64_t last_event = 0;
-  std::uint64_t telling = 0;  // the subscriber whose listener runs, 0 for none
+  std::uint64_t told_up_to = 0;  // the number of the last event that every listener has heard
+  std::uint64_t telling = 0;     // the subscriber whose listener runs, 0 for none
   std::thread::id teller;
   bool closing = false;
 
@@ -45,6 +47,8 @@ void BroadcasterState::Run() {
     const Numbered numbered = std::move(events.front());
     events.pop_front();
     Tell(lock, numbered);
+    told_up_to = numbered.number;
+    told.notify_all();
   }
 }
 
@@ -102,10 +106,18 @@ Broadcaster::~Broadcaster() {
 
 void Broadcaster::Publish(Event event) {
   const std::scoped_lock lock(state_->mutex);
-  const std::uint64_t number = ++state_->last_event;
-  if (state_->subscribers.empty()) return;
-  state_->events.push_back({number, std::move(event)});
+  state_->events.push_back({++state_->last_event, std::move(event)});
   state_->work.notify_all();
+}
+
+bool Broadcaster::AwaitTold(base::Deadline deadline) {
+  std::unique_lock lock(state_->mutex);
+  const std::uint64_t last = state_->last_event;
+  const auto is_told = [&] { return state_->told_up_to >= last; };
+  constexpr base::Deadline::Clock::duration kPiece = std::chrono::hours(1);  // "never" is no duration for a clock
+  while (!is_told() && !deadline.Expired())
+    state_->told.wait_for(lock, std::min(kPiece, deadline.Remaining()), is_told);
+  return is_told();
 }
 
 Subscription Broadcaster::Subscribe(Listener listener) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "base/deadline.hpp"
 #include "confirm/confirmation.hpp"
 
 namespace skerry::confirm {
@@ -72,6 +73,9 @@ class Broadcaster {
 
   // Returns at once.
   void Publish(Event event);
+  // Until every listener has heard what was published before; false when the deadline was earlier. A listener is not to
+  // call it.
+  bool AwaitTold(base::Deadline deadline);
   [[nodiscard]] Subscription Subscribe(Listener listener);
 
  private:

@@ -4,6 +4,7 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -103,6 +104,30 @@ TEST(BroadcasterTest, UnsubscribingWaitsForTheListenerThatRuns) {
   running.get_future().wait();
   subscription.Cancel();
   EXPECT_TRUE(ended);
+}
+
+TEST(BroadcasterTest, WhoWaitsUntilAllIsToldFindsItTold) {
+  Broadcaster broadcaster;
+  EXPECT_TRUE(broadcaster.AwaitTold(base::Deadline::Never())) << "nothing was published";
+  std::atomic<int> heard = 0;
+  const Subscription subscription = broadcaster.Subscribe([&](const Event&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ++heard;
+  });
+  for (int i = 0; i < 3; ++i) broadcaster.Publish({});
+  EXPECT_TRUE(broadcaster.AwaitTold(base::Deadline::Never()));
+  EXPECT_EQ(heard, 3);
+}
+
+TEST(BroadcasterTest, AListenerThatHangsIsNotWaitedForWithoutEnd) {
+  std::promise<void> may_go_on;
+  Broadcaster broadcaster;
+  const Subscription subscription =
+      broadcaster.Subscribe([done = may_go_on.get_future().share()](const Event&) { done.wait(); });
+  broadcaster.Publish({});
+  EXPECT_FALSE(broadcaster.AwaitTold(base::Deadline::After(std::chrono::milliseconds(20))));
+  may_go_on.set_value();
+  EXPECT_TRUE(broadcaster.AwaitTold(base::Deadline::Never()));
 }
 
 TEST(BroadcasterTest, AListenerMayUnsubscribeItself) {

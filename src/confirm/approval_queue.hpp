@@ -67,6 +67,8 @@ class ApprovalQueue : public ConfirmationService {
 
   // From now on; whoever subscribes before they List miss nothing.
   [[nodiscard]] Subscription Subscribe(Listener listener) { return broadcaster_.Subscribe(std::move(listener)); }
+  // Until all who listen have heard what has happened so far; false when the deadline was earlier.
+  bool AwaitTold(base::Deadline deadline) { return broadcaster_.AwaitTold(deadline); }
 
  private:
   // On the stack of its Ask.

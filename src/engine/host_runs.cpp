@@ -50,7 +50,7 @@ Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
   // Borrowed: the host outlives its runs.
   std::shared_ptr<confirm::ConfirmationService> asked(std::shared_ptr<void>(), &remembered_);
   if (consent == Consent::kGiven) asked = std::make_shared<confirm::AutoApprove>(principal.id);
-  return {.confirmation = std::make_shared<RecordedQuestions>(std::move(asked), *chronicle_, run),
+  return {.confirmation = std::make_shared<RecordedQuestions>(std::move(asked), approvals_, *chronicle_, run),
           .execution = run.id(),
           .tenant = run.record().tenant};
 }

@@ -1,30 +1,36 @@
-// RecordedQuestions: the answer to every question of a run is in the audit before the run goes on.
+// RecordedQuestions: the answer to every question of a run is in the audit, and told, before the run goes on.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
-#include "confirm/confirmation.hpp"
+#include "confirm/approval_queue.hpp"
 #include "engine/chronicle.hpp"
 
 namespace skerry::engine {
 
 class RecordedQuestions : public confirm::ConfirmationService {
  public:
-  // The chronicle and the run are borrowed.
-  RecordedQuestions(std::shared_ptr<confirm::ConfirmationService> asked, Chronicle& chronicle, const Run& run)
-      : asked_(std::move(asked)), chronicle_(chronicle), run_(run) {}
+  // What is not shared is borrowed. `queue` is where persons are asked.
+  RecordedQuestions(std::shared_ptr<confirm::ConfirmationService> asked, confirm::ApprovalQueue& queue,
+                    Chronicle& chronicle, const Run& run)
+      : asked_(std::move(asked)), queue_(queue), chronicle_(chronicle), run_(run) {}
 
   // A yes that cannot be recorded is a no.
   confirm::Answer Ask(const confirm::Question& question, base::Deadline deadline, std::stop_token stop) override {
     confirm::Answer answer = asked_->Ask(question, deadline, std::move(stop));
     const auto recorded = chronicle_.Decided(run_, question, answer);
+    // Who follows along hears of the decision before anything that comes of it. A disk that hangs holds up nobody.
+    constexpr std::chrono::seconds kPatience{5};
+    (void)queue_.AwaitTold(base::Deadline::After(kPatience));
     if (recorded || answer.decision != confirm::Decision::kApproved) return answer;
     return {.decision = confirm::Decision::kRejected, .by = "audit", .reason = recorded.error().message};
   }
 
  private:
   std::shared_ptr<confirm::ConfirmationService> asked_;
+  confirm::ApprovalQueue& queue_;
   Chronicle& chronicle_;
   const Run& run_;
 };

@@ -354,7 +354,7 @@ TEST_F(HostTest, OutputIsReadFromAnyOffsetWhileItRunsAndAfter) {
 
 TEST_F(HostTest, ACancelledRunEndsAndKeepsWhatItWrote) {
   const auto session = Session("one");
-  const auto run = Begin(session, "echo begun; echo 1 > file; sleep 60");
+  const auto run = Begin(session, "echo 1 > file; echo begun; sleep 60");
   ASSERT_TRUE(Eventually([&] { return run->output_bytes() == 6; }));
   run->Cancel();
   EXPECT_EQ(OutcomeOf(run), "cancelled");

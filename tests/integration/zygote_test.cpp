@@ -143,7 +143,7 @@ TEST_F(ZygoteTest, NoTwoChildrenDrawTheSame) {
 // How often `marker` lies in the memory of a process; -1 when it cannot be read.
 int Occurrences(pid_t pid, const std::string& marker) {
   constexpr std::size_t kPiece = 1U << 20U;
-  constexpr unsigned long kReserved = 1UL << 36U;  // only a sanitizer maps so much, for itself
+  constexpr unsigned long kReserved = 1UL << 30U;  // only a sanitizer maps so much, for itself
   const base::UniqueFd memory(::open(ProcPath(pid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   std::istringstream maps(Text(ProcPath(pid, "maps")));
   if (!memory.valid()) return -1;

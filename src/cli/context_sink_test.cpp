@@ -73,7 +73,7 @@ TEST_F(ContextSinkTest, AStopEndsTheWaiting) {
   });
   const auto start = Clock::now();
   (void)sink.Write(core::Stream::kStdout, std::string(4U << 20U, 'x'), base::Deadline::After(60s));
-  EXPECT_LT(Clock::now() - start, 10s);
+  EXPECT_LT(Clock::now() - start, 40s);
 }
 
 }  // namespace

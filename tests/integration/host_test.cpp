@@ -79,12 +79,12 @@ TEST_F(HostTest, IdsThatAreNotForSessionsAreRefused) {
 }
 
 TEST_F(HostTest, ASessionExpires) {
-  const auto made = TheHost().Create(kAlice, {.id = "short", .ttl = 1s});
+  const auto made = TheHost().Create(kAlice, {.id = "short", .ttl = 4s});
   ASSERT_TRUE(made) << made.error().message;
-  const auto extended = TheHost().Create(kAlice, {.id = "extended", .ttl = 1s});
+  const auto extended = TheHost().Create(kAlice, {.id = "extended", .ttl = 4s});
   ASSERT_TRUE(extended && TheHost().Extend(*extended->session, 600s));
   EXPECT_EQ(Says(made->session, "echo there"), "there\n");
-  std::this_thread::sleep_for(1s);
+  std::this_thread::sleep_for(4s);
   EXPECT_EQ(CodeOf(TheHost().Find(kAlice, "short")), Code::kNotFound);
   EXPECT_TRUE(Eventually([&] { return !fs::exists(Place("short")); }));
   EXPECT_TRUE(TheHost().Find(kAlice, "extended"));

@@ -59,8 +59,16 @@ base::Status Launcher::EnsureRunning() {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(process_, SpawnLauncher(programs_, pair.second.get()));
   socket_ = std::move(pair.first);
-  if (ahead_ == Ahead::kSandboxes) SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), kKeepVacancies));
+  if (ahead_ == Ahead::kSandboxes) SKERRY_RETURN_IF_ERROR(Tell(kKeepVacancies));
   return OfferZygotes();
+}
+
+// A launcher that has ended said why before that.
+base::Status Launcher::Tell(std::string_view message, std::span<const int> fds) const {
+  auto sent = os::SendMessage(socket_.get(), message, fds);
+  if (sent) return sent;
+  if (auto word = ReadLastWord()) return std::unexpected(std::move(*word));
+  return sent;
 }
 
 // The library goes as a copy without a name: what enters a sandbox tells nothing of where Skerry lies.
@@ -72,7 +80,7 @@ base::Status Launcher::OfferZygotes() const {
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd code, os::SealedMemory(*library));
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd text, os::SealedMemory(zygote.text));
     const std::array fds = {code.get(), text.get()};
-    SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), Encode(zygote.offer), fds));
+    SKERRY_RETURN_IF_ERROR(Tell(Encode(zygote.offer), fds));
   }
   return {};
 }
@@ -86,12 +94,16 @@ base::Result<base::UniqueFd> Launcher::Connect() {
   // It died between the look and the word.
   End();
   SKERRY_RETURN_IF_ERROR(EnsureRunning());
-  SKERRY_RETURN_IF_ERROR(os::SendMessage(socket_.get(), kConnect, theirs));
+  SKERRY_RETURN_IF_ERROR(Tell(kConnect, theirs));
   return std::move(pair.first);
 }
 
 std::optional<base::Error> Launcher::LastWord() {
   const std::lock_guard lock(mutex_);
+  return ReadLastWord();
+}
+
+std::optional<base::Error> Launcher::ReadLastWord() const {
   if (!socket_.valid()) return std::nullopt;
   const auto message = os::ReceiveMessage(socket_.get(), base::Deadline::After(1s));
   const auto word = message ? DecodeFromLauncher(message->bytes) : std::nullopt;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/deadline.hpp"
@@ -58,8 +59,11 @@ class Launcher {
   [[nodiscard]] bool HasEnded(base::Deadline deadline);
 
  private:
+  // With the lock.
   base::Status EnsureRunning();
   base::Status OfferZygotes() const;
+  base::Status Tell(std::string_view message, std::span<const int> fds = {}) const;
+  [[nodiscard]] std::optional<base::Error> ReadLastWord() const;
   void End();
 
   ProgramPaths programs_;

@@ -1,14 +1,17 @@
 // One launcher and its sandboxes, through every way that either of them can end.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <atomic>
+#include <fstream>
 
 #include "integration/observed_sandbox.hpp"
 #include "launcher/client.hpp"
 #include "os/process_tree.hpp"
 #include "os/socket.hpp"
 #include "runner/launch_request.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace skerry {
 namespace {
@@ -435,6 +438,23 @@ TEST(LauncherPathsTest, AProgramThatIsMissingIsNamed) {
     EXPECT_NE(started.error().message.find("/nowhere/skerry-program"), std::string::npos) << started.error().message;
     EXPECT_FALSE(backend.Probe().usable);
   }
+}
+
+// The longer it takes to tell it of zygotes, the more surely it has ended by then.
+TEST(LauncherPathsTest, ALauncherThatEndsAtOnceIsHeardAllTheSame) {
+  const support::TemporaryDirectory directory;
+  const auto in = [&](const char* name) { return (directory.path() / name).string(); };
+  const launcher::FromLauncher word = launcher::Failed{base::Code::kUnavailable, "there is no signalfd"};
+  std::ofstream(in("word"), std::ios::binary) << launcher::Encode(word);
+  std::ofstream(in("launcher")) << "#!/bin/sh\nexec cat '" << in("word") << "' >&3\n";
+  ASSERT_EQ(::chmod(in("launcher").c_str(), 0755), 0);
+  launcher::ProgramPaths programs = Programs();
+  programs.launcher = in("launcher");
+  const launcher::Launcher::Zygote zygote{.text = std::string(std::size_t{1} << 20U, '#')};
+  const auto started =
+      launcher::SandboxHandle::Start(std::make_shared<launcher::Launcher>(programs, std::vector(200, zygote)), {}, {});
+  ASSERT_FALSE(started.has_value());
+  EXPECT_EQ(started.error().message, "there is no signalfd");
 }
 
 TEST_F(LauncherProcessTest, StartingAndStoppingLeavesNothing) {

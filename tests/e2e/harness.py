@@ -155,11 +155,14 @@ def descendants():
 
 
 def is_owned_by_others(name):
-    """Whether what has this name belongs to a living process that is not ours: the names of cgroups and directories end
-    with the pid namespace, the pid and the start time of their owner, and a word of their own."""
+    """Whether what has this name belongs to a living process that is not ours, or to a pid namespace that is not: the
+    names of cgroups and directories end with the pid namespace, the pid and the start time of their owner, and a word
+    of their own."""
     words = name.split("-")[-4:]
-    if len(words) < 4 or words[0] != str(os.stat("/proc/self/ns/pid").st_ino) or not words[1].isdigit():
+    if len(words) < 4 or not words[0].isdigit() or not words[1].isdigit():
         return False
+    if words[0] != str(os.stat("/proc/self/ns/pid").st_ino):
+        return True
     owner = stat_of(words[1])
     return owner is not None and owner[1][19] == words[2] and not is_ours(int(words[1]))
 

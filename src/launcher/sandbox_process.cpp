@@ -320,7 +320,7 @@ void SandboxProcess::SignalInit(int number) const {
 
 void SandboxProcess::BeginKill() {
   // With its first process the kernel kills all others of a pid namespace.
-  if (isolation_ == Isolation::kNone) cgroup_.Kill();
+  if (isolation_ == Isolation::kNone) cgroup_.Kill(EndsByInit() ? init_.pid() : 0);
   if (EndsByInit()) {
     SignalInit(kEndSignal);
     SignalInit(SIGCONT);  // what runs inside may have stopped it

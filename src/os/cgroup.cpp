@@ -64,13 +64,21 @@ base::Status LimitCpu(CgroupVersion version, const std::string& directory, std::
   return WriteControlFile(directory + "/cpu.cfs_quota_us", quota);
 }
 
-void KillMembers(CgroupVersion version, const std::string& directory) {
-  if (version == CgroupVersion::kTwo && WriteControlFile(directory + "/cgroup.kill", "1").has_value()) return;
+bool KillAtOnce(const std::string& directory) {
+  return WriteControlFile(directory + "/cgroup.kill", "1").has_value();
+}
+
+void KillListed(const std::string& directory, pid_t spared) {
   const auto members = ReadFile(directory + "/cgroup.procs", kControlFileLimit);
   if (!members) return;
   std::istringstream stream(*members);
   // The pids are read from our own group a moment ago; a group being killed cannot lend its pids to others.
-  for (pid_t pid = 0; stream >> pid;) ::kill(pid, SIGKILL);
+  for (pid_t pid = 0; stream >> pid;)
+    if (pid != spared) ::kill(pid, SIGKILL);
+}
+
+void KillMembers(CgroupVersion version, const std::string& directory) {
+  if (version != CgroupVersion::kTwo || !KillAtOnce(directory)) KillListed(directory, 0);
 }
 
 // Kills what is inside until the directory can be removed. False when it could not be by the deadline.
@@ -161,8 +169,12 @@ std::vector<int> Cgroup::JoinFdsForMembers() const {
   return fds;
 }
 
-void Cgroup::Kill() const {
-  for (const Group& group : groups_) KillMembers(group.version, group.directory);
+// All at once first, where that can be: whoever goes through a list may be killed in the middle of it.
+void Cgroup::Kill(pid_t spared) const {
+  const Group* all = Version2();
+  const bool killed = all != nullptr && KillAtOnce(all->directory);
+  for (const Group& group : groups_)
+    if (!killed || &group != all) KillListed(group.directory, spared);
 }
 
 const Cgroup::Group* Cgroup::Version2() const {

@@ -46,6 +46,32 @@ TEST_F(FakeVersion2Test, AGroupThatExistsIsNotTakenOver) {
   EXPECT_TRUE(fs::exists(root_ / "g"));
 }
 
+pid_t ForkSleeper() {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  ::pause();
+  ::_exit(0);
+}
+
+// Where the kernel cannot kill all at once, whoever kills may be killed in the middle: somebody has to be the last.
+TEST_F(FakeVersion2Test, TheSparedMemberIsNotKilledWithTheOthers) {
+  hierarchy_.mounts.front().controllers.clear();
+  const auto cgroup = Cgroup::Create(hierarchy_, "g", {});
+  ASSERT_TRUE(cgroup.has_value()) << cgroup.error().message;
+  const std::string root = root_;
+  const pid_t spared = ForkSleeper();
+  const pid_t other = ForkSleeper();
+  std::ofstream(root + "/g/cgroup.procs") << spared << "\n" << other << "\n";
+  cgroup->Kill(spared);
+  int status = 0;
+  EXPECT_EQ(::waitpid(other, &status, 0), other);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(::waitpid(spared, &status, WNOHANG), 0);
+  cgroup->Kill();
+  EXPECT_EQ(::waitpid(spared, &status, 0), spared);
+  fs::remove(root + "/g/cgroup.procs");
+}
+
 class RealCgroupTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -130,7 +130,7 @@ bool Launcher::HasEnded(base::Deadline deadline) {
   return !process_.valid() || process_.WaitForExit(deadline).value_or(false);
 }
 
-base::Result<SandboxHandle> SandboxHandle::Start(std::shared_ptr<Launcher> launcher, const StartRequest& request,
+base::Result<SandboxHandle> SandboxHandle::Start(const std::shared_ptr<Launcher>& launcher, const StartRequest& request,
                                                  std::span<const int> fds) {
   constexpr auto kLastBreath = 500ms;  // between the end of its sockets and its own
   SKERRY_ASSIGN_OR_RETURN(auto handle, StartOnce(launcher, request, fds));
@@ -171,6 +171,7 @@ base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::s
   std::size_t next = 1;
   for (; next <= views; ++next) handle.views_.push_back(std::move(message->fds[next]));
   std::vector<os::CgroupCounters::Counter> counters;
+  counters.reserve(started->counters.size());
   for (const std::uint64_t kind : started->counters)
     counters.push_back({static_cast<os::CgroupCounters::Kind>(kind), std::move(message->fds[next++])});
   handle.counters_ = os::CgroupCounters(std::move(counters));
@@ -263,9 +264,9 @@ base::Result<std::optional<SandboxHandle::InitMessage>> SandboxHandle::Receive(b
   auto message = os::ReceiveMessage(control_.get(), deadline);
   if (!message) return std::unexpected(std::move(message).error());
   if (message->EndOfStream()) return std::optional<InitMessage>();
-  auto decoded = DecodeFromInit(message->bytes);
+  const auto decoded = DecodeFromInit(message->bytes);
   if (!decoded) return base::Err(base::Code::kInternal, "malformed message of the sandbox's init");
-  return InitMessage{std::move(*decoded), std::move(message->fds)};
+  return InitMessage{*decoded, std::move(message->fds)};
 }
 
 Usage SandboxHandle::ReadCounters() const {

@@ -78,7 +78,7 @@ class Launcher {
 class SandboxHandle {
  public:
   // `fds`: the host's directories that the request names, in its order. They stay the caller's.
-  static base::Result<SandboxHandle> Start(std::shared_ptr<Launcher> launcher, const StartRequest& request,
+  static base::Result<SandboxHandle> Start(const std::shared_ptr<Launcher>& launcher, const StartRequest& request,
                                            std::span<const int> fds);
 
   SandboxHandle(SandboxHandle&&) noexcept = default;

@@ -169,7 +169,7 @@ std::vector<int> Cgroup::JoinFdsForMembers() const {
   return fds;
 }
 
-// All at once first, where that can be: whoever goes through a list may be killed in the middle of it.
+// Version 2 first: the process that goes through a list may be killed in the middle of it.
 void Cgroup::Kill(pid_t spared) const {
   const Group* all = Version2();
   const bool killed = all != nullptr && KillAtOnce(all->directory);

@@ -93,8 +93,8 @@ class Cgroup {
   // its pid namespace.
   [[nodiscard]] std::vector<int> JoinFdsForMembers() const;
 
-  // SIGKILL to every member at once where version 2 can, else to one listed member after the other. `spared` is not
-  // killed then: its parent, or whoever else has to outlive the others.
+  // SIGKILL to every member at once where version 2 can, else to one listed member after the other, but not to
+  // `spared`: a member that has to outlive the others.
   void Kill(pid_t spared = 0) const;
   // Asks for every member to stop where it is, or to go on. Of version 2 only; kUnavailable without.
   enum class Motion { kFrozen, kMoving };

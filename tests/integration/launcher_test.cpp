@@ -440,7 +440,7 @@ TEST(LauncherPathsTest, AProgramThatIsMissingIsNamed) {
   }
 }
 
-// The longer it takes to tell it of zygotes, the more surely it has ended by then.
+// Many zygotes take long to tell of: the launcher has ended by then.
 TEST(LauncherPathsTest, ALauncherThatEndsAtOnceIsHeardAllTheSame) {
   const support::TemporaryDirectory directory;
   const auto in = [&](const char* name) { return (directory.path() / name).string(); };

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Whoever calls may have told its own CI what to do.
+# The CI that runs these tests may have variables of its own.
 INHERITED = {name: value for name, value in os.environ.items() if not name.startswith("CI_")}
 
 

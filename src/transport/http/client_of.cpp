@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -17,6 +18,7 @@ namespace {
 struct Address {
   std::string host;  // IPv6 in brackets
   std::uint16_t port = 0;
+  std::string network;  // whoever has one address of an IPv6 network has all of them
 };
 
 template <class Sockaddr>
@@ -31,16 +33,20 @@ std::optional<Address> TextOf(const sockaddr_storage& storage) {
   if (storage.ss_family == AF_INET) {
     const auto address = As<sockaddr_in>(storage);
     ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
-    return Address{.host = text.data(), .port = ntohs(address.sin_port)};
+    return Address{.host = text.data(), .port = ntohs(address.sin_port), .network = text.data()};
   }
   if (storage.ss_family != AF_INET6) return std::nullopt;
-  const auto address = As<sockaddr_in6>(storage);
+  auto address = As<sockaddr_in6>(storage);
   if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
     ::inet_ntop(AF_INET, address.sin6_addr.s6_addr + 12, text.data(), text.size());
-    return Address{.host = text.data(), .port = ntohs(address.sin6_port)};
+    return Address{.host = text.data(), .port = ntohs(address.sin6_port), .network = text.data()};
   }
   ::inet_ntop(AF_INET6, &address.sin6_addr, text.data(), text.size());
-  return Address{.host = "[" + std::string(text.data()) + "]", .port = ntohs(address.sin6_port)};
+  Address found{.host = "[" + std::string(text.data()) + "]", .port = ntohs(address.sin6_port)};
+  std::fill(address.sin6_addr.s6_addr + 8, address.sin6_addr.s6_addr + 16, std::uint8_t{0});
+  ::inet_ntop(AF_INET6, &address.sin6_addr, text.data(), text.size());
+  found.network = "[" + std::string(text.data()) + "]/64";
+  return found;
 }
 
 template <class Ask>
@@ -69,7 +75,7 @@ std::optional<Client> ClientOf(int fd, Transport transport, const std::string& h
   const auto local = AddressOf(fd, ::getsockname);
   if (!remote || !local) return std::nullopt;
   Client client{.peer = {.transport = transport, .address = remote->host + ":" + std::to_string(remote->port)},
-                .key = remote->host,
+                .key = remote->network,
                 .local = {local->host}};
   if (!host.empty()) client.local.push_back(Lower(host));
   return client;

@@ -12,7 +12,7 @@ namespace skerry::transport::http {
 
 struct Client {
   Peer peer;
-  std::string key;                 // whom connections are counted for
+  std::string key;                 // whom connections are counted for: a uid, an IPv4 address, the /64 of an IPv6 one
   std::vector<std::string> local;  // names of the socket that they reached
 };
 

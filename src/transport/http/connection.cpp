@@ -18,6 +18,9 @@ constexpr std::size_t kBodyReadSize = std::size_t{128} << 10U;
 constexpr std::chrono::milliseconds kLookAtHandler{200};
 constexpr std::chrono::milliseconds kLookAtStream{500};
 constexpr std::chrono::milliseconds kLinger{1000};
+constexpr std::chrono::milliseconds kManyMistakes{200};  // whoever waits that long for a 401 gets a 429
+constexpr int kUnauthorised = 401;
+constexpr double kRefusalCost = 64 << 10U;
 
 Refusal Busy() {
   return {.status = 503,
@@ -31,6 +34,20 @@ Refusal TooMany() {
           .code = "rate_limited",
           .message = "too many requests at once; wait for some of them",
           .headers = {{"Retry-After", "1"}}};
+}
+
+Refusal TooManyConnections() {
+  return {.status = 429,
+          .code = "rate_limited",
+          .message = "too many connections of this tenant; close some of them",
+          .headers = {{"Retry-After", "1"}}};
+}
+
+Refusal TooManyMistakes() {
+  return {.status = 429,
+          .code = "rate_limited",
+          .message = "too many requests without a proper token from this address; wait and try again",
+          .headers = {{"Retry-After", "10"}}};
 }
 
 Refusal NeedsUpgrade() {
@@ -81,8 +98,12 @@ BodyLimits LimitsOf(const Exchange& exchange, const ServerOptions& options) {
 
 }  // namespace
 
-Connection::Connection(Service& service, Channel channel, Client client)
-    : service_(service), channel_(std::move(channel)), client_(std::move(client)) {}
+Connection::Connection(Service& service, Channel channel, Client client, Places::Id place)
+    : service_(service),
+      channel_(std::move(channel)),
+      client_(std::move(client)),
+      place_(place),
+      pause_(*service.loop) {}
 
 asio::awaitable<void> Connection::Serve() {
   limit_.Within(service_.options.limits.header_time);
@@ -105,6 +126,7 @@ asio::awaitable<bool> Connection::ServeOne() {
   }
   if (exchange.request.id.empty()) exchange.request.id = base::RandomId("req");
   if (!refusal) refusal = service_.gate.Admit(exchange, client_.local);
+  co_await Meet(exchange, refusal);
   // Whoever was refused before their body was read cannot go on behind it.
   if (refusal && exchange.framing.HasBody()) exchange.framing.keep_alive = false;
   const bool whole = refusal || co_await ReadBody(exchange, refusal);
@@ -119,6 +141,49 @@ asio::awaitable<bool> Connection::ServeOne() {
   const Sent sent = co_await Send(exchange, std::move(response));
   Log(exchange, status, sent.bytes);
   co_return sent.keep_alive;
+}
+
+// Whose connection this is now, and what a refusal costs them: it is made on the socket thread, as often as they like.
+asio::awaitable<void> Connection::Meet(Exchange& exchange, std::optional<Refusal>& refusal) {
+  const Caller& caller = exchange.request.caller;
+  const bool known = !caller.id.empty();
+  const bool measured = client_.peer.transport != Transport::kUnix;
+  if (known && !service_.places.Show(place_, PayerOf(caller))) {
+    refusal = TooManyConnections();
+    exchange.framing.keep_alive = false;
+  }
+  if (measured) payer_ = known ? PayerOf(caller) : "from " + client_.key;
+  if (!known && refusal && refusal->status == kUnauthorised) {
+    co_await Mistrust(exchange, refusal);
+  } else if (refusal) {
+    co_await Pace(kRefusalCost);
+  }
+}
+
+// Who has no token waits for the answer, the longer the more such requests come from their address. A right token
+// never waits: nobody can shut out others of the same address.
+asio::awaitable<void> Connection::Mistrust(Exchange& exchange, std::optional<Refusal>& refusal) {
+  service_.places.Distrust(place_);
+  const auto wait = service_.mistakes.Charge(client_.key, 1, std::chrono::steady_clock::now());
+  const bool throttled = wait >= kManyMistakes;
+  if (service_.options.on_mistake) service_.options.on_mistake({.address = client_.key, .throttled = throttled});
+  co_await Pause(wait);
+  if (!throttled) co_return;
+  refusal = TooManyMistakes();
+  exchange.framing.keep_alive = false;
+}
+
+// Waits until what this tenant moves is within their share of the socket thread.
+asio::awaitable<void> Connection::Pace(double cost) {
+  if (payer_.empty()) co_return;
+  co_await Pause(service_.flow.Charge(payer_, cost, std::chrono::steady_clock::now()));
+}
+
+asio::awaitable<void> Connection::Pause(std::chrono::milliseconds time) {
+  if (time.count() == 0 || aborted_) co_return;
+  limit_.Off();
+  pause_.expires_after(time);
+  co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
 // The time for a head runs from its first byte to its last: sending it letter by letter gains nothing.
@@ -167,6 +232,7 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
       const std::size_t got = co_await channel_.Read(in_.Prepare(decoder.WorthReading()));
       if (got == 0) co_return false;
       in_.Commit(got);
+      co_await Pace(static_cast<double>(got));
     }
     const auto step = decoder.Decode(in_.view());
     if (!step) refusal = RefusalOf(step.error());
@@ -182,12 +248,16 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
 
 asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, Response& response) {
   const Route& route = *exchange.route;
-  if (route.where == Where::kWorker && service_.requests >= service_.options.limits.requests_at_once) co_return Busy();
-  // Nobody takes all the threads there are.
+  // Nobody takes all the threads there are; some are for the owner.
+  constexpr std::size_t kEighth = 8;
+  const std::size_t all = service_.options.limits.requests_at_once;
+  const std::size_t most = client_.peer.transport == Transport::kUnix ? all : all - all / kEighth;
+  if (route.where == Where::kWorker && service_.requests >= most) co_return Busy();
   const Caller& caller = exchange.request.caller;
+  const std::string payer = PayerOf(caller);
   const bool counted = route.where == Where::kWorker && caller.requests_per_second != 0;
-  if (counted && service_.requests_of[caller.id] >= service_.options.limits.requests_per_caller) co_return TooMany();
-  if (counted) ++service_.requests_of[caller.id];
+  if (counted && service_.requests_of[payer] >= service_.options.limits.requests_per_caller) co_return TooMany();
+  if (counted) ++service_.requests_of[payer];
   gone_ = std::stop_source();
   exchange.request.gone = gone_.get_token();
   ++service_.requests;
@@ -200,7 +270,7 @@ asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, R
     LookAt(Watched::kNothing);
   }
   --service_.requests;
-  if (counted && --service_.requests_of[caller.id] == 0) service_.requests_of.erase(caller.id);
+  if (counted && --service_.requests_of[payer] == 0) service_.requests_of.erase(payer);
   if (!taken) co_return Busy();
   if (gone_.stop_requested()) Abort();
   if (std::holds_alternative<std::unique_ptr<Conversation>>(response.body) && !CanUpgrade(exchange)) {
@@ -271,6 +341,7 @@ void Connection::Abort() {
   aborted_ = true;
   channel_.Close();
   gone_.request_stop();
+  pause_.cancel();
   if (on_abort_) on_abort_();
 }
 

@@ -22,7 +22,7 @@ namespace skerry::transport::http {
 // Lives on the socket thread, and until Serve has returned.
 class Connection {
  public:
-  Connection(Service& service, Channel channel, Client client);
+  Connection(Service& service, Channel channel, Client client, Places::Id place);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() = default;
@@ -33,7 +33,6 @@ class Connection {
   void AbortIfIdle();
   // Every now and then: deadlines, and whether the client is still there.
   void Tick(TimePoint now);
-  [[nodiscard]] const Client& client() const { return client_; }
 
  private:
   enum class Phase { kIdle, kHead, kBusy };
@@ -44,6 +43,10 @@ class Connection {
   };
 
   asio::awaitable<bool> ServeOne();
+  asio::awaitable<void> Meet(Exchange& exchange, std::optional<Refusal>& refusal);
+  asio::awaitable<void> Mistrust(Exchange& exchange, std::optional<Refusal>& refusal);
+  asio::awaitable<void> Pace(double cost);
+  asio::awaitable<void> Pause(std::chrono::milliseconds time);
   asio::awaitable<std::optional<std::size_t>> ReadHead(std::optional<Refusal>& refusal);
   asio::awaitable<bool> ReadBody(Exchange& exchange, std::optional<Refusal>& refusal);
   asio::awaitable<bool> CollectBody(Exchange& exchange, std::optional<Refusal>& refusal);
@@ -68,6 +71,9 @@ class Connection {
   Service& service_;
   Channel channel_;
   Client client_;
+  Places::Id place_;
+  std::string payer_;  // whose share of the socket thread this uses; "" for the owner
+  asio::steady_timer pause_;
   ReadBuffer in_;
   TimeLimit limit_;
   std::stop_source gone_;

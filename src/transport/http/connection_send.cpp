@@ -75,6 +75,7 @@ asio::awaitable<Connection::Sent> Connection::SendText(Exchange& exchange, Respo
   if (together) text += content;
   bool sent = co_await WriteAll(text);
   if (sent && !together) sent = co_await WriteAll(content);
+  if (!together) co_await Pace(static_cast<double>(content.size()));
   co_return Sent{.bytes = content.size(), .keep_alive = sent && keep_alive};
 }
 
@@ -96,6 +97,7 @@ asio::awaitable<Connection::Sent> Connection::SendFile(Exchange& exchange, Respo
     if (got <= 0 || !co_await WriteAll(std::string_view(piece).substr(0, static_cast<std::size_t>(got))))
       co_return Sent{.bytes = done};
     done += static_cast<std::uint64_t>(got);
+    co_await Pace(static_cast<double>(got));
   }
   co_return Sent{.bytes = length, .keep_alive = keep_alive};
 }
@@ -153,6 +155,8 @@ asio::awaitable<bool> Connection::Pump(Stream& stream, Coding coding, Event& wak
     if (!co_await WriteAll(coding == Coding::kChunked ? frame : piece)) co_return false;
     frame.clear();
     if (pull == Pull::kEnd) co_return true;
+    if (!piece.empty()) co_await Pace(static_cast<double>(piece.size()) + kMessageCost);
+    if (aborted_) co_return false;
     // A stream that says nothing and does not wait must not keep the others from their turn.
     if (pull == Pull::kMore && piece.empty()) co_await asio::post(asio::use_awaitable);
     if (pull == Pull::kMore) continue;
@@ -170,6 +174,7 @@ asio::awaitable<Connection::Sent> Connection::SendConversation(Exchange& exchang
   WebSocketCall call{.service = service_,
                      .channel = channel_,
                      .limit = limit_,
+                     .payer = payer_,
                      .on_abort = on_abort_,
                      .head = exchange.request.head,
                      .request_id = exchange.request.id,

@@ -27,6 +27,11 @@ struct Caller {
   std::uint64_t sessions = 0;
 };
 
+// Whose share of what all have in common a request uses: the tenant's, whichever of their tokens it came with.
+inline const std::string& PayerOf(const Caller& caller) {
+  return caller.tenant.empty() ? caller.id : caller.tenant;
+}
+
 struct Request {
   std::string id;  // "req…"; goes back as X-Request-Id
   RequestHead head;

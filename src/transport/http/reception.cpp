@@ -95,23 +95,19 @@ bool Reception::AcceptOne(Listener& listener, int& error) {
 void Reception::Welcome(base::UniqueFd fd, const Listener& listener) {
   auto client = ClientOf(fd.get(), listener.transport, listener.host);
   if (!client) return;
-  if (IsFull(*client)) return TurnAway(fd.get(), listener.transport);
+  const auto door = listener.transport == Transport::kUnix ? Places::Door::kOwner : Places::Door::kStranger;
+  const Places::Entry entry = service_.places.Enter(door, client->key);
+  if (entry.leaves) connections_.at(*entry.leaves)->Abort();
+  if (!entry.id) return TurnAway(fd.get(), listener.transport);
   Tune(fd.get(), listener.transport);
   Socket socket(*service_.loop);
   ErrorCode error;
   const int family = listener.transport == Transport::kUnix ? AF_UNIX : AF_INET;
   socket.assign(asio::generic::stream_protocol(family, 0), fd.get(), error);
-  if (error) return;
+  if (error) return service_.places.Leave(*entry.id);
   (void)fd.Release();
   Channel channel = listener.tls ? Channel(std::move(socket), *listener.tls) : Channel(std::move(socket));
-  Serve(std::make_unique<Connection>(service_, std::move(channel), std::move(*client)));
-}
-
-bool Reception::IsFull(const Client& client) const {
-  const Limits& limits = service_.options.limits;
-  const auto own = per_peer_.find(client.key);
-  return connections_.size() >= limits.connections ||
-         (own != per_peer_.end() && own->second >= limits.connections_per_peer);
+  Serve(*entry.id, std::make_unique<Connection>(service_, std::move(channel), std::move(*client), *entry.id));
 }
 
 // As much as the socket takes at once, without keeping anything.
@@ -132,25 +128,23 @@ void Reception::TurnAway(int fd, Transport transport) {
   ::shutdown(fd, SHUT_WR);
 }
 
-void Reception::Serve(std::unique_ptr<Connection> connection) {
-  ++per_peer_[connection->client().key];
-  const auto place = connections_.insert(connections_.end(), std::move(connection));
+void Reception::Serve(Places::Id place, std::unique_ptr<Connection> connection) {
+  const auto served = connections_.emplace(place, std::move(connection)).first;
   service_.connections = connections_.size();
   if (!ticking_) {
     ticking_ = true;
     auto tick = Tick();
     asio::co_spawn(*service_.loop, std::move(tick), asio::detached);
   }
-  auto serve = (*place)->Serve();
+  auto serve = served->second->Serve();
   // An exception is a library's; it ends this connection and nothing else.
   auto over = [this, place](const std::exception_ptr&) { Remove(place); };
   asio::co_spawn(*service_.loop, std::move(serve), std::move(over));
 }
 
-void Reception::Remove(Connections::iterator connection) {
-  const auto own = per_peer_.find((*connection)->client().key);
-  if (--own->second == 0) per_peer_.erase(own);
-  connections_.erase(connection);
+void Reception::Remove(Places::Id place) {
+  service_.places.Leave(place);
+  connections_.erase(place);
   service_.connections = connections_.size();
   if (!connections_.empty()) return;
   tick_.cancel();
@@ -166,7 +160,7 @@ asio::awaitable<void> Reception::Tick() {
     tick_.expires_after(kTick);
     co_await tick_.async_wait(asio::as_tuple(asio::use_awaitable));
     const TimePoint now = std::chrono::steady_clock::now();
-    for (const auto& connection : connections_) connection->Tick(now);
+    for (const auto& [place, connection] : connections_) connection->Tick(now);
   }
   ticking_ = false;
 }
@@ -179,7 +173,7 @@ void Reception::CloseListeners() {
 void Reception::Drain() {
   service_.draining = true;
   CloseListeners();
-  for (const auto& connection : connections_) connection->AbortIfIdle();
+  for (const auto& [place, connection] : connections_) connection->AbortIfIdle();
   if (!connections_.empty()) return;
   const std::lock_guard lock(mutex_);
   drained_ = true;
@@ -189,7 +183,7 @@ void Reception::Drain() {
 void Reception::End() {
   service_.draining = true;
   CloseListeners();
-  for (const auto& connection : connections_) connection->Abort();
+  for (const auto& [place, connection] : connections_) connection->Abort();
   work_.reset();
 }
 

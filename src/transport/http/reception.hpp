@@ -43,16 +43,15 @@ class Reception {
     std::shared_ptr<asio::ssl::context> tls;
     std::string host;
   };
-  using Connections = std::list<std::unique_ptr<Connection>>;
+  using Connections = std::map<Places::Id, std::unique_ptr<Connection>>;
 
   asio::awaitable<void> Accept(Listener& listener);
   // False: no more for now, and `error` says whether that is all right.
   bool AcceptOne(Listener& listener, int& error);
   void Welcome(base::UniqueFd fd, const Listener& listener);
-  [[nodiscard]] bool IsFull(const Client& client) const;
   void TurnAway(int fd, Transport transport);
-  void Serve(std::unique_ptr<Connection> connection);
-  void Remove(Connections::iterator connection);
+  void Serve(Places::Id place, std::unique_ptr<Connection> connection);
+  void Remove(Places::Id place);
   asio::awaitable<void> Tick();
   void CloseListeners();
 
@@ -61,7 +60,6 @@ class Reception {
   asio::steady_timer tick_;
   std::list<Listener> listeners_;
   Connections connections_;
-  std::map<std::string, std::size_t> per_peer_;
   bool ticking_ = false;
 
   std::mutex mutex_;

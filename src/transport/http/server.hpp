@@ -4,6 +4,7 @@
 //    more than its own connection: headers, small bodies and answers are bounded, large bodies go to disk.
 //  - A handler sees a request only when it is whole, its host and origin are allowed, its caller is known, the route is
 //    theirs by scope, and they are within their rate.
+//  - No tenant takes all connections, all handlers or all of the socket thread; some of each are left for the owner.
 //  - Handlers run on threads of a pool; sockets are served by one thread of the server's own.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include "base/unique_fd.hpp"
 #include "base/worker_pool.hpp"
 #include "transport/http/dialect.hpp"
+#include "transport/http/flow_limiter.hpp"
 
 namespace skerry::transport::http {
 
@@ -38,9 +40,15 @@ struct Limits {
   std::chrono::milliseconds body_time{30'000};    // without any progress
   std::chrono::milliseconds write_time{30'000};   // without any progress
   std::chrono::milliseconds idle_time{75'000};    // between requests
-  std::size_t requests_at_once = 512;             // handlers that run or wait
-  std::size_t requests_per_caller = 128;          // of them those of one who has a rate
+  std::size_t requests_at_once = 512;             // handlers that run or wait; an eighth is for the owner only
+  std::size_t requests_per_caller = 128;          // of them those of a tenant who has a rate
   std::size_t websocket_message = std::size_t{1} << 20U;
+  std::size_t websocket_text = std::size_t{16} << 10U;  // of a message that is words and not data
+  // A tenant's share of the socket thread, in bytes; small things cost as much as some bytes. The owner's is not
+  // measured.
+  Flow flow{.per_second = 128 << 20U, .at_once = 32 << 20U};
+  // Requests without a proper token from one address. More are answered late.
+  Flow mistakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(1000)};
 };
 
 // What is told of each request when it is over.
@@ -58,6 +66,12 @@ struct AccessRecord {
   std::string trace_parent;
 };
 
+// A request that showed no token, or a wrong one.
+struct Mistake {
+  std::string address;     // without the port
+  bool throttled = false;  // there were too many of them
+};
+
 struct ServerOptions {
   Limits limits;
   std::vector<std::string> hosts;    // allowed besides localhost, 127.0.0.1, [::1] and what was listened on
@@ -65,7 +79,8 @@ struct ServerOptions {
   std::string spool;                 // a directory for large bodies, the daemon's own
   std::shared_ptr<Authenticator> authenticator;
   std::vector<Dialect> dialects;
-  std::function<void(const AccessRecord&)> log;  // may be empty; called on the socket thread
+  std::function<void(const AccessRecord&)> log;    // may be empty; called on the socket thread
+  std::function<void(const Mistake&)> on_mistake;  // the same
 };
 
 // Made by listening.hpp.

@@ -58,21 +58,101 @@ TEST_F(ServerTest, ABodyThatDoesNotComeEndsTheConnection) {
 }
 
 TEST_F(ServerTest, TooManyConnectionsAreTurnedAway) {
-  options.limits.connections = 3;
+  options.limits.connections = 8;
   options.limits.connections_per_peer = 2;
   Start();
   auto one = Tcp();
+  EXPECT_EQ(one.Ask(Get("/hello", kToken)).status, 200);
   auto two = Tcp();
-  ASSERT_TRUE(Eventually([&] { return server->Now().connections == 2; }));
+  EXPECT_EQ(two.Ask(Get("/hello", kToken)).status, 200);
   const Answer answer = Tcp().Receive();
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.Find("Retry-After"), "1");
   auto local = Unix();
   EXPECT_EQ(local.Ask(Get("/hello")).status, 200);
+  auto another = Unix();
+  EXPECT_EQ(another.Ask(Get("/hello")).status, 200);
   EXPECT_EQ(Unix().Receive().status, 503);
-  one.Close();
-  ASSERT_TRUE(Eventually([&] { return server->Now().connections == 2; }));
+  another.Close();
+  ASSERT_TRUE(Eventually([&] { return server->Now().connections == 3; }));
   EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
+}
+
+// From many addresses, so that no address has more than it may.
+TEST_F(ServerTest, IdleStrangersKeepNobodyOut) {
+  options.limits.connections = 32;
+  options.limits.connections_per_peer = 16;
+  Start();
+  auto known = Tcp();
+  EXPECT_EQ(known.Ask(Get("/hello", kToken)).status, 200);
+  std::vector<TestClient> idle;
+  for (int at = 0; at < 100; ++at) idle.push_back(TestClient::Tcp(port, "127.0.1." + std::to_string(1 + at % 20)));
+  EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
+  EXPECT_EQ(Tcp().Ask(Get("/hello", kToken)).status, 200);
+  EXPECT_EQ(known.Ask(Get("/hello", kToken)).status, 200);
+  EXPECT_LE(server->Now().connections, 32U);
+}
+
+TEST_F(ServerTest, ATenantHasAShareOfTheConnections) {
+  options.limits.connections = 16;
+  Start();
+  std::vector<TestClient> held;
+  for (int at = 0; at < 4; ++at) {
+    held.push_back(Tcp());
+    EXPECT_EQ(held.back().Ask(Get("/hello", kToken)).status, 200);
+  }
+  const Answer answer = Tcp().Ask(Get("/hello", kToken));
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.Find("Connection"), "close");
+  EXPECT_EQ(Tcp().Ask(Get("/hello", "Authorization: Bearer often\r\n")).status, 200);
+  held.pop_back();
+  EXPECT_TRUE(Eventually([&] { return Tcp().Ask(Get("/hello", kToken)).status == 200; }));
+}
+
+TEST_F(ServerTest, SomeHandlersAreTheOwnersAlone) {
+  options.limits.requests_at_once = 8;
+  Start();
+  std::vector<TestClient> busy;
+  for (int at = 0; at < 7; ++at) {
+    busy.push_back(Tcp());
+    busy.back().Send(Get("/wait", kToken));
+  }
+  ASSERT_TRUE(Eventually([&] { return tap->inside == 7; }));
+  EXPECT_EQ(Tcp().Ask(Get("/work", kToken)).status, 503);
+  EXPECT_EQ(Unix().Ask(Get("/work")).status, 200);
+}
+
+TEST_F(ServerTest, WrongTokensAreAnsweredLateAndRightOnesAtOnce) {
+  std::atomic<int> told = 0;
+  std::atomic<int> throttled = 0;
+  options.limits.mistakes = {.per_second = 0.001, .at_once = 5, .longest_wait = seconds(1000)};
+  options.on_mistake = [&](const Mistake& mistake) {
+    EXPECT_EQ(mistake.address, "127.0.0.1");
+    ++told;
+    if (mistake.throttled) ++throttled;
+  };
+  Start();
+  const std::string wrong = Get("/hello", "Authorization: Bearer wrong\r\n");
+  auto client = Tcp();
+  for (int at = 0; at < 5; ++at) EXPECT_EQ(client.Ask(wrong).status, 401);
+  auto late = Tcp();
+  late.Send(wrong);
+  ASSERT_TRUE(Eventually([&] { return throttled == 1; }));
+  EXPECT_EQ(told, 6);
+  EXPECT_EQ(Tcp().Ask(Get("/hello", kToken)).status, 200);
+  EXPECT_EQ(client.Ask(Get("/hello", kToken)).status, 200);
+  EXPECT_EQ(TestClient::Tcp(port, "127.0.0.9").Ask(Get("/hello", kToken)).status, 200);
+  EXPECT_FALSE(late.Ends(milliseconds(50))) << "its answer waits";
+}
+
+TEST_F(ServerTest, WhoIsThrottledIsToldSo) {
+  options.limits.mistakes = {.per_second = 2, .at_once = 1, .longest_wait = milliseconds(300)};
+  Start();
+  EXPECT_EQ(Tcp().Ask(Get("/hello")).status, 401);
+  const Answer answer = Tcp().Ask(Get("/hello"));
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.Find("Connection"), "close");
+  EXPECT_TRUE(answer.Find("Retry-After"));
 }
 
 TEST_F(ServerTest, CallersHaveTheirRate) {

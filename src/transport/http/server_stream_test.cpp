@@ -140,9 +140,12 @@ Received ReceiveFrame(TestClient& client) {
 
 class WebSocketTest : public ServerTest {
  protected:
-  TestClient Open() {
-    auto client = Unix();
-    const Answer answer = client.Ask(Get("/echo", kUpgrade));
+  TestClient Open() { return Open(Unix(), ""); }
+  TestClient OpenAs(std::string_view token) {
+    return Open(Tcp(), "Authorization: Bearer " + std::string(token) + "\r\n");
+  }
+  TestClient Open(TestClient client, const std::string& who) {
+    const Answer answer = client.Ask(Get("/echo", who + std::string(kUpgrade)));
     EXPECT_EQ(answer.status, 101) << answer.head;
     EXPECT_EQ(answer.Find("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     EXPECT_TRUE(answer.Find("X-Request-Id"));
@@ -234,6 +237,60 @@ TEST_F(WebSocketTest, MessagesHaveALimitAndTextIsText) {
   auto other = Open();
   other.Send(Frame(kText, "\xff\xfe"));
   EXPECT_EQ(ReceiveFrame(other).bytes.substr(0, 2), std::string("\x03\xef", 2)) << "1007";
+}
+
+TEST_F(WebSocketTest, WordsAreShortAndDataMayBeLong) {
+  options.limits.websocket_text = 1000;
+  Start();
+  auto client = Open();
+  client.Send(Frame(kBinary, std::string(1001, 'x')));
+  EXPECT_EQ(ReceiveFrame(client).bytes.size(), 1001U);
+  client.Send(Frame(kText, std::string(1001, 'x')));
+  EXPECT_EQ(ReceiveFrame(client).bytes.substr(0, 2), std::string("\x03\xf1", 2)) << "1009";
+  client.Send(Frame(kClose, std::string("\x03\xf1", 2)));
+  EXPECT_TRUE(client.Ends(seconds(1)));
+  EXPECT_TRUE(Eventually([&] { return tap->destroyed.load(); }));
+  EXPECT_EQ(tap->received, 1);
+}
+
+// Each message costs 16 KB besides its bytes, when it is heard and when it is said again.
+TEST_F(WebSocketTest, TheMessagesOfATenantHaveAShareWhateverSocketTheyComeBy) {
+  options.limits.flow = {.per_second = 1, .at_once = 70 << 10U, .longest_wait = seconds(1000)};
+  Start();
+  auto one = OpenAs("reader");
+  auto two = OpenAs("reader");
+  for (auto* client : {&one, &two})
+    for (int at = 0; at < 50; ++at) client->Send(Frame(kText, "x"));
+  ASSERT_TRUE(Eventually([&] { return tap->received >= 2; }));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_LE(tap->received, 4);
+  auto other = OpenAs("often");
+  other.Send(Frame(kText, "other"));
+  EXPECT_EQ(ReceiveFrame(other).bytes, "other");
+  auto owner = Open();
+  for (int at = 0; at < 50; ++at) {
+    owner.Send(Frame(kText, "owner"));
+    EXPECT_EQ(ReceiveFrame(owner).bytes, "owner");
+  }
+}
+
+TEST_F(WebSocketTest, WhoPingsWithoutEndIsLeft) {
+  options.limits.flow = {.per_second = 16 << 10U, .at_once = 16 << 10U, .longest_wait = seconds(10)};
+  Start();
+  auto client = OpenAs("reader");
+  for (int at = 0; at < 5; ++at) client.Send(Frame(kPing, "p"));
+  EXPECT_TRUE(client.Ends(seconds(5)));
+}
+
+TEST_F(WebSocketTest, TheEndOfTheServerEndsConversationsThatWaitForTheirTurn) {
+  options.limits.flow = {.per_second = 1, .at_once = 1, .longest_wait = seconds(1000)};
+  Start();
+  auto client = OpenAs("reader");
+  client.Send(Frame(kText, "x"));
+  std::this_thread::sleep_for(milliseconds(50));
+  server.reset();
+  EXPECT_EQ(tap->received, 0);
+  EXPECT_TRUE(tap->destroyed);
 }
 
 TEST_F(WebSocketTest, IsRefusedBeforeItsHandshake) {

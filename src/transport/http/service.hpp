@@ -8,8 +8,10 @@
 #include <string>
 
 #include "base/worker_pool.hpp"
+#include "transport/http/flow_limiter.hpp"
 #include "transport/http/gate.hpp"
 #include "transport/http/loop.hpp"
+#include "transport/http/places.hpp"
 #include "transport/http/server.hpp"
 
 namespace skerry::transport::http {
@@ -17,14 +19,23 @@ namespace skerry::transport::http {
 // Used by the socket thread; the counters are read by others too.
 struct Service {
   Service(ServerOptions the_options, base::WorkerPool& pool)
-      : loop(std::make_shared<asio::io_context>(1)), options(std::move(the_options)), workers(pool), gate(options) {}
+      : loop(std::make_shared<asio::io_context>(1)),
+        options(std::move(the_options)),
+        workers(pool),
+        gate(options),
+        places(SharesOf(options.limits.connections, options.limits.connections_per_peer)),
+        flow(options.limits.flow),
+        mistakes(options.limits.mistakes) {}
 
   Loop loop;
   ServerOptions options;
   base::WorkerPool& workers;
   Gate gate;
   bool draining = false;
-  std::map<std::string, std::size_t> requests_of;  // callers who have a rate
+  Places places;
+  FlowLimiter flow;      // bytes that pass the socket thread, by tenant, and by address for those without a token
+  FlowLimiter mistakes;  // wrong tokens, by address
+  std::map<std::string, std::size_t> requests_of;  // by tenant, of callers who have a rate
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> requests = 0;  // whose handler runs or waits
   std::atomic<std::uint64_t> served = 0;

@@ -30,10 +30,13 @@ TestClient TestClient::Unix(const std::string& path) {
   return TestClient(std::move(fd));
 }
 
-TestClient TestClient::Tcp(std::uint16_t port) {
+TestClient TestClient::Tcp(std::uint16_t port, const std::string& from) {
   base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  if (::inet_pton(AF_INET, from.c_str(), &address.sin_addr) != 1 ||
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0)
+    return TestClient(base::UniqueFd());
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0) fd.Reset();

@@ -23,7 +23,7 @@ struct Answer {
 class TestClient {
  public:
   static TestClient Unix(const std::string& path);
-  static TestClient Tcp(std::uint16_t port);
+  static TestClient Tcp(std::uint16_t port, const std::string& from = "127.0.0.1");
   explicit TestClient(base::UniqueFd fd) : fd_(std::move(fd)) {}
 
   // False: the other end does not take it (any more).

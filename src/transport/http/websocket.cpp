@@ -25,6 +25,9 @@ namespace websocket = beast::websocket;
 constexpr std::chrono::seconds kPingAfter{30};
 constexpr std::chrono::seconds kDeadAfter{60};
 constexpr std::chrono::milliseconds kFarewell{2000};
+constexpr std::size_t kSlice = std::size_t{64} << 10U;
+constexpr double kTextCost = 16;                          // of a byte: texts are taken apart on the socket thread
+constexpr std::chrono::milliseconds kMostPingDebt{2000};  // pings are answered by the library, and cannot be put off
 
 beast::http::request<beast::http::empty_body> HandshakeOf(const RequestHead& head) {
   beast::http::request<beast::http::empty_body> request{beast::http::verb::get, head.target, 11};
@@ -37,7 +40,13 @@ template <class Next>
 class Talk {
  public:
   Talk(Next& next, WebSocketCall& call)
-      : socket_(next), call_(call), wake_(*call.service.loop), room_(*call.service.loop), over_(*call.service.loop) {}
+      : socket_(next),
+        call_(call),
+        wake_(*call.service.loop),
+        room_(*call.service.loop),
+        over_(*call.service.loop),
+        reader_pause_(*call.service.loop),
+        writer_pause_(*call.service.loop) {}
 
   asio::awaitable<std::uint64_t> Run() {
     const auto waker = std::make_shared<Waker>(call_.service.loop, [this] {
@@ -68,6 +77,8 @@ class Talk {
     ended_ = true;
     wake_.Notify();
     room_.Notify();
+    reader_pause_.Notify();
+    writer_pause_.Notify();
   }
 
   asio::awaitable<bool> Accept() {
@@ -77,7 +88,10 @@ class Talk {
       response.set("X-Request-Id", call_.request_id);
       if (!call_.trace.empty()) response.set("traceparent", call_.trace);
     }));
-    socket_.control_callback([this](websocket::frame_type, beast::string_view) { heard_ = Now(); });
+    socket_.control_callback([this](websocket::frame_type, beast::string_view) {
+      heard_ = Now();
+      if (Charge(kMessageCost) > kMostPingDebt) call_.channel.Close();
+    });
     const auto request = HandshakeOf(call_.head);
     ErrorCode error;
     call_.limit.Within(call_.service.options.limits.write_time);
@@ -91,9 +105,19 @@ class Talk {
     beast::flat_buffer buffer;
     ErrorCode error;
     while (!ended_) {
-      co_await socket_.async_read(buffer, asio::redirect_error(asio::use_awaitable, error));
+      const std::size_t got =
+          co_await socket_.async_read_some(buffer, kSlice, asio::redirect_error(asio::use_awaitable, error));
       if (error) break;
       heard_ = Now();
+      if (socket_.got_text() && buffer.size() > call_.service.options.limits.websocket_text) {
+        co_await SayGoodbye(websocket::close_code::too_big);
+        break;
+      }
+      const double bytes = static_cast<double>(got) * (socket_.got_text() ? kTextCost : 1);
+      reads_ = false;
+      co_await Pace(bytes + (socket_.is_message_done() ? kMessageCost : 0), reader_pause_);
+      reads_ = true;
+      if (ended_ || !socket_.is_message_done()) continue;
       co_await Deliver(buffer);
       buffer.clear();
       if (buffer.capacity() > kKeptBuffer) buffer.shrink_to_fit();
@@ -101,6 +125,17 @@ class Talk {
     reader_is_over_ = true;
     wake_.Notify();
     over_.Notify();
+  }
+
+  std::chrono::milliseconds Charge(double cost) {
+    if (call_.payer.empty()) return {};
+    return call_.service.flow.Charge(call_.payer, cost, Now());
+  }
+
+  // Every reader and every writer of a tenant waits for the same share.
+  asio::awaitable<void> Pace(double cost, Event& pause) {
+    const auto wait = Charge(cost);
+    if (wait.count() > 0 && !ended_) co_await pause.WaitFor(wait);
   }
 
   asio::awaitable<void> Deliver(const beast::flat_buffer& buffer) {
@@ -121,7 +156,7 @@ class Talk {
       WebSocketMessage message;
       const Pull pull = NextOf(call_.conversation, message);
       if (pull == Pull::kEnd) {
-        co_await SayGoodbye();
+        co_await SayGoodbye(websocket::close_code::normal);
         co_return;
       }
       if (pull == Pull::kMore && !co_await WriteOne(message)) co_return;
@@ -134,8 +169,9 @@ class Talk {
     socket_.text(message.kind == WebSocketMessage::Kind::kText);
     call_.limit.Within(call_.service.options.limits.write_time);
     co_await socket_.async_write(asio::buffer(message.bytes), asio::redirect_error(asio::use_awaitable, error));
-    call_.limit.Off();
+    if (!said_goodbye_) call_.limit.Off();
     bytes_ += message.bytes.size();
+    if (!error) co_await Pace(static_cast<double>(message.bytes.size()) + kMessageCost, writer_pause_);
     co_return !error;
   }
 
@@ -149,17 +185,18 @@ class Talk {
     call_.limit.Within(call_.service.options.limits.write_time);
     const websocket::ping_data nothing;
     co_await socket_.async_ping(nothing, asio::redirect_error(asio::use_awaitable, error));
-    call_.limit.Off();
+    if (!said_goodbye_) call_.limit.Off();
     co_return !error;
   }
 
-  asio::awaitable<void> SayGoodbye() {
+  asio::awaitable<void> SayGoodbye(websocket::close_code code) {
+    if (said_goodbye_) co_return;
     ErrorCode error;
     said_goodbye_ = true;
     Stop();
     call_.limit.Within(kFarewell);
-    const websocket::close_reason normal(websocket::close_code::normal);
-    co_await socket_.async_close(normal, asio::redirect_error(asio::use_awaitable, error));
+    const websocket::close_reason reason(code);
+    co_await socket_.async_close(reason, asio::redirect_error(asio::use_awaitable, error));
     call_.channel.Close();
     call_.limit.Off();
   }
@@ -172,6 +209,8 @@ class Talk {
   Event wake_;  // the writer waits
   Event room_;  // the reader waits
   Event over_;  // the reader has ended
+  Event reader_pause_;
+  Event writer_pause_;
   TimePoint heard_;
   std::uint64_t bytes_ = 0;
   bool reads_ = true;

@@ -17,6 +17,7 @@ struct WebSocketCall {
   Service& service;
   Channel& channel;
   TimeLimit& limit;
+  const std::string& payer;  // whose share of the socket thread this uses; "" for one that is not measured
   std::function<void()>& on_abort;
   const RequestHead& head;
   const std::string& request_id;
@@ -24,8 +25,13 @@ struct WebSocketCall {
   Conversation& conversation;
 };
 
+// What a message costs of a tenant's share, besides its bytes.
+inline constexpr double kMessageCost = 16 << 10U;
+
 // From the handshake to the end of one side; the connection is of no use afterwards. Pings a client that says nothing
-// and gives it up when it does not answer. The bytes of the messages that were sent.
+// and gives it up when it does not answer. Messages are read in
+// slices; one whose tenant has used up their share waits for its turn, unread. A text that is too long ends it (1009).
+// The bytes of the messages that were sent.
 asio::awaitable<std::uint64_t> Converse(WebSocketCall& call);
 
 }  // namespace skerry::transport::http

@@ -195,7 +195,7 @@ Command ServeCommand(const Context& context) {
               "Examples:\n"
               "  skerry serve\n"
               "  skerry serve --listen 127.0.0.1:8080\n\n"
-              "SIGTERM and SIGINT end it: requests under way get ten seconds, then every sandbox is ended. "
+              "SIGTERM and SIGINT end it: requests under way get three seconds, then every sandbox is ended. "
               "Sessions and their files\n"
               "stay. With systemd: packaging/skerry.service, with or without skerry.socket.",
           .options = OptionsInto(*options),

@@ -309,6 +309,15 @@ base::Status Chronicle::TokenRevoked(const std::string& id, const Principal& by)
   return Record("token.revoked", details);
 }
 
+void Chronicle::LoginsRefused(const watch::LoginReport& report) {
+  Note("login.refused",
+       {{"address", TextOrNull(report.address)}, {"times", report.times}, {"throttled", report.throttled}});
+  Log(watch::LogLevel::kWarning, "requests without a proper token",
+      {{"address", report.address.empty() ? "several" : report.address},
+       {"times", std::to_string(report.times)},
+       {"throttled", std::to_string(report.throttled)}});
+}
+
 void Chronicle::Alert(const std::string& session, const std::string& tenant, const std::string& execution,
                       const watch::AlertChange& change) {
   const std::string type = change.raised ? "alert.raised" : "alert.cleared";

@@ -23,6 +23,7 @@
 #include "watch/audit_log.hpp"
 #include "watch/event_log.hpp"
 #include "watch/logger.hpp"
+#include "watch/login_tally.hpp"
 #include "watch/metrics.hpp"
 #include "watch/span_exporter.hpp"
 
@@ -84,6 +85,8 @@ class Chronicle {
   base::Status FilesExported(const std::string& session, const Principal& by, const std::string& what);
   base::Status TokenMade(const core::TokenRecord& token, const Principal& by);
   base::Status TokenRevoked(const std::string& id, const Principal& by);
+  // Requests without a proper token.
+  void LoginsRefused(const watch::LoginReport& report);
   void Alert(const std::string& session, const std::string& tenant, const std::string& execution,
              const watch::AlertChange& change);
 

@@ -14,6 +14,8 @@
 
 #include "transport/client/poster.hpp"
 #include "transport/daemon/contract.hpp"
+#include "transport/daemon/last_resort.hpp"
+#include "transport/daemon/login_watch.hpp"
 #include "transport/http/listening.hpp"
 #include "transport/v1/api.hpp"
 
@@ -97,10 +99,12 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
 // So that the first caller finds them.
 std::jthread WarmUp(engine::SandboxManager& manager) {
   return std::jthread([&manager](const std::stop_token& stop) {
+    constexpr int kTurns = 40;
+    constexpr std::chrono::milliseconds kTurn{250};
     for (const core::Preload kind :
          {core::Preload::kShell, core::Preload::kPython, core::Preload::kJavaScript, core::Preload::kPythonData})
-      if (!stop.stop_requested() && manager.warm() != nullptr)
-        manager.warm()->AwaitWarm(kind, base::Deadline::After(10s));
+      for (int turn = 0; turn < kTurns && !stop.stop_requested() && manager.warm() != nullptr; ++turn)
+        manager.warm()->AwaitWarm(kind, base::Deadline::After(kTurn));
   });
 }
 
@@ -110,7 +114,8 @@ void AwaitStop(int stop_fd) {
   }
 }
 
-// Requests get their time; then runs are ended, so that whoever waits for one is told how it ended.
+// Requests get their time; then runs are ended, so that whoever waits for one is told how it ended; then connections
+// are closed, which asks every handler to stop.
 bool DrainThenStop(http::Server& server, engine::Host& host, std::chrono::seconds time) {
   std::jthread ender([&](const std::stop_token& drained) {
     std::mutex mutex;
@@ -119,13 +124,32 @@ bool DrainThenStop(http::Server& server, engine::Host& host, std::chrono::second
     (void)waiting.wait_for(lock, drained, time, [&] { return drained.stop_requested(); });
     host.StopRuns();
   });
-  constexpr auto kForAnswers = 5s;
-  return server.Drain(base::Deadline::After(time + kForAnswers));
+  const auto for_answers = (LongestEnd(time) - time) / 2;
+  return server.Drain(base::Deadline::After(time + for_answers));
+}
+
+// Nothing here waits for a lock: the log may be held by a thread that hangs.
+void LimitTheEnd(const DaemonOptions& options, const std::string& socket) {
+  EndWithin(LongestEnd(options.drain), [socket] {
+    constexpr std::string_view kWords = "skerry: what still ran did not heed the end and was cut off\n";
+    (void)::write(STDERR_FILENO, kWords.data(), kWords.size());
+    if (!socket.empty()) (void)::unlink(socket.c_str());
+  });
 }
 
 std::string ClassOf(int status) {
   constexpr int kHundred = 100;
   return status == 0 ? "gone" : std::to_string(status / kHundred) + "xx";
+}
+
+std::function<void(const http::Mistake&)> TellMistakes(LoginWatch& logins, watch::Metrics& metrics) {
+  return [&](const http::Mistake& mistake) {
+    metrics
+        .CounterOf("skerry_refused_logins_total", "Requests without a token or with a wrong one.",
+                   {{"throttled", mistake.throttled ? "yes" : "no"}})
+        .Add();
+    logins.Saw(mistake);
+  };
 }
 
 // Each request when it is over: counted, logged, traced.
@@ -166,6 +190,12 @@ std::function<void(const http::AccessRecord&)> TellRequests(engine::Chronicle& c
 
 }  // namespace
 
+std::chrono::milliseconds LongestEnd(std::chrono::seconds drain) {
+  constexpr std::chrono::milliseconds kUsual{4500};
+  constexpr std::chrono::milliseconds kAfterDraining{1500};
+  return std::max(kUsual, drain + kAfterDraining);
+}
+
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd) {
   base::WorkerPool workers({.max_threads = 1024, .max_waiting = 4096});
   const Voices voices = VoicesOf(options);
@@ -192,12 +222,15 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   std::ranges::copy(listening.hosts, std::back_inserter(server_options.hosts));
   server_options.dialects.push_back(v1::MakeDialect(api));
   server_options.log = TellRequests(host->chronicle(), voices);
+  LoginWatch logins([&host](const watch::LoginReport& report) { host->chronicle().LoginsRefused(report); });
+  server_options.on_mistake = TellMistakes(logins, host->chronicle().metrics());
   SKERRY_ASSIGN_OR_RETURN(auto server,
                           http::Server::Start(std::move(listening.sockets), std::move(server_options), workers));
   std::jthread warming = WarmUp(manager);
   http::NotifySystemd("READY=1");
   AwaitStop(stop_fd);
   http::NotifySystemd("STOPPING=1");
+  LimitTheEnd(options, listening.path);
   draining = true;
   ticker.TickNow();  // who only follows along is told at once
   voices.Say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");

@@ -25,7 +25,7 @@ struct DaemonOptions {
   std::vector<std::string> origins;
   http::Limits limits;
   v1::TokenDefaults tokens;
-  std::chrono::seconds drain{10};
+  std::chrono::seconds drain{3};
   std::string version;
   engine::HostOptions host;
   engine::ManagerOptions manager;
@@ -34,6 +34,11 @@ struct DaemonOptions {
   std::optional<watch::SpanExporterOptions> spans;
   engine::CodeBodies code = engine::CodeBodies::kLeftOut;
 };
+
+// How long an end takes at most: requests under way get the drain time; then runs are ended and their clients told;
+// then all connections are closed, which asks handlers to stop. When this is over the process ends, whatever a handler
+// does.
+std::chrono::milliseconds LongestEnd(std::chrono::seconds drain);
 
 // Serves until `stop_fd` is readable, then ends what is under way. Sockets that systemd passed take the place of those
 // of the options.

@@ -141,6 +141,62 @@ class SessionsTest(daemon.DaemonTest):
         self.assertEqual((check["matches"], [row["path"] for row in check["files"]]), (False, ["f"]))
 
 
+class ContractLimitsTest(daemon.DaemonTest):
+    """What the contract says is taken, and one more is not."""
+
+    def limits(self, schema):
+        return daemon.CONTRACT.resolve(daemon.CONTRACT.named(schema))
+
+    def expect_edges(self, status, path, name, most, over, **fields):
+        taken = self.api.post(path, **fields, **{name: most})
+        self.assertEqual(taken.status, status, (name, taken.body[:300]))
+        refused = self.api.post(path, **fields, **{name: over})
+        self.assertEqual(refused.status, 400, (name, refused.body[:300]))
+        self.assertIn(name, refused.json["message"])
+        if path == "/v1/sessions":
+            self.remove(taken.json["id"])
+
+    def test_variables_and_metadata(self):
+        session = self.make(environment={f"S{n}": "x" * 1000 for n in range(97)})
+        places = (("/v1/sessions", 201, {}), (f"/v1/sessions/{session}/execute", 200, {"code": "true", "language": "shell"}),
+                  (f"/v1/sessions/{session}/commands", 200, {"command": "true"}))
+        schema = self.limits("Environment")
+        most, longest = schema["maxProperties"], schema["additionalProperties"]["maxLength"]
+        name = schema["propertyNames"]["maxLength"]
+        for path, status, fields in places:
+            for at, over in (({f"V{n}": "x" for n in range(most)}, {f"V{n}": "x" for n in range(most + 1)}),
+                             ({"V": "x" * longest}, {"V": "x" * (longest + 1)}),
+                             ({"N" * name: "x"}, {"N" * (name + 1): "x"}),
+                             ({f"V{n}": "x" * 1000 for n in range(97)}, {f"V{n}": "x" * 1000 for n in range(99)})):
+                self.expect_edges(status, path, "environment", at, over, **fields)
+        schema = self.limits("Metadata")
+        most, longest = schema["maxProperties"], schema["additionalProperties"]["maxLength"]
+        name = schema["propertyNames"]["maxLength"]
+        for at, over in (({f"k{n}": "x" for n in range(most)}, {f"k{n}": "x" for n in range(most + 1)}),
+                         ({"k": "x" * longest}, {"k": "x" * (longest + 1)}),
+                         ({"n" * name: "x"}, {"n" * (name + 1): "x"})):
+            self.expect_edges(201, "/v1/sessions", "metadata", at, over)
+
+    def test_input_and_domains(self):
+        session, longest = self.make(), self.limits("ExecuteRequest")["properties"]["stdin"]["maxLength"]
+        self.expect_edges(200, f"/v1/sessions/{session}/execute", "stdin", "x" * longest, "x" * (longest + 1),
+                          code="true", language="shell")
+        most = self.limits("NetworkRules")["properties"]["denied_domains"]["maxItems"]
+        self.expect_edges(201, "/v1/sessions", "network", {"denied_domains": ["x.example"] * most},
+                          {"denied_domains": ["x.example"] * (most + 1)})
+
+    def test_values_of_variables_are_for_those_who_may_run(self):
+        tokens = {scope: self.daemon.tcp(self.daemon.issue(tenant="t", scopes=[scope])["token"]) for scope in ("run", "read")}
+        session = tokens["run"].expect(201, "POST", "/v1/sessions", environment={"KEY": "s3cret"})
+        self.addCleanup(self.remove, session["id"])
+        self.assertEqual(session["environment"], {"KEY": "s3cret"})
+        path = f"/v1/sessions/{session['id']}"
+        self.assertEqual(tokens["run"].expect(200, "GET", path)["environment"], {"KEY": "s3cret"})
+        self.assertEqual(tokens["read"].expect(200, "GET", path)["environment"], {"KEY": None})
+        for place in (path, "/v1/sessions", f"{path}/history", "/v1/executions", "/v1/sandboxes"):
+            self.assertNotIn(b"s3cret", tokens["read"].get(place).body, place)
+
+
 class ExecuteTest(daemon.DaemonTest):
     def test_of_every_language(self):
         for language, code in (("python", "print(6*7)"), ("javascript", "console.log(6*7)"), ("shell", "echo 42")):

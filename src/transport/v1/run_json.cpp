@@ -5,6 +5,7 @@
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"
 #include "json/text.hpp"
+#include "transport/v1/variables.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -94,7 +95,7 @@ Json PieceToJson(const engine::OutputPiece& piece) {
   return object;
 }
 
-Json SessionToJson(const Api& api, const engine::HostedSession& session) {
+Json SessionToJson(const Api& api, const http::Request& request, const engine::HostedSession& session) {
   const engine::SessionSettings& settings = session.settings();
   const core::HostedSessionRecord record = session.record(false);
   const auto unused = std::chrono::steady_clock::now() - session.life().LastUse();
@@ -112,7 +113,7 @@ Json SessionToJson(const Api& api, const engine::HostedSession& session) {
             {"disk_mb", settings.limits.disk_mb},
             {"timeout_seconds", settings.timeout.count()}}},
           {"network", {{"allowed_domains", Json::array()}}},
-          {"environment", settings.environment},
+          {"environment", VariablesToJson(settings.environment, request)},
           {"metadata", settings.metadata},
           {"idle_seconds", settings.idle.count()},
           {"created_at", json::Rfc3339(record.created_at)},

@@ -20,7 +20,8 @@ Json ExitToJson(const engine::RunEnd& end);
 
 Json PieceToJson(const engine::OutputPiece& piece);
 
-Json SessionToJson(const Api& api, const engine::HostedSession& session);
+// As whoever asks may see it.
+Json SessionToJson(const Api& api, const http::Request& request, const engine::HostedSession& session);
 
 // What waits for a person on behalf of a run.
 std::optional<Json> WaitingFor(const Api& api, const engine::Run& run);

@@ -7,6 +7,7 @@
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/run_json.hpp"
+#include "transport/v1/variables.hpp"
 #include "workspace/agent_workspace.hpp"
 
 namespace skerry::transport::v1 {
@@ -15,6 +16,7 @@ namespace {
 using engine::HostedSession;
 
 constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kMostDomains = 1024;
 constexpr std::uint64_t kLongestLife = 31'536'000;  // a year
 
 void ReadLimits(json::Fields& fields, engine::SessionSettings& settings) {
@@ -34,8 +36,8 @@ void ReadNetwork(json::Fields& fields) {
   const nlohmann::json* object = fields.Object("network");
   if (object == nullptr) return;
   json::Fields inner(*object, "network.");
-  const auto allowed = inner.Texts("allowed_domains", 1000, 253);
-  (void)inner.Texts("denied_domains", 1000, 253);
+  const auto allowed = inner.Texts("allowed_domains", kMostDomains, 253);
+  (void)inner.Texts("denied_domains", kMostDomains, 253);
   if (allowed && !allowed->empty())
     inner.Fail("allowed_domains", "must be empty: this version has no egress proxy, a sandbox has no network at all");
   fields.Adopt(inner);
@@ -82,8 +84,8 @@ base::Result<engine::NewSession> ReadSession(const Api& api, const http::Request
   ReadNetwork(fields);
   if (const auto ttl = fields.Number("ttl_seconds", 1, kLongestLife)) wanted.ttl = std::chrono::seconds(*ttl);
   if (const auto idle = fields.Number("idle_seconds", 1, 86'400)) settings.idle = std::chrono::seconds(*idle);
-  if (auto variables = fields.Map("environment", 256, 32'768)) settings.environment = *std::move(variables);
-  if (auto metadata = fields.Map("metadata", 64, 1024)) settings.metadata = *std::move(metadata);
+  if (auto variables = ReadVariables(fields)) settings.environment = *std::move(variables);
+  if (auto metadata = ReadMetadata(fields)) settings.metadata = *std::move(metadata);
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   SKERRY_RETURN_IF_ERROR(CheckLimits(api, request, settings.limits));
   // The same rules as for a run.
@@ -103,7 +105,7 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(engine::NewSession wanted, ReadSession(api, request, body));
   SKERRY_ASSIGN_OR_RETURN(wanted.claim, ClaimOf(request));
   SKERRY_ASSIGN_OR_RETURN(const engine::Host::Made made, api.host.Create(PrincipalOf(request), std::move(wanted)));
-  http::Response response = JsonAnswer(made.replayed ? 200 : 201, SessionToJson(api, *made.session));
+  http::Response response = JsonAnswer(made.replayed ? 200 : 201, SessionToJson(api, request, *made.session));
   response.headers.Add("Location", "/v1/sessions/" + made.session->id());
   if (made.replayed) response.headers.Add("Idempotent-Replayed", "true");
   return response;
@@ -123,7 +125,7 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
       next = items.back()["id"];
       break;
     }
-    items.push_back(SessionToJson(api, *session));
+    items.push_back(SessionToJson(api, request, *session));
   }
   return JsonAnswer(200, Page(std::move(items), next));
 }
@@ -131,7 +133,7 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  Json object = SessionToJson(api, *session);
+  Json object = SessionToJson(api, request, *session);
   SKERRY_RETURN_IF_ERROR(session->life().Look([&](const workspace::AgentWorkspace& files) -> base::Status {
     SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, workspace::CountUsage(files.root()));
     object["usage"] = {{"bytes", usage.bytes}, {"entries", usage.entries}, {"max_bytes", files.options().max_bytes}};
@@ -155,7 +157,7 @@ base::Result<http::Response> Extend(Api& api, const http::Request& request) {
   if (!ttl) fields.Fail("ttl_seconds", "is missing");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   SKERRY_RETURN_IF_ERROR(api.host.Extend(*session, std::chrono::seconds(*ttl)));
-  return JsonAnswer(200, SessionToJson(api, *session));
+  return JsonAnswer(200, SessionToJson(api, request, *session));
 }
 
 // Does it to the session's life, tells of it, and shows the session.
@@ -165,7 +167,7 @@ auto Doing(base::Status (engine::SessionLife::*act)()) {
     SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
     SKERRY_RETURN_IF_ERROR((session->life().*act)());
     api.host.chronicle().SessionState(session->id(), session->tenant(), engine::NameOf(session->condition()));
-    return JsonAnswer(200, SessionToJson(api, *session));
+    return JsonAnswer(200, SessionToJson(api, request, *session));
   };
 }
 
@@ -173,7 +175,7 @@ base::Result<http::Response> Stop(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   SKERRY_RETURN_IF_ERROR(api.host.Stop(*session));
-  return JsonAnswer(200, SessionToJson(api, *session));
+  return JsonAnswer(200, SessionToJson(api, request, *session));
 }
 
 base::Result<http::Response> Diff(Api& api, const http::Request& request) {

@@ -8,6 +8,7 @@
 #include "transport/v1/archive_spool.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"
+#include "transport/v1/variables.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 constexpr std::size_t kLongestCode = std::size_t{4} << 20U;
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kLongestPath = 4096;
-constexpr std::size_t kMostVariables = 256;
-constexpr std::size_t kLongestVariable = std::size_t{32} << 10U;
 constexpr std::uint64_t kMostMemory = 1U << 20U;
 constexpr std::uint64_t kMostOutput = 1024;
 constexpr std::size_t kLarge = std::size_t{1} << 20U;  // an answer that does not stay in memory until it is sent
@@ -36,7 +35,7 @@ base::Status ReadSurroundings(json::Fields& fields, const engine::SessionSetting
   core::ExecutionRequest& request = work.request;
   request.max_memory_mb = settings.limits.memory_mb;
   request.image = settings.image;
-  if (auto variables = fields.Map("environment", kMostVariables, kLongestVariable)) request.environment = *variables;
+  if (auto variables = ReadVariables(fields)) request.environment = *std::move(variables);
   if (auto directory = fields.Text("directory", kLongestPath)) request.directory = *directory;
   if (request.directory.find('\0') != std::string::npos) fields.Fail("directory", "holds a NUL character");
   if (const auto output = fields.Number("max_output_mb", 1, kMostOutput)) request.max_output_mb = *output;

@@ -51,6 +51,7 @@ base::Result<std::optional<Json>> Attachment::Run() {
     if (input_ready_ && room_ && !end_) SKERRY_RETURN_IF_ERROR(PassOnInput());
   }
   desk_.Withdraw();
+  sink_.Finish();
   raw_.reset();
   return end_;
 }

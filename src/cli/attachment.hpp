@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "cli/approval_desk.hpp"
 #include "cli/daemon_client.hpp"
-#include "cli/fd_sink.hpp"
+#include "cli/program_sink.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/run_events.hpp"
 #include "cli/signal_watch.hpp"
@@ -23,13 +23,14 @@ struct AttachmentOptions {
   Input input = Input::kNone;
   Window window = Window::kNone;  // kRaw: every key goes to the command, and the size of the window with it
   Output output = Output::kPassedOn;
+  Shown shown = Shown::kLines;
 };
 
 // From construction on signals go to the command; the second one ends us. Of one thread; what is given is borrowed.
 class Attachment {
  public:
   Attachment(transport::client::WebSocket& socket, const DaemonClient& daemon, AttachmentOptions options)
-      : socket_(socket), options_(options), sink_(1, 2, signals_.interrupt_fd()), desk_(daemon) {}
+      : socket_(socket), options_(options), sink_(options.shown, signals_.interrupt_fd()), desk_(daemon) {}
 
   // Until the command has ended, nobody reads what it says, or a signal came while it waited for a person. Gives the
   // notice of its end; nothing in the other cases.
@@ -53,7 +54,7 @@ class Attachment {
   transport::client::WebSocket& socket_;
   AttachmentOptions options_;
   SignalWatch signals_;
-  FdSink sink_;
+  ProgramSink sink_;
   ApprovalDesk desk_;
   std::optional<RawTerminal> raw_;
   bool input_ready_ = false;

@@ -50,13 +50,16 @@ base::Status WriteFile(int directory, const std::string& name, const std::string
 
 }  // namespace
 
-bool PrintOutputs(const Json& result) {
+bool PrintOutputs(const Json& result, Shown shown) {
+  const auto shown_on = [&](int fd, const std::string& text) {
+    return shown == Shown::kRaw ? text : ForDescriptor(fd, text);
+  };
   bool read = true;
   for (const Json& output : result.value("outputs", Json::array()))
-    read = read && Print(PlainFormOf(output.value("data", Json::object())) + "\n");
+    read = read && Print(shown_on(STDOUT_FILENO, PlainFormOf(output.value("data", Json::object()))) + "\n");
   std::string traceback = TextOf(result, "traceback");
   if (!traceback.empty() && !traceback.ends_with('\n')) traceback += '\n';
-  (void)os::WriteAll(STDERR_FILENO, traceback);
+  (void)os::WriteAll(STDERR_FILENO, shown_on(STDERR_FILENO, traceback));
   return read;
 }
 

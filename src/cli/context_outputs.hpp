@@ -6,12 +6,13 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.hpp"
+#include "cli/program_sink.hpp"
 
 namespace skerry::cli {
 
 // `result` is that of json::ToJson(CellReport). Plain text to stdout, a traceback to stderr, as an interpreter does it
 // at a prompt. False when nobody reads.
-bool PrintOutputs(const nlohmann::ordered_json& result);
+bool PrintOutputs(const nlohmann::ordered_json& result, Shown shown);
 
 // Pictures and HTML as files named CONTEXT-CELL-NUMBER.png and so on. The directory is made when it is missing; a file
 // that has the name is replaced, a link is not followed.

@@ -10,8 +10,8 @@
 
 #include "cli/context_client.hpp"
 #include "cli/context_outputs.hpp"
-#include "cli/fd_sink.hpp"
 #include "cli/gate_options.hpp"
+#include "cli/program_sink.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 #include "engine/context_manager.hpp"
@@ -116,7 +116,10 @@ base::Status Confirm(const RunOptions& options, const config::Sandbox& sandbox, 
 // Where the streams of the cell go: on to our own, or into the result.
 class Streams {
  public:
-  Streams(const RunOptions& options, const SignalWatch& signals) : collect_(options.json), signals_(signals) {}
+  Streams(const RunOptions& options, const SignalWatch& signals)
+      : collect_(options.json),
+        signals_(signals),
+        sink_(options.raw ? Shown::kRaw : Shown::kLines, signals.interrupt_fd()) {}
 
   void Take(const Json& word) {
     const auto bytes = json::FromBase64(word.value("data_base64", ""));
@@ -127,19 +130,20 @@ class Streams {
       return;
     }
     // What the reader has no room for must not keep the interrupt from being sent; afterwards a second one ends us.
-    FdSink sink(STDOUT_FILENO, STDERR_FILENO, signals_.signal() == 0 ? signals_.interrupt_fd() : -1);
-    (void)sink.Write(is_error ? core::Stream::kStderr : core::Stream::kStdout, *bytes, base::Deadline::Never());
-    if (sink.error() != 0) error_ = sink.error();
+    sink_.Heed(signals_.signal() == 0 ? signals_.interrupt_fd() : -1);
+    (void)sink_.Write(is_error ? core::Stream::kStderr : core::Stream::kStdout, *bytes, base::Deadline::Never());
   }
 
-  [[nodiscard]] int error() const { return error_; }
+  void Finish() { sink_.Finish(); }
+
+  [[nodiscard]] int error() const { return sink_.error(); }
   std::string out;
   std::string err;
 
  private:
   bool collect_;
   const SignalWatch& signals_;
-  int error_ = 0;
+  ProgramSink sink_;
 };
 
 // Passes words on until the result comes. Nothing when our own reader has gone: then the keeper ends the cell.
@@ -168,7 +172,7 @@ base::Result<int> Report(const RunOptions& options, const Json& result, const St
                          const SignalWatch& signals) {
   if (options.save_outputs) SKERRY_RETURN_IF_ERROR(SaveOutputs(result, *options.save_outputs));
   const bool printed = options.json ? Print(json::WithStreams(json::Text(result), streams.out, streams.err) + "\n")
-                                    : PrintOutputs(result);
+                                    : PrintOutputs(result, options.raw ? Shown::kRaw : Shown::kLines);
   if (!printed) return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   const std::string outcome = result.value("outcome", "");
   if (!options.json && outcome != "exited" && outcome != "cancelled") Note(result.value("error", ""));
@@ -193,6 +197,7 @@ base::Result<int> RunInContext(const RunOptions& options, const Context& context
   SKERRY_RETURN_IF_ERROR(client.Ask(request));
   Streams streams(options, signals);
   SKERRY_ASSIGN_OR_RETURN(const auto result, Follow(client, streams, signals));
+  streams.Finish();
   if (!result) return streams.error() == EPIPE ? 128 + SIGPIPE : base::RowOf(base::Code::kInternal).exit_code;
   return Report(options, *result, streams, signals);
 }

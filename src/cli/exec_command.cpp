@@ -36,6 +36,7 @@ struct ExecOptions {
   bool terminal = false;
   bool detach = false;
   bool yes = false;
+  bool raw = false;
   bool json = false;
 };
 
@@ -65,6 +66,11 @@ base::Status CheckOptions(const ExecOptions& options) {
     return refuse("-t needs a terminal, and stdin or stdout is none");
   if (options.directory) SKERRY_RETURN_IF_ERROR(CheckIsText(*options.directory, "--directory"));
   return {};
+}
+
+Shown ShownFor(const ExecOptions& options) {
+  if (options.raw) return Shown::kRaw;
+  return options.terminal ? Shown::kScreen : Shown::kLines;
 }
 
 Input InputFor(const ExecOptions& options) {
@@ -119,7 +125,8 @@ base::Result<int> Attend(DaemonClient& daemon, const ExecOptions& options, const
   Attachment attachment(socket, daemon,
                         {.input = InputFor(options),
                          .window = options.terminal ? Window::kRaw : Window::kNone,
-                         .output = options.json ? Output::kCollected : Output::kPassedOn});
+                         .output = options.json ? Output::kCollected : Output::kPassedOn,
+                         .shown = ShownFor(options)});
   SKERRY_ASSIGN_OR_RETURN(const auto end, attachment.Run());
   if (end) return Conclude(daemon, options, id, attachment);
   // The command ends with the connection.
@@ -148,6 +155,9 @@ std::vector<Option> OptionsInto(ExecOptions& options) {
           {.names = "-t,--tty",
            .description = "Give it a terminal: shells, editors, prompts; passes stdin on",
            .to = &options.terminal},
+          {.names = "--raw",
+           .description = "Pass every byte on to a terminal too; else what would make it answer or act is left out",
+           .to = &options.raw},
           {.names = "--env",
            .value = Value::Text("NAME=VALUE"),
            .description = "A variable for it; may be repeated",

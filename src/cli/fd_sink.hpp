@@ -12,6 +12,8 @@ class FdSink : public core::OutputSink {
   FdSink(int out_fd, int err_fd, int interrupt_fd) : out_fd_(out_fd), err_fd_(err_fd), interrupt_fd_(interrupt_fd) {}
   core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
 
+  void Heed(int interrupt_fd) { interrupt_fd_ = interrupt_fd; }
+
   // True once a reader was gone (EPIPE) or the disk was full.
   [[nodiscard]] int error() const { return error_; }
 

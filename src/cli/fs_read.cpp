@@ -1,4 +1,6 @@
 // skerry fs read: a file, or a part of it, byte for byte.
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -8,6 +10,7 @@
 
 #include "cli/fs_command_parts.hpp"
 #include "cli/progress.hpp"
+#include "cli/terminal_filter.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -19,6 +22,7 @@ struct ReadOptions {
   FsTarget target;
   std::optional<std::string> lines;
   std::optional<std::string> bytes;
+  bool raw = false;
 };
 
 std::optional<std::uint64_t> NumberOf(std::string_view text) {
@@ -135,6 +139,18 @@ base::Result<Incoming> Open(DaemonClient& daemon, OutgoingRequest request) {
   return answer;
 }
 
+// For a terminal, which must not act on what is in a file.
+class ShownSink : public archive::ByteSink {
+ public:
+  explicit ShownSink(archive::ByteSink& out) : out_(out) {}
+  base::Status Write(std::string_view bytes) override { return out_.Write(filter_.Pass(bytes)); }
+  base::Status Finish() { return out_.Write(filter_.Finish()); }
+
+ private:
+  archive::ByteSink& out_;
+  TerminalFilter filter_{TerminalFilter::Use::kLines};
+};
+
 base::Result<int> Read(const Context& context, const ReadOptions& options) {
   if (options.lines && options.bytes)
     return base::Err(base::Code::kInvalidArgument, "give --lines or --bytes, not both");
@@ -152,9 +168,14 @@ base::Result<int> Read(const Context& context, const ReadOptions& options) {
   if (options.bytes) request.headers.emplace_back("Range", RangeHeader(bytes));
   SKERRY_ASSIGN_OR_RETURN(Incoming answer, Open(daemon, std::move(request)));
   const bool nothing = answer.status() >= 400 || bytes.length == 0;
-  StdoutSink sink;
+  StdoutSink out;
   if (nothing) return 0;
-  return sink.ExitCode(options.lines ? CopyLines(answer, lines, sink) : CopyAll(answer, sink));
+  if (options.raw || ::isatty(STDOUT_FILENO) != 1)
+    return out.ExitCode(options.lines ? CopyLines(answer, lines, out) : CopyAll(answer, out));
+  ShownSink sink(out);
+  auto copied = options.lines ? CopyLines(answer, lines, sink) : CopyAll(answer, sink);
+  if (copied) copied = sink.Finish();
+  return out.ExitCode(copied);
 }
 
 }  // namespace
@@ -162,7 +183,7 @@ base::Result<int> Read(const Context& context, const ReadOptions& options) {
 Command FsReadCommand(const Context& context) {
   auto options = std::make_shared<ReadOptions>();
   return {.name = "read",
-          .description = "Write a file to stdout, byte for byte",
+          .description = "Write a file to stdout, byte for byte unless that is a terminal",
           .footer =
               "Examples:\n"
               "  skerry fs read analysis output/report.md\n"
@@ -175,7 +196,10 @@ Command FsReadCommand(const Context& context) {
                       {.names = "--bytes",
                        .value = Value::Text("OFFSET[:LENGTH]"),
                        .description = "Only these bytes, counted from 0",
-                       .to = &options->bytes}},
+                       .to = &options->bytes},
+                      {.names = "--raw",
+                       .description = "Every byte to a terminal too; else what would make it answer or act is left out",
+                       .to = &options->raw}},
           .action = [=, &context] { return Read(context, *options); }};
 }
 

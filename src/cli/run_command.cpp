@@ -12,8 +12,8 @@
 
 #include "cli/command.hpp"
 #include "cli/context_run.hpp"
-#include "cli/fd_sink.hpp"
 #include "cli/gate_options.hpp"
+#include "cli/program_sink.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_report.hpp"
@@ -32,6 +32,11 @@ int InputFor(const RunOptions& options) {
   return usable ? STDIN_FILENO : -1;
 }
 
+Shown ShownFor(const RunOptions& options) {
+  if (options.raw) return Shown::kRaw;
+  return options.terminal ? Shown::kScreen : Shown::kLines;
+}
+
 engine::TerminalOptions TerminalOf(const SignalWatch& signals) {
   const char* type = std::getenv("TERM");
   return {.size = RawTerminal::Size,
@@ -40,7 +45,7 @@ engine::TerminalOptions TerminalOf(const SignalWatch& signals) {
 }
 
 // The program's own exit code, unless we were told to stop or lost our reader.
-int ExitCodeOf(const core::ExecutionResult& result, const SignalWatch& signals, const FdSink& sink) {
+int ExitCodeOf(const core::ExecutionResult& result, const SignalWatch& signals, const ProgramSink& sink) {
   if (result.outcome.kind != core::OutcomeKind::kCancelled) return result.outcome.exit_code;
   if (signals.signal() != 0) return 128 + signals.signal();
   if (sink.error() == EPIPE) return 128 + SIGPIPE;
@@ -60,7 +65,7 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   manager_options.gate.confirmation = ConfirmationFor(options.yes ? Consent::kYes : Consent::kAsk);
   engine::SandboxManager manager(*registry, std::move(manager_options));
   const SignalWatch signals;
-  FdSink sink(STDOUT_FILENO, STDERR_FILENO, signals.interrupt_fd());
+  ProgramSink sink(ShownFor(options), signals.interrupt_fd());
   engine::RunStreams streams{.sink = options.json ? nullptr : &sink, .input_fd = InputFor(options)};
   std::optional<RawTerminal> raw;
   if (options.terminal) {
@@ -69,6 +74,7 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
     streams.admitted = [&raw] { raw.emplace(); };
   }
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
+  sink.Finish();
   raw.reset();
   if (options.json) {
     if (!Print(json::ToJson(result) + "\n"))
@@ -150,6 +156,9 @@ std::vector<Option> OptionsInto(RunOptions& options) {
           {.names = "--tty",
            .description = "Give the program a terminal: shells with job control, editors, prompts",
            .to = &options.terminal},
+          {.names = "--raw",
+           .description = "Pass every byte on to a terminal too; else what would make it answer or act is left out",
+           .to = &options.raw},
           {.names = "--cpu",
            .value = Value::Text("PERCENT"),
            .description = "Share of the CPU in percent of one core (no limit)",

@@ -43,6 +43,7 @@ base::Status RunEvents::Follow(Incoming& answer) {
     while (const auto event = parser.Next()) Take(*event);
   }
   desk_.Withdraw();
+  sink_.Finish();
   if (ended_) return {};
   return base::Err(base::Code::kUnavailable, "the daemon ended before the run; see GET /v1/executions/" + execution_);
 }

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "cli/approval_desk.hpp"
 #include "cli/daemon_client.hpp"
-#include "cli/fd_sink.hpp"
+#include "cli/program_sink.hpp"
 #include "cli/signal_watch.hpp"
 
 namespace skerry::cli {
@@ -19,8 +19,8 @@ enum class Output { kPassedOn, kCollected };
 // From construction on signals ask for an end. Of one thread; `daemon` is borrowed.
 class RunEvents {
  public:
-  RunEvents(const DaemonClient& daemon, Output output)
-      : daemon_(daemon), output_(output), sink_(1, 2, signals_.interrupt_fd()), desk_(daemon) {}
+  RunEvents(const DaemonClient& daemon, Output output, Shown shown)
+      : daemon_(daemon), output_(output), sink_(shown, signals_.interrupt_fd()), desk_(daemon) {}
 
   // Until the run has ended. Questions go to the person; a signal, or a reader who has left, cancels the run.
   base::Status Follow(transport::client::Incoming& answer);
@@ -43,7 +43,7 @@ class RunEvents {
   const DaemonClient& daemon_;
   Output output_;
   SignalWatch signals_;
-  FdSink sink_;
+  ProgramSink sink_;
   ApprovalDesk desk_;
   std::string execution_;
   nlohmann::ordered_json result_;

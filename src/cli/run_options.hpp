@@ -35,6 +35,7 @@ struct RunOptions {
   bool dry_run = false;
   bool terminal = false;
   bool yes = false;
+  bool raw = false;
   bool json = false;
 };
 

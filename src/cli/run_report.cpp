@@ -11,6 +11,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/terminal.hpp"
+#include "cli/terminal_filter.hpp"
 #include "json/context_json.hpp"
 #include "json/text.hpp"
 #include "os/errno_error.hpp"
@@ -61,7 +62,7 @@ void ShowChanges(const Json& result) {
   tell("would change: ", "files_changed");
   tell("would delete: ", "files_deleted");
   if (count == 0) Note("would change nothing");
-  (void)os::WriteAll(STDERR_FILENO, TextIn(result, "diff"));
+  (void)os::WriteAll(STDERR_FILENO, ForDescriptor(STDERR_FILENO, TextIn(result, "diff")));
 }
 
 std::string ResultWithOutput(const Json& result, const std::string& standard_output,

@@ -15,6 +15,7 @@
 #include "cli/session_parts.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "cli/terminal_filter.hpp"
 #include "cli/tty.hpp"
 #include "confirm/code_view.hpp"
 
@@ -97,7 +98,7 @@ base::Result<int> Diff(const Context& context, const SessionCommandOptions& opti
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.name, "/diff"));
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   SKERRY_ASSIGN_OR_RETURN(const std::string diff, daemon.AskText(target));
-  Print(diff);
+  Print(ForDescriptor(STDOUT_FILENO, diff));
   return 0;
 }
 

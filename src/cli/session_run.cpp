@@ -97,7 +97,8 @@ base::Result<int> RunInSession(const RunOptions& options, const Context& context
   auto request = RequestWith("POST", target, body);
   request.headers.emplace_back("Accept", "text/event-stream");
   SKERRY_ASSIGN_OR_RETURN(auto answer, daemon.Send(std::move(request)));
-  RunEvents events(daemon, options.json ? Output::kCollected : Output::kPassedOn);
+  RunEvents events(daemon, options.json ? Output::kCollected : Output::kPassedOn,
+                   options.raw ? Shown::kRaw : Shown::kLines);
   SKERRY_RETURN_IF_ERROR(events.Follow(answer));
   SKERRY_RETURN_IF_ERROR(events.Failure());
   SKERRY_RETURN_IF_ERROR(Tell(options, events));

@@ -134,6 +134,13 @@ class Native(Target):
         return self.as_caller([*command, "-f", path])
 
 
+class Daemon(Native):
+    """Not a sandbox but what serves them: its rows are those of live/."""
+
+    family = "daemon"
+    describe = "`skerry serve` with two tenants, over its API"
+
+
 class WarmNative(Native):
     """Every payload is a Python that a zygote forked into a sandbox, or a descendant of one."""
 
@@ -302,6 +309,7 @@ def make(name, options):
         "native-user": (Native, PLAIN_ID),
         "native-warm": (WarmNative, me),
         "native-warm-user": (WarmNative, PLAIN_ID),
+        "daemon": (Daemon, me),
         "bwrap": (Bubblewrap, me),
         "bwrap-user": (Bubblewrap, PLAIN_ID),
         "docker": (Docker, me),
@@ -321,6 +329,7 @@ NAMES = (
     "native-user",
     "native-warm",
     "native-warm-user",
+    "daemon",
     "bwrap",
     "bwrap-user",
     "docker",

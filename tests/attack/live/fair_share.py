@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""What one tenant's load does to another tenant's requests: prints times and ratios, judges nothing.
+
+    SKERRY_BIN=build/release/bin/skerry python3 -B tests/attack/live/fair_share.py [--seconds N] [LOAD ...]
+"""
+
+import argparse
+import contextlib
+import os
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
+from live.client import frame  # noqa: E402
+from live.house import House  # noqa: E402
+
+BIG = 8 << 20
+
+
+class Loads:
+    """Each is one client's endless work, until `over`. What is refused is tried again."""
+
+    def __init__(self, house):
+        self.house, self.over = house, threading.Event()
+        self.session = house.mallory.run.expect(201, "POST", "/v1/sessions", metadata={})["id"]
+
+    def forever(self, work):
+        while not self.over.is_set():
+            with contextlib.suppress(OSError, ValueError):
+                work()
+
+    def risk(self):
+        """Code that takes long to assess."""
+        code = "$(" * 4000 + ")" * 4000
+        self.forever(lambda: self.house.mallory.read.ask("POST", "/v1/risk", code=code, language="shell", patience=30))
+
+    def output(self):
+        """Runs that write much."""
+        code = "head -c 20000000 /dev/zero | tr '\\0' x"
+        self.forever(lambda: self.house.mallory.run.ask("POST", "/v1/execute", code=code, language="shell", patience=60))
+
+    def events(self):
+        """A follower of events, and runs that make them."""
+        def follow():
+            with self.house.mallory.read.send_head("GET", "/v1/events", {"Accept": "text/event-stream"}) as sock:
+                while not self.over.is_set() and sock.recv(65536):
+                    self.house.mallory.run.ask("POST", "/v1/execute", code="pass")
+
+        self.forever(follow)
+
+    def uploads(self):
+        self.forever(lambda: self.house.mallory.run.ask("PUT", f"/v1/sessions/{self.session}/files/content",
+                                                        query={"path": "f"}, body=bytes(BIG)))
+
+    def sockets(self):
+        """Texts over a WebSocket, as fast as they are taken."""
+        block = frame(1, b'{"type": "decide", "reason": "' + b"x" * 15_000 + b'"}') * 16
+
+        def talk():
+            socket = self.house.mallory.approve.websocket("/v1/events")
+            with contextlib.closing(socket):
+                socket.sock.settimeout(1)
+                while not self.over.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        socket.sock.sendall(block)
+                    with contextlib.suppress(TimeoutError, BlockingIOError):
+                        socket.sock.recv(1 << 20)
+
+        self.forever(talk)
+
+    def guesses(self):
+        self.forever(lambda: self.house.client("sk_wrong").ask("GET", "/v1/sessions"))
+
+
+NAMES = {"risk": 6, "output": 4, "events": 10, "uploads": 4, "sockets": 50, "guesses": 16}  # how many clients of each
+
+
+def measure(house, seconds):
+    """(p50, p99, count) of another tenant's runs, in milliseconds."""
+    found, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        begun = time.monotonic()
+        answer = house.alice.run.ask("POST", "/v1/execute", code="print(6*7)", patience=120)
+        found.append((time.monotonic() - begun) * 1000 if answer.status == 200 else 120_000)
+    found.sort()
+    return found[len(found) // 2], found[min(len(found) - 1, int(len(found) * 0.99))], len(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("loads", nargs="*", metavar="LOAD", help=", ".join(NAMES) + "; all of them, one by one and together")
+    parser.add_argument("--seconds", type=float, default=10, help="for each measurement (10)")
+    options = parser.parse_args()
+    chosen = options.loads or list(NAMES)
+    house = House(os.environ["SKERRY_BIN"])
+    measure(house, 2)
+    idle = measure(house, options.seconds)
+    print(f"{'load':10} {'p50 ms':>9} {'p99 ms':>9} {'of idle':>8} {'runs':>6} {'memory MB':>10}")
+    print(f"{'idle':10} {idle[0]:9.1f} {idle[1]:9.1f} {1:8.1f} {idle[2]:6} {house.memory() >> 20:10}")
+    try:
+        for names in [[name] for name in chosen] + ([chosen] if len(chosen) > 1 else []):
+            loads = Loads(house)
+            threads = [threading.Thread(target=getattr(loads, name), daemon=True) for name in names
+                       for _ in range(NAMES[name])]
+            for thread in threads:
+                thread.start()
+            time.sleep(1)
+            p50, p99, count = measure(house, options.seconds)
+            word = names[0] if len(names) == 1 else "all"
+            print(f"{word:10} {p50:9.1f} {p99:9.1f} {p99 / idle[1]:8.1f} {count:6} {house.memory() >> 20:10}", flush=True)
+            if names == chosen or len(chosen) == 1:
+                took = house.end()
+                print("SIGTERM:", "no end" if took is None else f"{took:.1f} s")
+            loads.over.set()
+            for thread in threads:
+                thread.join(5)
+    finally:
+        house.close()
+
+
+if __name__ == "__main__":
+    main()

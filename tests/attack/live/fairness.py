@@ -1,0 +1,146 @@
+"""K: one client takes what all share: connections, the thread of the sockets, logins."""
+
+import contextlib
+import json
+import threading
+import time
+
+from live.house import waits
+from live.rows import NotRun, live
+
+ADDRESSES = [f"127.0.1.{number}" for number in range(1, 25)]
+
+
+def answers(house):
+    """What the owner and another tenant get now, on new connections."""
+    found = {}
+    for who, client in (("owner", house.owner), ("alice", house.alice.read)):
+        try:
+            found[who] = client.ask("GET", "/v1/health", patience=20).status
+        except OSError as error:
+            found[who] = type(error).__name__
+    return found
+
+
+def told(found):
+    return ", ".join(f"{who} got {status}" for who, status in found.items())
+
+
+@contextlib.contextmanager
+def held(things):
+    try:
+        yield things
+    finally:
+        for thing in things:
+            with contextlib.suppress(OSError):
+                thing.close()
+
+
+@live("K01", "PeerDoS", "1,200 idle connections without a token, from 24 addresses", "the owner and a token get in")
+def _(house):
+    with held([]) as idle:
+        for number in range(1200):
+            with contextlib.suppress(OSError):
+                idle.append(house.client().at(ADDRESSES[number % len(ADDRESSES)]).socket(5))
+        if len(idle) < 1000:
+            raise NotRun(f"only {len(idle)} connections")
+        found = answers(house)
+    return set(found.values()) != {200}, told(found)
+
+
+@live("K02", "PeerDoS", "one tenant holds as many streams as it can get", "the owner and another tenant get in")
+def _(house):
+    with held([]) as streams:
+        for number in range(1100):
+            client = house.mallory.read.at(ADDRESSES[number % len(ADDRESSES)])
+            with contextlib.suppress(OSError):
+                streams.append(client.send_head("GET", "/v1/events", {"Accept": "text/event-stream"}, timeout=5))
+        if len(streams) < 1000:
+            raise NotRun(f"only {len(streams)} connections")
+        found = answers(house)
+    return set(found.values()) != {200}, told(found)
+
+
+@live("K03", "PeerDoS", "WebSocket texts of 1 MB, taken apart on the thread of the sockets", "closed with 1009")
+def _(house):
+    socket = opened(house.mallory.approve)
+    with held([socket]):
+        socket.send(1, b"[" + b"1," * 500_000 + b"1]")
+        opcode, payload = socket.receive()
+    closed = opcode == 8 and payload[:2] == (1009).to_bytes(2, "big")
+    return not closed, "closed with 1009" if closed else f"answered: {payload[:80]!r}"
+
+
+def opened(client):
+    """A WebSocket; the daemon may still be busy with those of the row before."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        socket = client.websocket("/v1/events")
+        if socket.status == 101:
+            return socket
+        socket.close()
+        time.sleep(0.2)
+    raise NotRun(f"no WebSocket: {socket.status}")
+
+
+def flood(socket, message, until, heard):
+    """Sends as fast as it is taken, and counts the replies."""
+
+    def listen():
+        with contextlib.suppress(OSError):
+            while True:
+                socket.receive()
+                heard.append(1)
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    with contextlib.suppress(OSError):
+        while time.monotonic() < until:
+            socket.send(1, message)
+    socket.close()
+    listener.join(5)
+
+
+@live("K04", "PeerDoS", "texts of 15 KB over 100 sockets of one token, as fast as they are taken", "a rate for the tenant: all together below 6 MB a second")
+def _(house):
+    seconds, message = 4, json.dumps({"type": "decide", "reason": "x" * 15_000}).encode()
+    idle = waits(house.alice.read)[-1]
+    with held([opened(house.mallory.approve) for _ in range(100)]) as sockets:
+        heard, until = [], time.monotonic() + seconds
+        threads = [threading.Thread(target=flood, args=(socket, message, until, heard)) for socket in sockets]
+        for thread in threads:
+            thread.start()
+        longest = waits(house.alice.read, 10)[-1]
+        for thread in threads:
+            thread.join()
+    # 128 MB a second in all, of which a byte of text takes 16, and 32 MB that were saved up.
+    most = (128 * seconds + 32) * (1 << 20) / 16 / len(message) * 1.5
+    return len(heard) > most, (f"{len(heard)} texts in {seconds} s (at most {most:.0f}); alice waited "
+                               f"{longest * 1000:.0f} ms at most, {idle * 1000:.0f} ms before")
+
+
+@live("K05", "PeerDoS", "wrong tokens as fast as they are answered, on 64 connections", "throttled; a right token passes; few audit records")
+def _(house):
+    statuses, until = [], time.monotonic() + 5
+
+    def guess(number):
+        client = house.client(f"sk_wrong{number}")
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):
+                statuses.append(client.ask("GET", "/v1/sessions", patience=10).status)
+
+    threads = [threading.Thread(target=guess, args=(number,)) for number in range(64)]
+    for thread in threads:
+        thread.start()
+    time.sleep(3)
+    right = answers(house)
+    for thread in threads:
+        thread.join()
+    time.sleep(2)
+    records = [line for line in house.audit() if '"login.refused"' in line]
+    detail = (f"{len(statuses)} answers in 5 s, {statuses.count(429)} of them 429; {told(right)}; "
+              f"{len(records)} audit records")
+    if not statuses or set(statuses) - {401, 429}:
+        raise NotRun(f"other answers: {sorted(set(statuses))}")
+    unthrottled = len(statuses) > 700 and 429 not in statuses
+    return unthrottled or set(right.values()) != {200} or not 1 <= len(records) <= 10, detail

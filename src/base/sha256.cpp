@@ -59,8 +59,11 @@ bool HasX86Instructions() {
 
 }  // namespace
 
-Sha256::Sha256(Method method)
-    : compress_(method == Method::kFastest && HasX86Instructions() ? CompressOnX86 : CompressPortably) {}
+// The processor is asked once: in a virtual machine the question costs as much as hashing some kilobytes.
+Sha256::Sha256(Method method) : compress_(CompressPortably) {
+  static const bool has_instructions = HasX86Instructions();
+  if (method == Method::kFastest && has_instructions) compress_ = CompressOnX86;
+}
 
 void Sha256::CompressPortably(State& state, const char* blocks, std::size_t count) {
   for (; count > 0; --count, blocks += kBlockBytes) {

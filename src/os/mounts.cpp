@@ -49,9 +49,10 @@ int BindMount(int source_fd, const char* source, const char* target, const BindO
   return CloseAnd(tree, error);
 }
 
-int MountTmpfs(const char* target, const char* options, Execute execute) {
+int MountTmpfs(const char* target, const char* options, Execute execute, AccessTimes times) {
   unsigned long flags = MS_NOSUID | MS_NODEV;
   if (execute == Execute::kForbidden) flags |= MS_NOEXEC;
+  if (times == AccessTimes::kNone) flags |= MS_NOATIME;
   return Outcome(::mount("tmpfs", target, "tmpfs", flags, options));
 }
 

@@ -7,6 +7,7 @@ namespace skerry::os {
 
 enum class Access { kReadOnly, kReadWrite };
 enum class Execute { kAllowed, kForbidden };
+enum class AccessTimes { kUsual, kNone };
 
 // What may be done through a bind. Set-uid programs are without effect on all of them.
 struct BindOptions {
@@ -25,7 +26,7 @@ int BindMount(int source_fd, const char* source, const char* target, const BindO
 int SetMountOptions(int tree, const BindOptions& options);
 
 // An empty file system of a limited size. `options` as for mount(8): "mode=755,size=4m,nr_inodes=1k".
-int MountTmpfs(const char* target, const char* options, Execute execute);
+int MountTmpfs(const char* target, const char* options, Execute execute, AccessTimes times = AccessTimes::kUsual);
 
 // Other options for one that is mounted.
 int ResizeTmpfs(const char* target, const char* options, Execute execute);

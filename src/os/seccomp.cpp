@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -113,17 +114,36 @@ Program CheckControl() {
   return {LoadArgument(0), Jump(BPF_JEQ, kSetMemoryMerge, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
 }
 
-// `flags` is the index of the flags; the mode stands behind them and counts only when a file may be made.
+// `flags` is the index of the flags; the mode stands behind them and counts only when a file may be made. Without a
+// stamp files may be read, as some programs do with directories, but not written: EPERM is what the kernel itself says
+// to whoever does not own a file.
 Program CheckOpen(std::size_t flags, const FilterOptions& options) {
   constexpr std::uint32_t kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
-  return {LoadArgument(flags),     Jump(BPF_JSET, kMakes, 0, 3),
-          LoadArgument(flags + 1), Jump(BPF_JSET, options.refused_mode_bits, 0, 1),
-          Return(Errno(EPERM)),    Return(kAllow)};
+  return {LoadArgument(flags),          Jump(BPF_JSET, O_NOATIME, 0, 1),
+          Jump(BPF_JSET, O_RDWR, 3, 0), Jump(BPF_JSET, kMakes, 0, 3),
+          LoadArgument(flags + 1),      Jump(BPF_JSET, options.refused_mode_bits, 0, 1),
+          Return(Errno(EPERM)),         Return(kAllow)};
 }
 
+Program CheckFileFlags() {
+  return {LoadArgument(1),      Jump(BPF_JEQ, F_SETFL, 0, 3),
+          LoadArgument(2),      Jump(BPF_JSET, O_NOATIME, 0, 1),
+          Return(Errno(EPERM)), Return(kAllow)};
+}
+
+// Attributes of files, which a tmpfs has from Linux 6.6 on; before, it answers the same.
 Program CheckIoctl() {
-  return {LoadArgument(1), Jump(BPF_JEQ, TIOCSTI, 3, 0), Jump(BPF_JEQ, TIOCLINUX, 2, 0), Jump(BPF_JEQ, TIOCSETD, 1, 0),
-          Return(kAllow),  Return(Errno(EPERM))};
+  constexpr auto kSetFlags = static_cast<std::uint32_t>(FS_IOC_SETFLAGS);
+  constexpr auto kSetAttributes = static_cast<std::uint32_t>(FS_IOC_FSSETXATTR);
+  return {LoadArgument(1),
+          Jump(BPF_JEQ, TIOCSTI, 6, 0),
+          Jump(BPF_JEQ, TIOCLINUX, 5, 0),
+          Jump(BPF_JEQ, TIOCSETD, 4, 0),
+          Jump(BPF_JEQ, kSetFlags, 2, 0),
+          Jump(BPF_JEQ, kSetAttributes, 1, 0),
+          Return(kAllow),
+          Return(Errno(ENOTTY)),
+          Return(Errno(EPERM))};
 }
 
 Program CheckPersonality() {
@@ -235,6 +255,8 @@ Program Block(SyscallAction action, const FilterOptions& options) {
       return CheckOpen(1, options);
     case SyscallAction::kCheckOpenAt2:
       return CheckOpen(2, options);
+    case SyscallAction::kCheckFileFlags:
+      return CheckFileFlags();
     case SyscallAction::kCheckMap:
       return RefuseBits(3, MAP_HUGETLB);
     case SyscallAction::kCheckSharedMemory:

@@ -16,7 +16,7 @@ enum class SyscallAction {
   kNotThere,     // ENOSYS: programs fall back to what they did before the call existed
   kCheckClone,   // no namespaces
   kCheckSocket,  // unix, internet without raw, route netlink
-  kCheckIoctl,   // no terminal injection
+  kCheckIoctl,   // no terminal injection, no files whose accesses leave no stamp
   kCheckPersonality,
   kCheckSeccomp,     // no listener that could answer for a supervisor
   kCheckSocketPair,  // unix only
@@ -25,8 +25,9 @@ enum class SyscallAction {
   kCheckLimits,      // prlimit64: of the caller alone, so not of the init
   kCheckModeAt1,     // no set-user-id and set-group-id in a mode: such a file in a person's directory would be an
   kCheckModeAt2,     // escape as soon as somebody on the host runs it
-  kCheckOpenAt1,     // the same for open, whose mode counts only when it creates; flags at 1 or 2, mode behind them
-  kCheckOpenAt2,
+  kCheckOpenAt1,     // the same for open, whose mode counts only when it creates; flags at 1 or 2, mode behind them.
+  kCheckOpenAt2,  // And nothing is opened for writing without a stamp: a commit tells by it who may have mapped a file
+  kCheckFileFlags,     // fcntl: likewise
   kCheckMap,           // no huge pages: they lie outside of the memory limit
   kCheckSharedMemory,  // likewise
   kCheckAdvice,        // no merging of pages with those of others

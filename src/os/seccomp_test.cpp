@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -179,6 +180,23 @@ TEST(SeccompTest, NoFileGetsASetUserIdBit) {
   EXPECT_EQ(Decide(SYS_fchmod, {3, 01777}), kAllowed);
   EXPECT_EQ(Decide(SYS_openat, {3, 0, O_CREAT | O_WRONLY, 0755}), kAllowed);
   EXPECT_EQ(Decide(SYS_openat, {3, 0, O_DIRECTORY, 04755}), kAllowed) << "no file is made, so the mode means nothing";
+}
+
+TEST(SeccompTest, NothingIsOpenedForWritingWithoutAStampOfTheAccess) {
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_RDONLY | O_NOATIME}), kAllowed);
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_RDWR}), kAllowed);
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_RDWR | O_NOATIME}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_RDWR | O_CREAT | O_NOATIME, 0644}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_openat, {3, 0, O_RDONLY | O_CREAT | O_NOATIME, 04755}), Refused(EPERM));
+#if defined(__x86_64__)
+  EXPECT_EQ(Decide(SYS_open, {0, O_RDWR | O_NOATIME}), Refused(EPERM));
+#endif
+  EXPECT_EQ(Decide(SYS_fcntl, {3, F_SETFL, O_NONBLOCK}), kAllowed);
+  EXPECT_EQ(Decide(SYS_fcntl, {3, F_GETFL, O_NOATIME}), kAllowed);
+  EXPECT_EQ(Decide(SYS_fcntl, {3, F_SETFL, O_NONBLOCK | O_NOATIME}), Refused(EPERM));
+  EXPECT_EQ(Decide(SYS_ioctl, {3, FS_IOC_GETFLAGS}), kAllowed);
+  EXPECT_EQ(Decide(SYS_ioctl, {3, FS_IOC_SETFLAGS}), Refused(ENOTTY));
+  EXPECT_EQ(Decide(SYS_ioctl, {3, FS_IOC_FSSETXATTR}), Refused(ENOTTY));
 }
 
 TEST(SeccompTest, NoHugePages) {

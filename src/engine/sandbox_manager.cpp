@@ -302,6 +302,8 @@ void NoticeNewLayer(LiveSandbox& live) {
 template <class Act>
 base::Status Standing(LiveSandbox& live, const Act& act) {
   NoticeNewLayer(live);
+  // The last look at a layer takes nothing for granted: what it does not see is lost.
+  if (!live.sandbox->IsRunning()) live.memory.ForgetAccesses();
   const auto frozen = live.sandbox->Freeze();
   if (!frozen && live.degraded.empty())
     live.degraded.push_back("workspace: changes are read while programs go on (" + frozen.error().message + ")");

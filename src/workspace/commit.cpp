@@ -383,7 +383,7 @@ base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, cons
   const base::UniqueFd directory(::openat(lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid()) return os::ErrnoErr("open the directory");
   SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
-  if (limits.memory != nullptr) limits.memory->Compare(found);
+  if (limits.memory != nullptr) limits.memory->Compare(upper, found);
   Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
   const RefusedContents refused(layers, found);
   layers.refused = &refused;

@@ -1,5 +1,6 @@
 #include "workspace/file_copy.hpp"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/sha256.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::workspace {
@@ -108,6 +108,30 @@ base::Result<Copied> CopyContent(int from, int to, std::uint64_t size, std::uint
   if (::ftruncate(to, all) < 0) return os::ErrnoErr("cannot be written");
   if (hash) copied.sha256 = hash->FinishHex();
   return copied;
+}
+
+base::Result<base::Sha256::Digest> DigestOfData(int fd) {
+  struct stat facts{};
+  if (::fstat(fd, &facts) < 0) return os::ErrnoErr("cannot be read");
+  if (!S_ISREG(facts.st_mode)) return base::Err(base::Code::kNotFound, "is no file");
+  constexpr off_t kBlockBytes = 512;
+  const bool whole = facts.st_blocks * kBlockBytes >= facts.st_size;  // most files: nobody has to look for holes
+  base::Sha256 hash;
+  std::vector<char> buffer(BlockOf(0, facts.st_size));
+  for (off_t at = 0; at < facts.st_size;) {
+    const Extent extent = whole ? Extent{0, facts.st_size} : NextExtent(fd, at, facts.st_size);
+    const std::array bounds = {extent.begin, extent.end};
+    hash.Update({reinterpret_cast<const char*>(bounds.data()), sizeof(bounds)});
+    for (at = extent.begin; at < extent.end;) {
+      const ssize_t count = ReadFully(fd, buffer, at, BlockOf(at, extent.end));
+      if (count < 0) return os::ErrnoErr("cannot be read");
+      if (count == 0) return base::Err(base::Code::kConflict, "became shorter while it was read");
+      hash.Update({buffer.data(), static_cast<std::size_t>(count)});
+      at += count;
+    }
+    at = extent.end;
+  }
+  return hash.Finish();
 }
 
 bool SameContent(int left, int right, std::uint64_t size) {

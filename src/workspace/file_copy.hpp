@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "base/sha256.hpp"
 
 namespace skerry::workspace {
 
@@ -18,6 +19,10 @@ struct Copied {
 // Copies the first `size` bytes of `from` into the empty file `to`. Holes stay holes. More than `limit` bytes are
 // kTooLarge; with a hash, holes count like bytes: they take as long.
 base::Result<Copied> CopyContent(int from, int to, std::uint64_t size, std::uint64_t limit, Hashing hashing);
+
+// A digest of the bytes of a file and where they are. Holes are not read, so a long one costs nothing; a hole and zeros
+// differ.
+base::Result<base::Sha256::Digest> DigestOfData(int fd);
 
 // Whether the first `size` bytes are the same. A file that cannot be read is not.
 bool SameContent(int left, int right, std::uint64_t size);

@@ -119,7 +119,9 @@ class Scanner {
 
   void Describe(Change& change, const struct stat& facts, int parent, const std::string& name, Hides hides) {
     change.mode = facts.st_mode;
+    change.inode = facts.st_ino;
     change.changed = facts.st_ctim;
+    change.accessed = facts.st_atim;
     change.kind = KindOf(facts);
     if (change.kind == ChangeKind::kOther) return Refuse(change, WhatIsNeverWritten(facts.st_mode));
     if (change.kind == ChangeKind::kFile) return DescribeFile(change, facts, parent, name, hides);

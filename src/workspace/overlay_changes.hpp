@@ -29,7 +29,9 @@ struct Change {
   std::string target;      // of a link
   std::string obstacle;    // of kOther: why it is never written
   bool opaque = false;     // a directory: what the lower layer has in it is gone
-  timespec changed{};      // when it was last changed, as the kernel keeps it
+  std::uint64_t inode = 0;
+  timespec changed{};   // when it was last changed, as the kernel keeps it
+  timespec accessed{};  // when it was last read or mapped, likewise
 };
 
 struct WalkLimits {

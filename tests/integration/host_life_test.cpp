@@ -2,6 +2,8 @@
 #include <atomic>
 #include <thread>
 
+#include <gmock/gmock.h>
+
 #include "host_fixture.hpp"
 
 namespace skerry {
@@ -35,6 +37,11 @@ class HostLifeTest : public HostTest {
         Place::kHere);
     if (!begun) return begun.error().message;
     return Text(begun->run);
+  }
+  // Long enough for the times of files to tell what comes from what was; then looks at them once more.
+  void Settle(const HostedSession& session) {
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(Says(session, "echo settled"), "settled\n");
   }
   static Code ConflictOf(const base::Status& status) { return status ? Code::kInternal : status.error().code; }
 };
@@ -94,6 +101,72 @@ TEST_F(HostLifeTest, ContextsKeepTheirStateAndShareFilesWithCommands) {
             TheHost().ExecuteCell(kAlice, {.session = session, .context = "none"}, Place::kHere).error().message);
   ASSERT_TRUE(session->life().RestartContext("py"));
   EXPECT_EQ(Cell(session, "py", "print('x' in globals())"), "False\n");
+}
+
+// On a tmpfs a store through a mapping stamps a file once, or never when the page was read first.
+constexpr const char* kMapped =
+    "import mmap, os\n"
+    "def mapped(flags=0):\n"
+    "  fd = os.open('array', os.O_RDWR | flags)\n"
+    "  try: return mmap.mmap(fd, 4)\n"
+    "  finally: os.close(fd)\n";
+
+TEST_F(HostLifeTest, ACommitSeesWhatAMappingWritesThatLivesOn) {
+  const auto session = Session("one");
+  ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));
+  Cell(session, "py", kMapped);
+  EXPECT_EQ(Cell(session, "py", "open('array', 'w').write('....')\nm = mapped()\nm[0] = 49\nprint('one')"), "one\n");
+  EXPECT_EQ(OnDisk("one", "array"), "1...");
+  Settle(session);
+  for (const char* digit : {"2", "3", "4"}) {
+    Cell(session, "py", "m[0] = 48 + " + std::string(digit));
+    EXPECT_EQ(OnDisk("one", "array"), digit + std::string("..."));
+    Settle(session);
+  }
+}
+
+TEST_F(HostLifeTest, ACommitSeesWhatAMappingWroteThatIsGone) {
+  const auto session = Session("one");
+  ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));
+  Cell(session, "py", kMapped);
+  Cell(session, "py", "open('array', 'w').write('1...')");
+  for (const char* next : {"2...", "3...", "4..."}) {
+    Settle(session);
+    Cell(session, "py", "m = mapped()\nm[0] += 1\nm.close()");
+    EXPECT_EQ(OnDisk("one", "array"), next);
+  }
+}
+
+TEST_F(HostLifeTest, WhatAMappingWroteIsToldAsAChange) {
+  const auto session = Session("one");
+  EXPECT_EQ(Says(session, "printf 1... > array; echo made"), "made\n");
+  Settle(session);
+  const auto run = Do(session, "python3 -c \"" + std::string(kMapped) + "m = mapped(); m[0] += 1\"");
+  EXPECT_THAT(run->end()->result, testing::HasSubstr(R"("files_changed":["array"])"))
+      << Text(run, core::Stream::kStderr);
+}
+
+// Times of access tell who mapped a file; a program cannot have its own left out.
+TEST_F(HostLifeTest, NoMappingHidesFromACommit) {
+  const auto session = Session("one");
+  ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));
+  Cell(session, "py", kMapped);
+  Cell(session, "py", "open('array', 'w').write('1...')");
+  Settle(session);
+  Cell(session, "py", "try: m = mapped(os.O_NOATIME)\nexcept OSError: m = mapped()\nm[0] += 1\nm.close()");
+  EXPECT_EQ(OnDisk("one", "array"), "2...");
+  Settle(session);
+  Cell(session, "py",
+       "import fcntl\nfd = os.open('array', os.O_RDWR)\ntry: fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NOATIME)\n"
+       "except OSError: pass\nm = mmap.mmap(fd, 4)\nm[0] += 1\nm.close()\nos.close(fd)");
+  EXPECT_EQ(OnDisk("one", "array"), "3...");
+  constexpr const char* kWithoutTimes =  // FS_IOC_SETFLAGS with FS_NOATIME_FL, as chattr +A
+      "import struct\nfd = os.open('array', os.O_RDWR)\n"
+      "try: fcntl.ioctl(fd, 0x40086602, struct.pack('l', 0x80))\nexcept OSError: pass\nos.close(fd)";
+  Cell(session, "py", kWithoutTimes);
+  Settle(session);
+  Cell(session, "py", "m = mapped()\nm[0] += 1\nm.close()");
+  EXPECT_EQ(OnDisk("one", "array"), "4...");
 }
 
 TEST_F(HostLifeTest, PausedNothingRunsAndResumedItGoesOn) {

@@ -9,6 +9,7 @@
 #include "os/directory.hpp"
 #include "os/files.hpp"
 #include "policy/git_config.hpp"
+#include "policy/git_routes.hpp"
 #include "workspace/beneath.hpp"
 
 namespace skerry::engine {
@@ -25,18 +26,16 @@ bool Exists(int directory, const std::string& path) {
   return ::fstatat(directory, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool HasDirectory(int root, std::string_view path) {
+  struct stat facts{};
+  const std::string name = path.empty() ? "." : std::string(path);
+  return ::fstatat(root, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+}
+
 // What git itself looks for.
 bool LooksLikeGitDirectory(int root, std::string_view path) {
   return Exists(root, JoinPath(path, "HEAD")) && Exists(root, JoinPath(path, "objects")) &&
          Exists(root, JoinPath(path, "refs"));
-}
-
-std::string JudgeConfig(const workspace::ChangeContents& contents) {
-  const auto text = contents.ReadNew(kMaxConfigBytes);
-  if (!text) return "git configuration that cannot be read";
-  const auto before = contents.ReadOld(kMaxConfigBytes);
-  const auto keys = policy::ProgramStartingKeys(*text, before ? *before : "");
-  return keys.empty() ? "" : "git configuration that can start programs: " + keys.front();
 }
 
 bool HasActiveHook(int root, const std::string& hooks) {
@@ -75,24 +74,49 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   if (change.kind == ChangeKind::kLink)
     if (const auto reason = policy::JudgeSymbolicLink(change.path, in_git)) return *reason;
   if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitConfig)
-    if (std::string reason = JudgeConfig(contents); !reason.empty()) return reason;
-  if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink) {
-    const auto text = contents.ReadNew(kMaxConfigBytes);
-    if (!text) return "a .git file that cannot be read";
-    if (const auto reason = policy::JudgeGitLink(change.path, *text)) return *reason;
-  }
+    if (std::string reason = RefusesConfig(change.path, contents); !reason.empty()) return reason;
+  if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink)
+    if (std::string reason = RefusesGitLink(change.path, contents); !reason.empty()) return reason;
   return CompletesGitDirectory(change);
 }
 
-// A person's hooks and configuration guard something: they go only with the whole repository. To take anything else
-// away runs nothing.
+std::string CommitPolicy::RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const {
+  const auto text = contents.ReadNew(kMaxConfigBytes);
+  if (!text) return "git configuration that cannot be read";
+  const std::string before = contents.ReadOld(kMaxConfigBytes).value_or("");
+  if (const auto keys = policy::ProgramStartingKeys(*text, before); !keys.empty())
+    return "git configuration that can start programs: " + keys.front();
+  const bool beside = references_.IsIncluded(path);
+  // A new repository may have any remotes: nobody has pushed from it yet.
+  const bool was_there = Exists(directories_.lower, path) || LooksLikeGitDirectory(directories_.lower, ParentOf(path));
+  if (!beside && !was_there) return "";
+  const bool whole = !beside && NameOf(path) == "config";
+  const auto keys =
+      policy::RedirectingKeys(*text, before, whole ? policy::ConfigPart::kWhole : policy::ConfigPart::kBeside);
+  return keys.empty() ? "" : "git configuration that leads elsewhere: " + keys.front();
+}
+
+// In place of what was there, another repository with other remotes would be used from now on.
+std::string CommitPolicy::RefusesGitLink(const std::string& path, const workspace::ChangeContents& contents) const {
+  const auto text = contents.ReadNew(kMaxConfigBytes);
+  if (!text) return "a .git file that cannot be read";
+  if (const auto reason = policy::JudgeGitLink(path, *text)) return *reason;
+  const bool replaces = Exists(directories_.lower, path) && contents.ReadOld(kMaxConfigBytes).value_or("") != *text;
+  return replaces ? "link to another git directory than before" : "";
+}
+
+// A person's hooks and configuration guard something: they go only with the whole repository, and those in .git with
+// the project around it. Otherwise a later run could put another repository in the place of the one that went, with
+// other remotes. To take anything else away runs nothing.
 std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const {
   const bool guards = verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
   if (!guards) return "";
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
-    if (LooksLikeGitDirectory(directories_.lower, above))
-      return LooksLikeGitDirectory(directories_.merged, above) ? "guards the repository: git hook or configuration"
-                                                               : "";
+    if (LooksLikeGitDirectory(directories_.lower, above)) {
+      const bool stays = NameOf(above) == ".git" ? HasDirectory(directories_.merged, ParentOf(above))
+                                                 : LooksLikeGitDirectory(directories_.merged, above);
+      return stays ? "guards the repository: git hook or configuration" : "";
+    }
     if (above.empty()) break;
   }
   return references_.IsHook(path) ? "guards the repository: git hook or configuration" : "";

@@ -27,6 +27,8 @@ class CommitPolicy : public workspace::CommitRules {
 
  private:
   std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
+  [[nodiscard]] std::string RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const;
+  [[nodiscard]] std::string RefusesGitLink(const std::string& path, const workspace::ChangeContents& contents) const;
   [[nodiscard]] policy::InGitDirectory IsInGitDirectory(const std::string& path);
   [[nodiscard]] std::string CompletesGitDirectory(const workspace::Change& change) const;
   [[nodiscard]] std::string RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const;

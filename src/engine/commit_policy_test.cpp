@@ -83,6 +83,55 @@ TEST_F(CommitPolicyTest, ConfigurationIsJudgedByWhatIsNewInIt) {
   EXPECT_NE(Refuses(".git/config", ChangeKind::kFile, own + "[core]\npager = evil\n", own), "");
 }
 
+TEST_F(CommitPolicyTest, WhereARepositoryPushesToStaysAsItWas) {
+  const std::string own =
+      "[remote \"origin\"]\nurl = https://example.org/a.git\n[branch \"main\"]\nremote = origin\nmerge = "
+      "refs/heads/main\n";
+  for (const std::string git : {".git", "nested/project/.git", ".git/modules/part", "bare"}) {
+    const std::string config = git + "/config";
+    PutRepository("merged/" + git);
+    // In one that is new any remote will do.
+    EXPECT_EQ(Refuses(config, ChangeKind::kFile, own), "") << git;
+    PutRepository("lower/" + git, own);
+    EXPECT_EQ(Refuses(config, ChangeKind::kFile, own + "[branch \"new\"]\nremote = origin\n", own), "") << git;
+    EXPECT_EQ(Refuses(config, ChangeKind::kFile, "[remote \"origin\"]\nurl = https://evil.example/a.git\n", own),
+              "git configuration that leads elsewhere: remote.origin.url")
+        << git;
+    EXPECT_NE(Refuses(config, ChangeKind::kFile, own + "[remote \"fork\"]\nurl = https://evil.example/a.git\n", own),
+              "")
+        << git;
+    // A file that git reads besides it, and that was not there.
+    EXPECT_NE(
+        Refuses(git + "/config.worktree", ChangeKind::kFile, "[remote \"origin\"]\npushurl = https://evil.example/\n"),
+        "")
+        << git;
+  }
+}
+
+TEST_F(CommitPolicyTest, WhatIsLeftOfARepositoryCountsLikeOne) {
+  Put("lower/.git/config", "[remote \"origin\"]\nurl = https://example.org/a.git\n");
+  EXPECT_NE(Refuses(".git/config", ChangeKind::kFile, "[remote \"origin\"]\nurl = https://evil.example/a.git\n",
+                    "[remote \"origin\"]\nurl = https://example.org/a.git\n"),
+            "");
+}
+
+TEST_F(CommitPolicyTest, AFileThatARepositoryIncludesLeadsNowhereElse) {
+  PutRepository("lower/p/.git", "[include]\npath = ../extra\n");
+  EXPECT_NE(Refuses("p/extra", ChangeKind::kFile, "[remote]\npushDefault = https://evil.example/\n"), "");
+  EXPECT_NE(Refuses("p/extra", ChangeKind::kFile, "", "[remote]\npushDefault = private\n"), "");
+  EXPECT_EQ(Refuses("p/extra", ChangeKind::kFile, "[user]\nname = a\n"), "");
+}
+
+TEST_F(CommitPolicyTest, WhatWasARepositoryDoesNotBecomeALinkToAnother) {
+  const std::string link = "gitdir: ../other/.git\n";
+  EXPECT_EQ(Refuses("new/.git", ChangeKind::kFile, link), "");
+  Put("lower/link/.git", "gitdir: ../.git/modules/link\n");
+  EXPECT_NE(Refuses("link/.git", ChangeKind::kFile, link, "gitdir: ../.git/modules/link\n"), "");
+  EXPECT_EQ(Refuses("link/.git", ChangeKind::kFile, link, link), "");
+  PutRepository("lower/directory/.git");
+  EXPECT_NE(Refuses("directory/.git", ChangeKind::kFile, link), "");
+}
+
 TEST_F(CommitPolicyTest, ABareRepositoryIsOneByItsContents) {
   PutRepository("merged/data");
   EXPECT_NE(Refuses("data/hooks/post-update"), "");
@@ -104,6 +153,8 @@ TEST_F(CommitPolicyTest, HooksGoWithTheirRepositoryAndNotAlone) {
   EXPECT_NE(Refuses("p/.git/hooks/pre-commit", ChangeKind::kDeletion), "");
   EXPECT_NE(Refuses("p/.git/config", ChangeKind::kDeletion), "");
   EXPECT_EQ(Refuses("p/file", ChangeKind::kDeletion), "");
+  fs::remove_all(base_ / "merged/p/.git");
+  EXPECT_NE(Refuses("p/.git/config", ChangeKind::kDeletion), "") << "a later run could put another one there";
   fs::remove_all(base_ / "merged/p");
   EXPECT_EQ(Refuses("p/.git/hooks/pre-commit", ChangeKind::kDeletion), "");
   EXPECT_EQ(Refuses("p/.git/config", ChangeKind::kDeletion), "");

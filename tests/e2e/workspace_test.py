@@ -95,6 +95,36 @@ class CommitTest(WorkspaceTest):
         self.assertEqual((result["exit_code"], result["files_withheld"]), (0, []), result["stderr"])
         self.assertEqual(self.run_in("git log --oneline | wc -l; git status --short")["stdout"], "1\n")
 
+    def test_where_a_repository_pushes_to_stays_as_it_was(self):
+        git = ["git", "-C", self.work]
+        for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.org/x.git"]):
+            subprocess.run(git + arguments, check=True)
+        before = self.read(".git/config")
+        for change in ("git remote set-url origin https://evil.example/x.git", "git remote add fork https://evil.example",
+                       "git config remote.origin.pushurl https://evil.example", "git remote remove origin",
+                       "git config branch.main.remote https://evil.example", "git config remote.pushDefault evil",
+                       "git config url.https://evil.example/.pushInsteadOf https://example.org/",
+                       "git config extensions.partialClone evil",
+                       "rm -rf .git; git init -q; git remote add origin https://evil.example/x.git",
+                       "cp -r .git other; git -C other config remote.origin.url https://evil.example; rm -rf .git; "
+                       "mkdir o; mv other o/.git; echo 'gitdir: o/.git' > .git"):
+            result = self.run_in(change)
+            self.assertEqual(result["exit_code"], 0, change + result["stderr"])
+            self.assertTrue({".git", ".git/config"} & set(self.withheld(result)), change)
+            self.assertEqual(self.read(".git/config"), before, change)
+        # Not in two steps either.
+        self.run_in("rm -rf .git")
+        self.run_in("git init -q; git remote add origin https://evil.example/x.git")
+        self.assertEqual(self.read(".git/config"), before)
+
+    def test_branches_of_a_repository_may_follow_its_remote(self):
+        git = ["git", "-C", self.work]
+        for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.org/x.git"]):
+            subprocess.run(git + arguments, check=True)
+        result = self.run_in("git config branch.new.remote origin; git config branch.new.merge refs/heads/new")
+        self.assertEqual((result["exit_code"], result["files_withheld"]), (0, []), result["stderr"])
+        self.assertIn('[branch "new"]', self.read(".git/config"))
+
     def test_a_hooks_directory_of_the_persons_own_choice_is_protected(self):
         subprocess.run(["git", "init", "-q", self.work], check=True)
         subprocess.run(["git", "config", "--file", self.work + "/.git/config", "core.hooksPath", "tools/git"], check=True)

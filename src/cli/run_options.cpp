@@ -42,6 +42,7 @@ engine::FilesystemOptions FilesystemOf(const RunOptions& options, const config::
       .deny_read = settings.deny_read,
       .allow_write = settings.allow_write,
       .deny_write = settings.deny_write,
+      .protect = settings.protect,
       .dangerously_allow = settings.dangerously_allow,
       .home = Context::Home(),
       .own_directories = {Context::Home() + "/.skerry",

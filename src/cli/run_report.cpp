@@ -45,6 +45,8 @@ void ReportEnd(const Json& result, int write_error) {
     Note("cannot write the output: " + os::ErrnoText(write_error));
   for (const Json& file : ListIn(result, "files_withheld"))
     Note("not carried over: " + TextIn(file, "path") + ": " + TextIn(file, "reason"));
+  for (const Json& file : ListIn(result, "files_to_review"))
+    Note("look at it before you use it: " + TextIn(file, "path") + ": " + TextIn(file, "reason"));
   NoteLimits(ListIn(result, "limits_reached"));
   const bool by_itself = outcome == "exited" || outcome == "signalled" || cancelled;
   if (!by_itself) Note(TextIn(result, "error"));

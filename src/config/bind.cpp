@@ -104,6 +104,7 @@ void BindFilesystem(const Section& section, Filesystem& filesystem) {
   section.Read("denyRead", filesystem.deny_read);
   section.Read("allowWrite", filesystem.allow_write);
   section.Read("denyWrite", filesystem.deny_write);
+  section.Read("protect", filesystem.protect);
   section.Read("dangerouslyAllow", filesystem.dangerously_allow);
 }
 

@@ -26,6 +26,7 @@ struct Filesystem {
   std::vector<std::string> deny_read;
   std::vector<std::string> allow_write;
   std::vector<std::string> deny_write;
+  std::vector<std::string> protect;
   std::vector<std::string> dangerously_allow;
 };
 

@@ -97,7 +97,7 @@ struct LimitReached {
   auto operator<=>(const LimitReached&) const = default;
 };
 
-// A change that was not carried over into a person's directory.
+// A change that was not carried over into a person's directory, or one that was and that somebody should look at.
 struct WithheldFile {
   std::string path;
   std::string reason;
@@ -129,8 +129,9 @@ struct ExecutionResult {
   std::vector<std::string> files_changed;
   std::vector<std::string> files_deleted;
   std::vector<WithheldFile> files_withheld;
-  std::string diff;         // of Carry::kShow: what would have changed, for people
-  std::string approved_by;  // who or what said yes; empty where nobody was asked
+  std::vector<WithheldFile> files_to_review;  // carried over, new, and followed by agents
+  std::string diff;                           // of Carry::kShow: what would have changed, for people
+  std::string approved_by;                    // who or what said yes; empty where nobody was asked
   std::vector<LimitReached> limits_reached;
   std::vector<std::string> degraded;  // what this machine could not enforce
 

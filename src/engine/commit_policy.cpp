@@ -57,7 +57,7 @@ bool HasDangerousConfig(int root, const std::string& path) {
 }  // namespace
 
 std::string CommitPolicy::Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) {
-  if (deny_write_.Matches(change.path)) return "denied by filesystem.denyWrite";
+  if (rules_.deny_write.Matches(change.path)) return "denied by filesystem.denyWrite";
   if (owner_ == core::WorkspaceOwner::kSkerry) return "";
   return RefusesForPerson(change, contents);
 }
@@ -66,18 +66,29 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   using workspace::ChangeKind;
   references_.LookAbove(change.path);
   const policy::InGitDirectory in_git = IsInGitDirectory(change.path);
-  policy::PathVerdict verdict = policy::Judge(change.path, in_git);
-  if (references_.IsHook(change.path) && change.kind != ChangeKind::kDirectory) verdict.reason = "git hook";
+  policy::PathVerdict verdict = rules_.protected_paths.Judge(change.path, in_git);
+  if (references_.IsHook(change.path) && change.kind != ChangeKind::kDirectory)
+    verdict = {.reason = "git hook", .kind = policy::PathKind::kRuns};
   if (references_.IsIncluded(change.path)) verdict.question = policy::ContentQuestion::kGitConfig;
   if (change.kind == ChangeKind::kDeletion) return RefusesDeletion(change.path, verdict);
-  if (verdict.reason) return *verdict.reason;
+  if (verdict.reason && verdict.kind != policy::PathKind::kInstructs) return *verdict.reason;
+  // A directory of instructions is no instruction.
+  const bool was_there = change.kind != ChangeKind::kDirectory && Exists(directories_.lower, change.path);
+  if (verdict.reason && was_there) return *verdict.reason + " that were there before";
   if (change.kind == ChangeKind::kLink)
-    if (const auto reason = policy::JudgeSymbolicLink(change.path, in_git)) return *reason;
+    if (const auto reason = rules_.protected_paths.JudgeSymbolicLink(change.path, in_git)) return *reason;
   if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitConfig)
     if (std::string reason = RefusesConfig(change.path, contents); !reason.empty()) return reason;
   if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink)
     if (std::string reason = RefusesGitLink(change.path, contents); !reason.empty()) return reason;
   return CompletesGitDirectory(change);
+}
+
+std::string CommitPolicy::Tells(const workspace::Change& change) {
+  if (owner_ == core::WorkspaceOwner::kSkerry) return "";
+  const policy::PathVerdict verdict = rules_.protected_paths.Judge(change.path, IsInGitDirectory(change.path));
+  const bool instructs = verdict.reason && verdict.kind == policy::PathKind::kInstructs;
+  return instructs ? "new " + *verdict.reason : "";
 }
 
 std::string CommitPolicy::RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const {
@@ -105,10 +116,16 @@ std::string CommitPolicy::RefusesGitLink(const std::string& path, const workspac
   return replaces ? "link to another git directory than before" : "";
 }
 
+// What a person's agents follow goes only with the directory around it: what went could come back as something new.
+//
 // A person's hooks and configuration guard something: they go only with the whole repository, and those in .git with
 // the project around it. Otherwise a later run could put another repository in the place of the one that went, with
 // other remotes. To take anything else away runs nothing.
 std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const {
+  if (verdict.reason && verdict.kind == policy::PathKind::kInstructs)
+    return HasDirectory(directories_.merged, ParentOf(path)) && !HasDirectory(directories_.lower, path)
+               ? *verdict.reason + " that were there before"
+               : "";
   const bool guards = verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
   if (!guards) return "";
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {

@@ -12,18 +12,23 @@
 
 namespace skerry::engine {
 
-// In a person's directory also everything that would run code on that person's side (A13 to A16). The patterns and
-// the descriptors are borrowed.
+// In a person's directory also everything that would run code on that person's side (A13 to A16), and what the person's
+// agents follow where it was there before. The rules and the descriptors are borrowed.
 class CommitPolicy : public workspace::CommitRules {
  public:
   struct Directories {
     int merged = -1;  // as the program left it
     int lower = -1;   // as it was
   };
-  CommitPolicy(const base::PathPatterns& deny_write, core::WorkspaceOwner owner, Directories directories)
-      : deny_write_(deny_write), owner_(owner), directories_(directories), references_(directories.lower) {}
+  struct Rules {
+    const base::PathPatterns& deny_write;
+    const policy::ProtectedPaths& protected_paths;
+  };
+  CommitPolicy(Rules rules, core::WorkspaceOwner owner, Directories directories)
+      : rules_(rules), owner_(owner), directories_(directories), references_(directories.lower) {}
 
   std::string Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) override;
+  std::string Tells(const workspace::Change& change) override;
 
  private:
   std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
@@ -33,7 +38,7 @@ class CommitPolicy : public workspace::CommitRules {
   [[nodiscard]] std::string CompletesGitDirectory(const workspace::Change& change) const;
   [[nodiscard]] std::string RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const;
 
-  const base::PathPatterns& deny_write_;
+  Rules rules_;
   core::WorkspaceOwner owner_;
   Directories directories_;
   GitReferences references_;

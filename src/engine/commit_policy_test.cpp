@@ -49,13 +49,23 @@ class CommitPolicyTest : public testing::Test {
                       const std::string& before = "") const {
     const base::UniqueFd lower(::open((base_ / "lower").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const base::UniqueFd merged(::open((base_ / "merged").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    CommitPolicy policy(patterns_, owner_, {.merged = merged.get(), .lower = lower.get()});
+    CommitPolicy policy({.deny_write = patterns_, .protected_paths = paths_}, owner_,
+                        {.merged = merged.get(), .lower = lower.get()});
     return policy.Refuses({.path = path, .kind = kind}, Contents(now, before));
+  }
+
+  std::string Tells(const std::string& path) const {
+    const base::UniqueFd lower(::open((base_ / "lower").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const base::UniqueFd merged(::open((base_ / "merged").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return CommitPolicy({.deny_write = patterns_, .protected_paths = paths_}, owner_,
+                        {.merged = merged.get(), .lower = lower.get()})
+        .Tells({.path = path});
   }
 
   support::TemporaryDirectory directory_;
   fs::path base_ = directory_.path();
   base::PathPatterns patterns_;
+  policy::ProtectedPaths paths_;
   core::WorkspaceOwner owner_ = core::WorkspaceOwner::kPerson;
 };
 
@@ -67,6 +77,40 @@ TEST_F(CommitPolicyTest, OrdinaryFilesPass) {
 TEST_F(CommitPolicyTest, WhatRunsOnThePersonsSideDoesNot) {
   for (const char* path : {".git/hooks/pre-commit", "a/b/.bashrc", ".vscode/tasks.json"})
     EXPECT_NE(Refuses(path), "") << path;
+}
+
+TEST_F(CommitPolicyTest, InstructionsThatAreNewPassAndAreTold) {
+  for (const char* path : {"CLAUDE.md", "a/AGENTS.md", ".github/instructions/x.md", ".cursorrules"}) {
+    EXPECT_EQ(Refuses(path), "") << path;
+    EXPECT_EQ(Refuses(path, ChangeKind::kLink), "") << path;
+    EXPECT_EQ(Tells(path), "new instructions for agents") << path;
+  }
+  EXPECT_EQ(Refuses(".github/instructions", ChangeKind::kDirectory), "");
+  EXPECT_EQ(Tells("README.md"), "");
+  owner_ = core::WorkspaceOwner::kSkerry;
+  EXPECT_EQ(Tells("CLAUDE.md"), "");
+}
+
+TEST_F(CommitPolicyTest, InstructionsThatWereThereStay) {
+  for (const char* path : {"CLAUDE.md", "a/AGENTS.md", ".github/instructions/x.md"}) Put("lower/" + std::string(path));
+  fs::create_symlink("CLAUDE.md", base_ / "lower/GEMINI.md");
+  fs::create_directories(base_ / "merged/a");
+  fs::create_directories(base_ / "merged/.github/instructions");
+  for (const char* path : {"CLAUDE.md", "a/AGENTS.md", ".github/instructions/x.md", "GEMINI.md"}) {
+    for (const ChangeKind kind : {ChangeKind::kFile, ChangeKind::kLink, ChangeKind::kDeletion})
+      EXPECT_EQ(Refuses(path, kind), "instructions for agents that were there before") << path;
+  }
+  EXPECT_EQ(Refuses(".github/instructions", ChangeKind::kDirectory), "");
+  EXPECT_EQ(Refuses(".github/instructions/new.md"), "");
+  // They go with the directory around them.
+  fs::remove_all(base_ / "merged/a");
+  EXPECT_EQ(Refuses("a/AGENTS.md", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, RowsOfAnOrganisationHold) {
+  EXPECT_EQ(Refuses("x/.acme/start"), "");
+  paths_ = policy::ProtectedPaths::Make(std::vector<std::string>{"runs | anywhere | .acme | acme start-up"}).value();
+  EXPECT_EQ(Refuses("x/.acme/start"), "acme start-up");
 }
 
 TEST_F(CommitPolicyTest, InADirectoryOfSkerryOnlyThePatternsHold) {

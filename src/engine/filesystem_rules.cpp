@@ -49,6 +49,9 @@ class RulesBuilder {
     SKERRY_RETURN_IF_ERROR(Allow(options_.allow_write, core::BindAccess::kReadWrite, "filesystem.allowWrite"));
     SKERRY_RETURN_IF_ERROR(DenyWrite());
     SKERRY_RETURN_IF_ERROR(DenyRead());
+    auto paths = policy::ProtectedPaths::Make(options_.protect);
+    if (!paths) return base::Err(paths.error().code, "filesystem.protect: " + paths.error().message);
+    rules_.protected_paths_ = std::move(*paths);
     if (rules_.binds_.size() > kMaxBinds)
       return base::Err(base::Code::kTooLarge,
                        "filesystem: more than 48 paths of the host; name a directory above them");

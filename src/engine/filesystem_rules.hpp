@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "core/backend.hpp"
+#include "policy/protected_paths.hpp"
 
 namespace skerry::engine {
 
@@ -17,6 +18,7 @@ struct FilesystemOptions {
   std::vector<std::string> deny_read;
   std::vector<std::string> allow_write;
   std::vector<std::string> deny_write;
+  std::vector<std::string> protect;            // rows of policy/protected_rows.hpp, besides those that are built in
   std::vector<std::string> dangerously_allow;  // what may be named although CheckPlace() refuses it
   std::string home;                            // what `~` is; "" for none
   std::vector<std::string> own_directories;    // Skerry's
@@ -34,6 +36,7 @@ class FilesystemRules {
   void ApplyTo(core::SandboxSpec& spec) const;
 
   [[nodiscard]] const base::PathPatterns& deny_write() const { return deny_write_; }
+  [[nodiscard]] const policy::ProtectedPaths& protected_paths() const { return protected_paths_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   // Whether anything was asked for that a sandbox without mounts of its own cannot do.
   [[nodiscard]] bool Empty() const { return binds_.empty() && hidden_.empty() && !has_deny_write_; }
@@ -46,6 +49,7 @@ class FilesystemRules {
   std::vector<std::string> hidden_;
   base::PathPatterns deny_write_;
   bool has_deny_write_ = false;
+  policy::ProtectedPaths protected_paths_;
   std::vector<std::string> notes_;
 };
 

@@ -68,6 +68,13 @@ TEST_F(FilesystemRulesTest, AllowedPathsAppearWhereTheyAre) {
   EXPECT_EQ(spec.binds[1].access, core::BindAccess::kReadWrite);
 }
 
+TEST_F(FilesystemRulesTest, ARowThatIsNotUnderstoodIsNamed) {
+  options_.protect = {"runs | anywhere | .acme | acme start-up file"};
+  EXPECT_TRUE(Spec());
+  options_.protect.emplace_back("everything");
+  EXPECT_THAT(Spec().error().message, HasSubstr("filesystem.protect: \"everything\""));
+}
+
 TEST_F(FilesystemRulesTest, WhatIsNotThereIsNoted) {
   options_.allow_read = {At("nowhere"), At("home/*.none")};
   EXPECT_THAT(Spec().value().binds, IsEmpty());

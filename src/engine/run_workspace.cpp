@@ -121,8 +121,8 @@ base::Status RunWorkspace::FinishInPlace(const core::Sandbox& sandbox, core::Exe
 }
 
 base::Result<workspace::CommitReport> RunWorkspace::Commit(const core::WorkspaceView& view) const {
-  CommitPolicy policy(rules_.deny_write(), core::WorkspaceOwner::kPerson,
-                      {.merged = view.merged, .lower = directory_.fd.get()});
+  CommitPolicy policy({.deny_write = rules_.deny_write(), .protected_paths = rules_.protected_paths()},
+                      core::WorkspaceOwner::kPerson, {.merged = view.merged, .lower = directory_.fd.get()});
   const workspace::CommitLimits limits{.since = since_};
   if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(view.changes, directory_.fd.get(), policy, limits);
   if (state_directory_.empty()) {
@@ -134,8 +134,8 @@ base::Result<workspace::CommitReport> RunWorkspace::Commit(const core::Workspace
 }
 
 base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const core::WorkspaceView& view) const {
-  CommitPolicy policy(rules_.deny_write(), core::WorkspaceOwner::kSkerry,
-                      {.merged = view.merged, .lower = directory_.fd.get()});
+  CommitPolicy policy({.deny_write = rules_.deny_write(), .protected_paths = rules_.protected_paths()},
+                      core::WorkspaceOwner::kSkerry, {.merged = view.merged, .lower = directory_.fd.get()});
   const workspace::CommitLimits limits{.max_file_bytes = session_->max_bytes,
                                        .max_total_bytes = session_->allowance_bytes,
                                        .links = workspace::LinkRule::kOwn,
@@ -164,6 +164,8 @@ base::Status RunWorkspace::CarryOver(const core::WorkspaceView& view, core::Exec
   result.files_deleted = std::move(report.deleted);
   for (workspace::Withheld& row : report.withheld)
     result.files_withheld.push_back({std::move(row.path), std::move(row.reason)});
+  for (workspace::Withheld& row : report.to_review)
+    result.files_to_review.push_back({std::move(row.path), std::move(row.reason)});
   return {};
 }
 

@@ -69,6 +69,7 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["files_changed"] = TextsToJson(result.files_changed);
   object["files_deleted"] = TextsToJson(result.files_deleted);
   object["files_withheld"] = WithheldToJson(result.files_withheld);
+  if (!result.files_to_review.empty()) object["files_to_review"] = WithheldToJson(result.files_to_review);
   object["outcome"] = core::NameOf(result.outcome.kind);
   object["output_truncated"] = result.output_truncated;
   object["output_bytes"] = result.output_bytes;

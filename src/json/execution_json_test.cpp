@@ -20,6 +20,13 @@ TEST(ExecutionJsonTest, HasTheNamesOfTheSpecification) {
   EXPECT_EQ(object["files_created"][0], "a.txt");
 }
 
+TEST(ExecutionJsonTest, FilesToReviewAreThereWhenThereAreSome) {
+  core::ExecutionResult result;
+  EXPECT_FALSE(nlohmann::json::parse(ToJson(result)).contains("files_to_review"));
+  result.files_to_review = {{.path = "CLAUDE.md", .reason = "new instructions for agents"}};
+  EXPECT_EQ(nlohmann::json::parse(ToJson(result))["files_to_review"][0]["path"], "CLAUDE.md");
+}
+
 TEST(ExecutionJsonTest, BytesThatAreNoTextAreReplacedAndKeptBesides) {
   core::ExecutionResult result;
   result.standard_output = std::string("\xFF\0\"\n\x1b", 5);

@@ -1,18 +1,16 @@
 #include "policy/protected_paths.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <ranges>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/glob.hpp"
-#include "base/utf8.hpp"
+#include "policy/folded_name.hpp"
 
 namespace skerry::policy {
 namespace {
@@ -20,70 +18,6 @@ namespace {
 constexpr std::string_view kHook = "git hook";
 constexpr std::string_view kState = "git state that names programs";
 constexpr std::string_view kLink = "link to another git directory";
-
-// Files and directories, with everything below them.
-struct Rule {
-  std::string_view reason;
-  std::string_view parent;  // the directory around it, for base::GlobMatch; kAnywhere for all
-  std::string_view names;   // in lower case, between blanks
-};
-
-constexpr std::string_view kAnywhere;
-
-constexpr auto kRules = std::to_array<Rule>({
-    {"shell start-up file", kAnywhere,
-     ".bashrc .bashrc.d .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion .profile .zshrc "
-     ".zprofile .zshenv .zlogin .zlogout .oh-my-zsh .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc "
-     ".pam_environment"},
-    {"session start-up file", kAnywhere, ".xprofile .xinitrc .xserverrc .xsession .xsessionrc .xbindkeysrc .xmonad"},
-    {"directory environment", kAnywhere, ".envrc .direnv .mise .mise.toml mise.toml .rtx.toml .autoenv.zsh"},
-    {"git configuration", kAnywhere, ".gitconfig .gitmodules"},
-    {"git directory link", kAnywhere, "commondir"},
-    {"git hook configuration", kAnywhere,
-     ".husky .pre-commit-config.yaml .overcommit.yml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml .lefthook "
-     "lefthook-local.yml .lefthook-local.yml"},
-    {"Mercurial configuration", kAnywhere, ".hgrc hgrc"},
-    {"editor tasks", kAnywhere,
-     ".vscode .vscode-server .vs .idea .fleet .zed .nova .helix .devcontainer .devcontainer.json .ycm_extra_conf.py"},
-    {"editor start-up file", kAnywhere,
-     ".vimrc .vim .gvimrc .exrc .nvimrc .nvim.lua .lvimrc .ideavimrc .kakrc .nanorc .emacs .emacs.el .emacs.d .doom.d "
-     ".spacemacs .dir-locals.el .dir-locals-2.el"},
-    {"agent configuration", kAnywhere,
-     ".mcp.json mcp.json .claude .claude.json .cursor .codex .gemini .windsurf .continue .continuerc.json .roo .cline "
-     ".clinerules .kilocode .kiro .qwen .amazonq .augment .junie .goose .copilot .factory .trae .agents .openhands "
-     ".aider.conf.yml .opencode opencode.json opencode.jsonc .crush.json crush.json"},
-    {"debugger start-up file", kAnywhere, ".gdbinit .gdbearlyinit .lldbinit .pdbrc .pdbrc.py .perldb"},
-    {"interpreter start-up file", kAnywhere,
-     ".irbrc .pryrc .rprofile .renviron .octaverc .ghci .iex.exs .ocamlinit .sbclrc .clisprc .guile .erlang .tclshrc "
-     ".pythonrc .pythonrc.py .pythonstartup .ipython .jupyter .sqliterc .psqlrc .my.cnf"},
-    {"tool configuration", kAnywhere,
-     ".tmux.conf .screenrc .ripgreprc .wgetrc .curlrc .npmrc .pnpmfile.cjs .yarnrc .yarnrc.yml .terraformrc .lesskey "
-     ".lessfilter .mailcap .muttrc"},
-    {"keys and logins", kAnywhere, ".ssh .gnupg .netrc"},
-    {kHook, "**/.github", "hooks"},
-    // An unfinished rebase holds a list of commands, "exec program" among them.
-    {kState, "**/.git", "worktrees rebase-merge"},
-    {kState, "**/.git/modules/**", "worktrees rebase-merge"},
-    {"session start-up file", "**/.config",
-     "autostart autostart-scripts plasma-workspace environment.d systemd i3 sway hypr awesome bspwm sxhkd "
-     "openbox qtile"},
-    {"session start-up file", "**/.local/share", "applications systemd dbus-1"},
-    {"program on the search path", "**/.local", "bin"},
-    {"shell start-up file", "**/.config", "fish bash zsh nushell elvish xonsh powershell"},
-    {"directory environment", "**/.config", "direnv mise"},
-    {"git configuration", "**/.config", "git"},
-    {"Mercurial configuration", "**/.config", "hg"},
-    {"Jujutsu configuration", "**/.config", "jj"},
-    {"Jujutsu configuration", "**/.jj/repo", "config.toml"},
-    {"editor start-up file", "**/.config", "nvim vim emacs doom helix kak micro"},
-    {"editor tasks", "**/.config", "code vscodium cursor zed"},
-    {"agent configuration", "**/.config", "opencode goose crush claude codex mcp"},
-    {"tool configuration", "**/.config", "tmux kitty alacritty ghostty wezterm gdb gh npm yarn ripgrep"},
-    {"tool configuration", "**/.yarn", "releases plugins"},
-    {"tool configuration", "**/.docker", "config.json cli-plugins"},
-    {"keys and logins", "**/.aws", "config credentials cli"},
-    {"keys and logins", "**/.kube", "config"},
-});
 
 constexpr std::string_view kHookDirectories = "hooks .hooks githooks .githooks git-hooks .git-hooks";
 
@@ -94,30 +28,8 @@ constexpr std::string_view kHookNames =
     "reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman "
     "p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change";
 
-// The directories of the rules that NTFS knows by a second name, besides the names in the rules.
-constexpr std::string_view kDirectories =
-    ".git .config .local .github .yarn .docker .aws .kube .jj .githooks .git-hooks git-hooks worktrees rebase-merge";
-
-struct Range {
-  std::uint32_t first;
-  std::uint32_t last;
-};
-
-// Unicode's default ignorable code points, and U+FFFD, which stands for broken bytes here.
-constexpr Range kIgnorable[] = {
-    {0x00AD, 0x00AD}, {0x034F, 0x034F}, {0x061C, 0x061C}, {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
-    {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},
-    {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFF8}, {0xFFFD, 0xFFFD}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
-
-struct Folding {
-  std::uint32_t point;
-  std::string_view folded;
-};
-
-// What Unicode's case folding turns into ASCII.
-constexpr Folding kFoldings[] = {{0x00DF, "ss"},  {0x1E9E, "ss"}, {0x017F, "s"},  {0x212A, "k"},
-                                 {0xFB00, "ff"},  {0xFB01, "fi"}, {0xFB02, "fl"}, {0xFB03, "ffi"},
-                                 {0xFB04, "ffl"}, {0xFB05, "st"}, {0xFB06, "st"}};
+// Directories that other rules know, besides those of the table.
+constexpr std::string_view kDirectories = ".git .githooks .git-hooks git-hooks worktrees rebase-merge";
 
 template <class Visit>
 void ForEachWord(std::string_view words, std::string_view separators, Visit visit) {
@@ -134,70 +46,66 @@ bool Lists(std::string_view names, std::string_view name) {
   return found;
 }
 
-struct Character {
-  std::uint32_t point = 0;
-  std::size_t length = 1;
+bool IsPattern(std::string_view name) {
+  return name.find_first_of("*?[\\") != std::string_view::npos;
+}
+
+}  // namespace
+
+// The rows by their names: every name of every changed path is looked up.
+class ProtectedTable {
+ public:
+  explicit ProtectedTable(std::vector<ProtectedRow> rows) : rows_(std::move(rows)) {
+    ForEachWord(kDirectories, " ", [&](std::string_view name) { long_names_.emplace_back(name); });
+    for (const ProtectedRow& row : rows_) {
+      for (const std::string& name : row.names) {
+        if (IsPattern(name)) patterns_.emplace_back(name, &row);
+        if (!IsPattern(name)) plain_.emplace(name, &row);
+      }
+      ForEachWord(row.where, "/", [&](std::string_view name) { long_names_.emplace_back(name); });
+      std::ranges::copy(row.names, std::back_inserter(long_names_));
+    }
+    std::erase_if(long_names_, IsPattern);
+  }
+  ProtectedTable(const ProtectedTable&) = delete;
+  ProtectedTable& operator=(const ProtectedTable&) = delete;
+
+  const std::vector<ProtectedRow>& Rows() const { return rows_; }
+
+  // The first row for a name in a directory, but those that only instruct come last.
+  const ProtectedRow* Find(std::string_view parent, std::string_view name) const {
+    const ProtectedRow* found = nullptr;
+    const auto consider = [&](const ProtectedRow* row) {
+      if (!row->where.empty() && !base::GlobMatch(row->where, parent)) return;
+      if (found == nullptr || (found->kind == PathKind::kInstructs && row->kind != PathKind::kInstructs)) found = row;
+    };
+    const auto [first, last] = plain_.equal_range(name);
+    for (const auto& [listed, row] : std::ranges::subrange(first, last)) consider(row);
+    for (const auto& [pattern, row] : patterns_)
+      if (base::GlobMatch(pattern, name)) consider(row);
+    return found;
+  }
+
+  std::string LongName(std::string name) const {
+    if (!name.contains('~')) return name;
+    const auto found =
+        std::ranges::find_if(long_names_, [&](const std::string& listed) { return IsShortNameOf(name, listed); });
+    return found == long_names_.end() ? name : *found;
+  }
+
+ private:
+  std::vector<ProtectedRow> rows_;
+  std::multimap<std::string_view, const ProtectedRow*> plain_;              // into rows_, in their order
+  std::vector<std::pair<std::string_view, const ProtectedRow*>> patterns_;  // likewise
+  std::vector<std::string> long_names_;                                     // that NTFS has a second name for
 };
 
-// `text` is well-formed UTF-8 and not empty.
-Character FirstCharacter(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  if (lead < 0x80U) return {lead, 1};
-  Character character{lead, lead < 0xE0U ? 2U : lead < 0xF0U ? 3U : 4U};
-  character.point &= 0x7FU >> character.length;
-  for (std::size_t i = 1; i < character.length; ++i) {
-    character.point = (character.point << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  return character;
-}
+namespace {
 
-void AppendFolded(std::string& folded, std::uint32_t point, std::string_view written) {
-  constexpr std::uint32_t kFullWidthOffset = 0xFEE0;
-  if (point >= 0xFF01 && point <= 0xFF5E) point -= kFullWidthOffset;
-  if (point >= 'A' && point <= 'Z') point += 'a' - 'A';
-  if (point < 0x80) {
-    folded += static_cast<char>(point);
-    return;
-  }
-  if (std::ranges::any_of(kIgnorable, [&](Range range) { return range.first <= point && point <= range.last; })) return;
-  const auto folding = std::ranges::find(kFoldings, point, &Folding::point);
-  folded += folding == std::end(kFoldings) ? written : folding->folded;
-}
-
-// NTFS's second name of a long one: six characters, a number, three of the extension. ".mcp.json" is "mcp~1.jso".
-bool IsShortNameOf(std::string_view shortened, std::string_view name) {
-  const std::size_t tilde = shortened.find('~');
-  const std::string_view number = shortened.substr(tilde + 1);
-  if (number.empty() || number.front() < '0' || number.front() > '9') return false;
-  if (name.starts_with('.')) name.remove_prefix(1);
-  const std::size_t dot = std::min(name.rfind('.'), name.size());
-  std::string stem(name.substr(0, dot));
-  std::erase(stem, '.');
-  return shortened.substr(0, tilde) == stem.substr(0, 6) && number.substr(1) == name.substr(dot).substr(0, 4);
-}
-
-std::string LongName(std::string name) {
-  if (!name.contains('~')) return name;
-  std::string_view found;
-  const auto look = [&](std::string_view listed) {
-    if (found.empty() && IsShortNameOf(name, listed)) found = listed;
-  };
-  ForEachWord(kDirectories, " ", look);
-  for (const Rule& rule : kRules) ForEachWord(rule.names, " ", look);
-  return found.empty() ? name : std::string(found);
-}
-
-std::string FoldName(std::string_view name) {
-  std::string folded;
-  const std::string valid = base::ToValidUtf8(name);
-  for (std::string_view rest = valid; !rest.empty();) {
-    const Character character = FirstCharacter(rest);
-    AppendFolded(folded, character.point, rest.substr(0, character.length));
-    rest.remove_prefix(character.length);
-  }
-  folded.resize(std::min(folded.find(':'), folded.size()));  // a stream of the file
-  folded.resize(folded.find_last_not_of(". ") + 1);
-  return LongName(std::move(folded));
+std::vector<ProtectedRow> BuiltInRows() {
+  auto rows = ParseProtectedRows(ProtectedRowsText());
+  if (!rows) std::abort();  // rather than a table that protects nothing
+  return std::move(*rows);
 }
 
 struct FoldedName {
@@ -207,9 +115,9 @@ struct FoldedName {
 
 class FoldedPath {
  public:
-  explicit FoldedPath(std::string_view path) {
+  FoldedPath(std::string_view path, const ProtectedTable& table) {
     ForEachWord(path, "/\\", [&](std::string_view name) {
-      const std::string folded = FoldName(name);
+      const std::string folded = table.LongName(FoldName(name));
       if (!folded.empty()) text_.append(text_.empty() ? "" : "/").append(folded);
     });
     ForEachWord(text_, "/", [&](std::string_view name) {
@@ -249,34 +157,8 @@ bool IsHook(const FoldedPath& path, InGitDirectory in_git_directory) {
   return names.size() > 1 && Lists(kHookDirectories, names[names.size() - 2].name) && Lists(kHookNames, file.name);
 }
 
-// The rules of one name in the order of the table: the first that fits gives the reason.
-using RulesByName = std::multimap<std::string_view, const Rule*>;
-
-// Every name of every changed path is looked up, so the lists are not searched each time.
-const RulesByName& Index() {
-  static const RulesByName index = [] {
-    RulesByName rules;
-    for (const Rule& rule : kRules) {
-      ForEachWord(rule.names, " ", [&](std::string_view name) { rules.emplace(name, &rule); });
-    }
-    return rules;
-  }();
-  return index;
-}
-
-std::optional<std::string_view> ReasonOfName(const FoldedName& name) {
-  if (name.name.ends_with(".code-workspace")) return "editor tasks";
-  const auto [first, last] = Index().equal_range(name.name);
-  for (const auto& [listed, rule] : std::ranges::subrange(first, last)) {
-    if (rule->parent == kAnywhere || base::GlobMatch(rule->parent, name.parent)) return rule->reason;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string_view> Reason(const FoldedPath& path, InGitDirectory in_git_directory) {
-  for (const FoldedName& name : path.Names()) {
-    if (const auto reason = ReasonOfName(name)) return reason;
-  }
+// What git runs or reads, wherever it lies.
+std::optional<std::string_view> ReasonInGit(const FoldedPath& path, InGitDirectory in_git_directory) {
   if (IsHook(path, in_git_directory)) return kHook;
   const FoldedName& file = path.File();
   // Remotes from before there was a configuration file. The directory itself, empty, is in every new repository.
@@ -284,6 +166,19 @@ std::optional<std::string_view> Reason(const FoldedPath& path, InGitDirectory in
   const bool state = IsBelow(file, "**/worktrees") || IsBelow(file, "**/rebase-merge");
   if (state && in_git_directory == InGitDirectory::kYes) return kState;
   return std::nullopt;
+}
+
+// The strongest reason of all names of the path: below a directory of instructions there may be what runs.
+PathVerdict Reason(const FoldedPath& path, const ProtectedTable& table, InGitDirectory in_git_directory) {
+  const ProtectedRow* instructs = nullptr;
+  for (const FoldedName& name : path.Names()) {
+    const ProtectedRow* row = table.Find(name.parent, name.name);
+    if (row != nullptr && row->kind != PathKind::kInstructs) return {.reason = row->reason, .kind = row->kind};
+    if (instructs == nullptr) instructs = row;
+  }
+  if (const auto reason = ReasonInGit(path, in_git_directory)) return {.reason = std::string(*reason)};
+  if (instructs != nullptr) return {.reason = instructs->reason, .kind = PathKind::kInstructs};
+  return {};
 }
 
 ContentQuestion Question(const FoldedName& file, InGitDirectory in_git_directory) {
@@ -294,13 +189,14 @@ ContentQuestion Question(const FoldedName& file, InGitDirectory in_git_directory
 }
 
 // True when a rule looks at what is below this directory.
-bool LeadsToRule(const FoldedPath& path) {
+bool LeadsToRule(const FoldedPath& path, const ProtectedTable& table) {
   if (Lists(kHookDirectories, path.File().name)) return true;
-  return std::ranges::any_of(kRules, [&](const Rule& rule) {
-    if (rule.parent == kAnywhere) return false;
-    const std::size_t slash = rule.parent.find('/', std::string_view("**/").size());
-    return base::GlobMatch(rule.parent, path.Text()) || base::GlobMatch(rule.parent.substr(0, slash), path.Text());
-  });
+  const auto leads = [&](std::string_view where) {
+    for (; where.contains('/'); where.remove_suffix(where.size() - where.rfind('/')))
+      if (base::GlobMatch(where, path.Text())) return true;
+    return false;
+  };
+  return std::ranges::any_of(table.Rows(), leads, &ProtectedRow::where);
 }
 
 // Names that are compared as they are written: where a link leads must not depend on what a file system forgives.
@@ -332,11 +228,30 @@ std::optional<std::vector<std::string_view>> Target(std::string_view path, std::
 
 }  // namespace
 
-PathVerdict Judge(std::string_view path, InGitDirectory in_git_directory) {
-  const FoldedPath folded(path);
+ProtectedPaths::ProtectedPaths() {
+  static const auto table = std::make_shared<const ProtectedTable>(BuiltInRows());
+  table_ = table;
+}
+
+base::Result<ProtectedPaths> ProtectedPaths::Make(std::span<const std::string> more) {
+  ProtectedPaths paths;
+  if (more.empty()) return paths;
+  std::vector<ProtectedRow> rows = paths.table_->Rows();
+  for (const std::string& text : more) {
+    auto row = ParseProtectedRow(text);
+    if (!row) return base::Err(row.error().code, "\"" + text + "\": " + row.error().message);
+    rows.push_back(std::move(*row));
+  }
+  paths.table_ = std::make_shared<const ProtectedTable>(std::move(rows));
+  return paths;
+}
+
+PathVerdict ProtectedPaths::Judge(std::string_view path, InGitDirectory in_git_directory) const {
+  const FoldedPath folded(path, *table_);
   in_git_directory = WithoutRefs(folded.File(), in_git_directory);
-  if (const auto reason = Reason(folded, in_git_directory)) return {std::string(*reason), ContentQuestion::kNone};
-  return {std::nullopt, Question(folded.File(), in_git_directory)};
+  PathVerdict verdict = Reason(folded, *table_, in_git_directory);
+  if (!verdict.reason) verdict.question = Question(folded.File(), in_git_directory);
+  return verdict;
 }
 
 std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view content) {
@@ -352,12 +267,14 @@ std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view 
   return submodule || from_git.size() == 1 ? std::nullopt : std::optional<std::string>(kLink);
 }
 
-std::optional<std::string> JudgeSymbolicLink(std::string_view path, InGitDirectory in_git_directory) {
-  const FoldedPath folded(path);
-  if (const auto reason = Reason(folded, in_git_directory)) return std::string(*reason);
+std::optional<std::string> ProtectedPaths::JudgeSymbolicLink(std::string_view path,
+                                                             InGitDirectory in_git_directory) const {
+  const FoldedPath folded(path, *table_);
+  PathVerdict verdict = Reason(folded, *table_, in_git_directory);
+  if (verdict.reason && verdict.kind != PathKind::kInstructs) return std::move(verdict.reason);
   const bool in_git = std::ranges::find(folded.Names(), ".git", &FoldedName::name) != folded.Names().end();
   if (in_git || in_git_directory == InGitDirectory::kYes) return std::string(kLink);
-  if (LeadsToRule(folded)) return "link in place of a protected directory";
+  if (LeadsToRule(folded, *table_)) return "link in place of a protected directory";
   return std::nullopt;
 }
 

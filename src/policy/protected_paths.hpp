@@ -1,13 +1,19 @@
 // Files that programs on the person's side run, or that tell them what to run: git hooks, shell start-up files, editor
-// tasks. What a sandboxed program wrote into one of them stays out of the person's directory.
+// tasks. What a sandboxed program wrote into one of them stays out of the person's directory. Which names these are is
+// in a table (policy/protected_rows.hpp); what git runs is known besides.
 //
 // Paths are relative to the workspace ("a/b/c") and every rule holds at any depth. Names are compared the way the most
 // forgiving file system would: without case, without characters that nobody sees, with NTFS's other spellings.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "base/result.hpp"
+#include "policy/protected_rows.hpp"
 
 namespace skerry::policy {
 
@@ -23,18 +29,33 @@ enum class ContentQuestion {
 };
 
 struct PathVerdict {
-  std::optional<std::string> reason;  // for people, such as "git hook": the path alone forbids it
+  std::optional<std::string> reason = std::nullopt;  // for people, such as "git hook": the path alone forbids it
+  PathKind kind = PathKind::kRuns;                   // kInstructs: forbids it only where something was
   ContentQuestion question = ContentQuestion::kNone;
 };
 
-PathVerdict Judge(std::string_view path, InGitDirectory in_git_directory);
+class ProtectedTable;
+
+// Copies share the table.
+class ProtectedPaths {
+ public:
+  ProtectedPaths();  // by the table that is built in
+  // By that and more rows. kInvalidArgument names the row.
+  static base::Result<ProtectedPaths> Make(std::span<const std::string> more);
+
+  [[nodiscard]] PathVerdict Judge(std::string_view path, InGitDirectory in_git_directory) const;
+
+  // The reason why there may be no symbolic link at this path: it would give another name to files that were judged by
+  // their own. `.git/hooks` pointing at `tools` makes a hook of `tools/pre-commit`. A text that instructs may be one.
+  [[nodiscard]] std::optional<std::string> JudgeSymbolicLink(std::string_view path,
+                                                             InGitDirectory in_git_directory) const;
+
+ private:
+  std::shared_ptr<const ProtectedTable> table_;
+};
 
 // The reason why a file called .git may not have this content. It may point at a .git directory of the workspace or at
 // a submodule's place in one, where Judge() sees every file; nowhere else.
 std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view content);
-
-// The reason why there may be no symbolic link at this path: it would give another name to files that were judged by
-// their own. `.git/hooks` pointing at `tools` makes a hook of `tools/pre-commit`.
-std::optional<std::string> JudgeSymbolicLink(std::string_view path, InGitDirectory in_git_directory);
 
 }  // namespace skerry::policy

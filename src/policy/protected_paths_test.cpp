@@ -11,6 +11,14 @@
 namespace skerry::policy {
 namespace {
 
+PathVerdict Judge(std::string_view path, InGitDirectory in_git_directory) {
+  return ProtectedPaths().Judge(path, in_git_directory);
+}
+
+std::optional<std::string> JudgeSymbolicLink(std::string_view path, InGitDirectory in_git_directory) {
+  return ProtectedPaths().JudgeSymbolicLink(path, in_git_directory);
+}
+
 std::optional<std::string> ReasonOf(std::string_view path) {
   return Judge(path, InGitDirectory::kNo).reason;
 }
@@ -167,8 +175,8 @@ TEST(ProtectedPathsTest, LeavesOtherFilesAlone) {
                                       ".git/packed-refs",
                                       ".git/COMMIT_EDITMSG",
                                       "Makefile",
-                                      ".env",
                                       ".env.local",
+                                      ".env.example",
                                       "bashrc",
                                       "x.bashrc",
                                       ".bashrc2",

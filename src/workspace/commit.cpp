@@ -222,6 +222,7 @@ class Committer {
     }
     const auto is_gone = [&](const std::string& path) { return taken_back.contains(path); };
     std::erase_if(report_.created, is_gone);
+    std::erase_if(report_.to_review, [&](const Withheld& told) { return is_gone(told.path); });
     std::ranges::copy_if(report_.changed, std::back_inserter(report_.deleted), is_gone);
     std::erase_if(report_.changed, is_gone);
     std::erase_if(report_.changes, [&](const core::FileChange& change) { return is_gone(change.path); });
@@ -319,6 +320,8 @@ class Committer {
 
   void Note(const Change& change, core::FileAction action, const struct stat& facts, const std::string& sha256) {
     (action == core::FileAction::kChanged ? report_.changed : report_.created).push_back(change.path);
+    if (std::string told = layers_.rules.Tells(change); !told.empty())
+      report_.to_review.push_back({change.path, std::move(told)});
     if (layers_.limits.hashing == Hashing::kNone) return;
     report_.changes.push_back({.path = change.path,
                                .action = action,
@@ -353,6 +356,7 @@ class Committer {
     std::ranges::sort(report_.changed);
     std::ranges::sort(report_.deleted);
     std::ranges::sort(report_.withheld, {}, &Withheld::path);
+    std::ranges::sort(report_.to_review, {}, &Withheld::path);
     if (layers_.limits.hashing != Hashing::kNone) AddDeletions();
     return std::move(report_);
   }

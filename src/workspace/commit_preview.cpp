@@ -41,6 +41,8 @@ class Preview {
     if (place.HoldsDirectory()) Remove(change.path);
     const bool replaces = place.entry && !place.HoldsDirectory();
     (replaces ? report_.changed : report_.created).push_back(change.path);
+    if (std::string told = layers_.rules.Tells(change); !told.empty())
+      report_.to_review.push_back({change.path, std::move(told)});
     report_.bytes += change.size;
   }
 

@@ -33,6 +33,9 @@ class CommitRules {
   // as kDeletion, for every single path that would go, a directory before what is in it. A refused directory covers
   // all below it: nothing there is asked for any more.
   virtual std::string Refuses(const Change& change, const ChangeContents& contents) = 0;
+
+  // Empty, or why somebody should look at a file or link that has been written.
+  [[nodiscard]] virtual std::string Tells(const Change& /*change*/) { return ""; }
 };
 
 // What max_total_bytes is about.

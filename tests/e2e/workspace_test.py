@@ -89,6 +89,31 @@ class CommitTest(WorkspaceTest):
             if name != ".git/config":
                 self.assertFalse(os.path.exists(os.path.join(self.work, name)), name)
 
+    def test_instructions_for_agents_are_told_when_new_and_stay_when_not(self):
+        self.write("CLAUDE.md", "mine")
+        self.write("part/AGENTS.md", "mine")
+        result = self.run_in("echo evil > CLAUDE.md; echo new > AGENTS.md; mkdir -p .github; ln -s AGENTS.md GEMINI.md; "
+                             "rm part/AGENTS.md; mkdir part/AGENTS.md; echo x > part/AGENTS.md/x; echo fine > README.md")
+        self.assertEqual(sorted(self.withheld(result)), ["CLAUDE.md", "part/AGENTS.md"])
+        self.assertEqual([row["path"] for row in result["files_to_review"]], ["AGENTS.md", "GEMINI.md"])
+        self.assertEqual((self.read("CLAUDE.md"), self.read("part/AGENTS.md"), self.read("AGENTS.md")),
+                         ("mine", "mine", "new\n"))
+        # Not in two steps either; and what is gone with its directory is gone.
+        self.assertIn("CLAUDE.md", self.withheld(self.run_in("rm CLAUDE.md")))
+        self.assertEqual(self.run_in("rm -r part")["files_withheld"], [])
+        self.assertFalse(os.path.exists(os.path.join(self.work, "part")))
+
+    def test_siblings_of_what_is_withheld_are_withheld(self):
+        names = ("lefthook.toml", "lefthook.json", "mise.local.toml", "mise/config.toml", ".huskyrc.js", "prek.toml",
+                 ".sl/config", ".pijul/config", "jupyter_server_config.py", "x.sublime-project", ".theia/tasks.json",
+                 ".externalToolBuilders/x", ".lazy.lua", ".env", ".venv/bin/activate", "lib/site-packages/x.pth",
+                 ".cargo/config.toml", ".mvn/jvm.config", "lint-staged.config.js", ".git-credentials", ".pgpass",
+                 ".vault-token", ".cargo/credentials.toml")
+        result = self.run_in("".join(f"mkdir -p $(dirname {name}); echo x > {name}\n" for name in names))
+        self.assertEqual(result["exit_code"], 0, result["stderr"])
+        left = [name for name in names if os.path.exists(os.path.join(self.work, name))]
+        self.assertEqual(left, [])
+
     def test_ordinary_work_with_git_is_carried_over(self):
         result = self.run_in("git init -q . && git config user.email a@b && git config user.name a && echo 1 > f && "
                              "git add f && git commit -qm one && git remote add origin https://example.org/x.git")
@@ -177,6 +202,12 @@ class SettingsTest(WorkspaceTest):
         self.assertFalse(os.path.exists(os.path.join(self.work, "data/x/y")))
         self.assertEqual(result["files_created"], ["ok"])
         self.assertIn("filesystem.denyWrite", " ".join(self.withheld(result).values()))
+
+    def test_an_organisation_protects_names_of_its_own(self):
+        result = self.run_in("mkdir -p a/.acme; echo x > a/.Acme; echo x > a/.acme/start; echo 1 > ok",
+                             environment=self.with_settings(protect=["runs | anywhere | .acme | acme start-up file"]))
+        self.assertEqual(result["files_created"], ["ok"])
+        self.assertEqual(set(self.withheld(result).values()), {"acme start-up file", "acme start-up file (with 1 file)"})
 
     def test_deny_read_closes_files_and_directories(self):
         self.write("a/b/.env", "secret-one")

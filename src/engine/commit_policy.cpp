@@ -66,7 +66,7 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   using workspace::ChangeKind;
   references_.LookAbove(change.path);
   const policy::InGitDirectory in_git = IsInGitDirectory(change.path);
-  policy::PathVerdict verdict = rules_.protected_paths.Judge(change.path, in_git);
+  policy::PathVerdict verdict = Judge(change.path);
   if (references_.IsHook(change.path) && change.kind != ChangeKind::kDirectory)
     verdict = {.reason = "git hook", .kind = policy::PathKind::kRuns};
   if (references_.IsIncluded(change.path)) verdict.question = policy::ContentQuestion::kGitConfig;
@@ -84,9 +84,18 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   return CompletesGitDirectory(change);
 }
 
+// By its name, or by the name of a person's link that leads to it.
+policy::PathVerdict CommitPolicy::Judge(const std::string& path) {
+  policy::PathVerdict verdict = rules_.protected_paths.Judge(path, IsInGitDirectory(path));
+  if (verdict.reason || verdict.question != policy::ContentQuestion::kNone) return verdict;
+  linked_.LookAbove(path);
+  const std::string name = linked_.OtherNameOf(path);
+  return name.empty() ? verdict : rules_.protected_paths.Judge(name, IsInGitDirectory(name));
+}
+
 std::string CommitPolicy::Tells(const workspace::Change& change) {
   if (owner_ == core::WorkspaceOwner::kSkerry) return "";
-  const policy::PathVerdict verdict = rules_.protected_paths.Judge(change.path, IsInGitDirectory(change.path));
+  const policy::PathVerdict verdict = Judge(change.path);
   const bool instructs = verdict.reason && verdict.kind == policy::PathKind::kInstructs;
   return instructs ? "new " + *verdict.reason : "";
 }

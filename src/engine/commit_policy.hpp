@@ -7,6 +7,7 @@
 #include "base/glob.hpp"
 #include "core/backend.hpp"
 #include "engine/git_references.hpp"
+#include "engine/linked_names.hpp"
 #include "policy/protected_paths.hpp"
 #include "workspace/commit_rules.hpp"
 
@@ -25,13 +26,18 @@ class CommitPolicy : public workspace::CommitRules {
     const policy::ProtectedPaths& protected_paths;
   };
   CommitPolicy(Rules rules, core::WorkspaceOwner owner, Directories directories)
-      : rules_(rules), owner_(owner), directories_(directories), references_(directories.lower) {}
+      : rules_(rules),
+        owner_(owner),
+        directories_(directories),
+        references_(directories.lower),
+        linked_(directories.lower, rules.protected_paths) {}
 
   std::string Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) override;
   std::string Tells(const workspace::Change& change) override;
 
  private:
   std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
+  [[nodiscard]] policy::PathVerdict Judge(const std::string& path);
   [[nodiscard]] std::string RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const;
   [[nodiscard]] std::string RefusesGitLink(const std::string& path, const workspace::ChangeContents& contents) const;
   [[nodiscard]] policy::InGitDirectory IsInGitDirectory(const std::string& path);
@@ -42,6 +48,7 @@ class CommitPolicy : public workspace::CommitRules {
   core::WorkspaceOwner owner_;
   Directories directories_;
   GitReferences references_;
+  LinkedNames linked_;
   std::map<std::string, bool> git_directories_;  // what was found out, by path
 };
 

@@ -107,6 +107,30 @@ TEST_F(CommitPolicyTest, InstructionsThatWereThereStay) {
   EXPECT_EQ(Refuses("a/AGENTS.md", ChangeKind::kDeletion), "");
 }
 
+TEST_F(CommitPolicyTest, WhatAPersonsLinkLeadsToIsJudgedByItsName) {
+  PutRepository("lower/.git");
+  Put("lower/dotfiles/bashrc");
+  Put("lower/docs/guide.md");
+  fs::create_directories(base_ / "lower/tools/git");
+  fs::create_directories(base_ / "lower/editor");
+  fs::create_directories(base_ / "merged/docs");
+  fs::create_symlink("dotfiles/bashrc", base_ / "lower/.bashrc");
+  fs::create_symlink(base_ / "lower/docs/guide.md", base_ / "lower/AGENTS.md");
+  fs::create_symlink("AGENTS.md", base_ / "lower/CLAUDE.md");
+  fs::create_symlink("../tools/git", base_ / "lower/.git/hooks");
+  fs::create_symlink("editor", base_ / "lower/.vscode");
+  fs::create_symlink("later/profile", base_ / "lower/.profile");
+  fs::create_symlink("docs", base_ / "lower/documents");
+  EXPECT_EQ(Refuses("dotfiles/bashrc"), "shell start-up file");
+  EXPECT_EQ(Refuses("docs/guide.md"), "instructions for agents that were there before");
+  EXPECT_EQ(Refuses("docs/guide.md", ChangeKind::kDeletion), "instructions for agents that were there before");
+  EXPECT_EQ(Refuses("tools/git/pre-commit"), "git hook");
+  EXPECT_EQ(Refuses("editor/tasks.json"), "editor tasks");
+  EXPECT_EQ(Refuses("later/profile"), "shell start-up file");
+  for (const char* path : {"docs/other.md", "dotfiles/vim", "tools/other", "later/x"})
+    EXPECT_EQ(Refuses(path), "") << path;
+}
+
 TEST_F(CommitPolicyTest, RowsOfAnOrganisationHold) {
   EXPECT_EQ(Refuses("x/.acme/start"), "");
   paths_ = policy::ProtectedPaths::Make(std::vector<std::string>{"runs | anywhere | .acme | acme start-up"}).value();

@@ -206,6 +206,15 @@ TEST_P(ResolverTest, OnlyFilesAndDirectoriesAreOpened) {
   ::waitpid(writer, nullptr, 0);
 }
 
+TEST_P(ResolverTest, ALeaseIsAConflictAtOnce) {
+  Put("leased", "text");
+  const base::UniqueFd holder(::open((root_ / "leased").c_str(), O_RDWR | O_CLOEXEC));
+  const auto before = ::signal(SIGIO, SIG_IGN);
+  if (::fcntl(holder.get(), F_SETLEASE, F_WRLCK) < 0) GTEST_SKIP() << "there are no leases here";
+  EXPECT_EQ(CodeOf(resolver_.Open("leased", O_RDONLY)), "conflict");
+  ::signal(SIGIO, before);
+}
+
 TEST_P(ResolverTest, ADeviceIsNotOpened) {
   if (::mknod((root_ / "null").c_str(), S_IFCHR | 0666, makedev(1, 3)) < 0) GTEST_SKIP() << "mknod needs root";
   EXPECT_EQ(Content("null"), "conflict");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.hpp"
+#include "cli/approvals_text.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tty.hpp"
@@ -62,7 +63,8 @@ confirm::Question QuestionFrom(const Json& approval) {
                              .content_type = TextIn(approval, "content_type"),
                              .code = TextIn(approval, "code"),
                              .risk = RiskFrom(ObjectIn(approval, "risk")),
-                             .digest = TextIn(approval, "digest")};
+                             .digest = TextIn(approval, "digest"),
+                             .once_only = approval.contains("scopes") && !Offers(approval, "session")};
   for (const Json& condition : ListIn(approval, "conditions"))
     if (condition.is_array() && condition.size() == 2 && condition[0].is_string() && condition[1].is_string())
       question.conditions.emplace_back(condition[0].get<std::string>(), condition[1].get<std::string>());

@@ -34,6 +34,11 @@ TEST(ApprovalDeskTest, TheQuestionIsTheOneThatTheDaemonAsks) {
   EXPECT_EQ(question.conditions[1], std::pair(std::string("network"), std::string("none")));
 }
 
+TEST(ApprovalDeskTest, WhatIsOfferedOnceIsOfferedNoLonger) {
+  EXPECT_TRUE(QuestionFrom({{"scopes", Json::array({"once"})}}).once_only);
+  EXPECT_FALSE(QuestionFrom({{"scopes", Json::array({"once", "session"})}}).once_only);
+}
+
 TEST(ApprovalDeskTest, ARiskThatIsNotToldIsTheGravest) {
   EXPECT_EQ(QuestionFrom(Json::object()).risk.level, core::RiskLevel::kCritical);
 }

@@ -97,6 +97,9 @@ base::Status ApprovalQueue::Decide(std::string_view id, std::string_view digest,
   const Question& question = entry->approval->question;
   if (digest != question.digest)
     return base::Err(base::Code::kConflict, "the digest is not that of what would run; look at the question again");
+  if (verdict.approve && verdict.scope != Scope::kOnce && question.once_only)
+    return base::Err(base::Code::kInvalidArgument,
+                     "this reads files that were not looked at; it can be approved once, and no longer");
   if (verdict.approve && verdict.scope == Scope::kSession && question.session.empty())
     return base::Err(base::Code::kInvalidArgument, "there is no session that the approval could hold for");
   if (verdict.approve && verdict.scope == Scope::kContent && question.content.empty())

@@ -301,6 +301,20 @@ TEST(ApprovalQueueTest, AnApprovalForTheSessionNeedsASession) {
   EXPECT_EQ(asked.get().decision, Decision::kApproved);
 }
 
+TEST(ApprovalQueueTest, WhatHoldsOnceIsApprovedNoLonger) {
+  ApprovalQueue queue;
+  Question question = QuestionOf("x", "s");
+  question.once_only = true;
+  auto asked = AskAside(queue, question);
+  const auto approval = WaitForOne(queue);
+  const auto& digest = approval->question.digest;
+  for (const Scope scope : {Scope::kSession, Scope::kContent})
+    EXPECT_EQ(CodeOf(queue.Decide(approval->id, digest, {.approve = true, .scope = scope})),
+              base::Code::kInvalidArgument);
+  ASSERT_TRUE(queue.Decide(approval->id, digest, kYes));
+  EXPECT_EQ(asked.get().decision, Decision::kApproved);
+}
+
 TEST(ApprovalQueueTest, ListsTheOldestFirst) {
   ApprovalQueue queue;
   std::stop_source stop;

@@ -15,6 +15,7 @@ class AutoApprove : public ConfirmationService {
   explicit AutoApprove(std::string by) : by_(std::move(by)) {}
 
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
+  [[nodiscard]] bool Shows() const override { return false; }
 
  private:
   std::string by_;

@@ -28,6 +28,7 @@ struct Question {
   std::string digest;  // SHA-256 of everything that the answer is about, 64 hexadecimal digits
   // The same without the names of session and workspace; empty for what depends on more than its content.
   std::string content;
+  bool once_only = false;  // it reads what was not looked at: an approval holds for this time and no other
 };
 
 enum class Decision {
@@ -67,6 +68,9 @@ class ConfirmationService {
 
   // Waits for the answer, until the deadline or until `stop` is asked for. Never approves because of a failure.
   virtual Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) = 0;
+
+  // False: the answer comes with the request, whatever it means when it runs.
+  [[nodiscard]] virtual bool Shows() const { return true; }
 };
 
 }  // namespace skerry::confirm

@@ -27,6 +27,7 @@ class SessionApprovals : public ConfirmationService {
       : asked_(asked), max_remembered_(max_remembered) {}
 
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
+  [[nodiscard]] bool Shows() const override { return asked_.Shows(); }
 
   [[nodiscard]] bool Remembers(const std::string& session, const std::string& digest);
   [[nodiscard]] bool RemembersContent(const std::string& tenant, const std::string& content);

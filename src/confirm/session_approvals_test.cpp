@@ -56,6 +56,21 @@ TEST_F(SessionApprovalsTest, WhatWasApprovedOnceIsAskedAgain) {
   EXPECT_EQ(person_.asked, 2);
 }
 
+TEST_F(SessionApprovalsTest, WhatHoldsOnceIsNeverRemembered) {
+  const Question question{.session = "s",
+                          .code = "make",
+                          .digest = base::Sha256Hex("make"),
+                          .content = base::Sha256Hex("m"),
+                          .once_only = true};
+  for (const Scope scope : {Scope::kSession, Scope::kContent}) {
+    person_.answer.scope = scope;
+    (void)approvals_.Ask(question, base::Deadline::Never(), {});
+    EXPECT_FALSE(approvals_.Remembers("s", question.digest));
+    EXPECT_FALSE(approvals_.RemembersContent("", question.content));
+  }
+  EXPECT_EQ(person_.asked, 2);
+}
+
 TEST_F(SessionApprovalsTest, WhatWasNotApprovedIsNeverRemembered) {
   for (const auto decision : {Decision::kRejected, Decision::kExpired, Decision::kCancelled}) {
     person_.answer.decision = decision;

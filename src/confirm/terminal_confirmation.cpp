@@ -79,7 +79,7 @@ Answer TerminalConfirmation::Ask(const Question& question, base::Deadline deadli
 Answer TerminalConfirmation::Converse(const Question& question, base::Deadline deadline, const std::stop_token& stop) {
   if (!terminal_.IsInteractive())
     return Make(Decision::kRejected, "nobody can be asked: there is no terminal; --yes approves");
-  const bool offer = options_.allow_session && !question.session.empty();
+  const bool offer = options_.allow_session && !question.session.empty() && !question.once_only;
   const SessionChoice choice = offer ? SessionChoice::kOffered : SessionChoice::kNotOffered;
   terminal_.Write(Describe(question));
   for (int asked = 0; asked < kMostQuestions; ++asked) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/fake/fake_backend.hpp"
+#include "confirm/auto_approve.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -300,6 +301,83 @@ TEST_F(AdmissionTest, StrictModeIsolatesWhatLooksHarmless) {
   EXPECT_EQ(Execute(kHarmless).sandbox_type, "native");
   request_.sandbox_type = "subprocess";
   EXPECT_EQ(Execute(kHarmless).sandbox_type, "native");
+}
+
+TEST_F(AdmissionTest, WhatCannotBeReadIsNotEvenAskedAbout) {
+  WriteFile("big", "");
+  fs::resize_file(project_ / "big", std::uintmax_t{1} << 40U);  // all of it a hole
+  request_.workspace = project_;
+  const auto result = Execute("touch big");
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::kRejected);
+  EXPECT_THAT(result.outcome.Explanation(), testing::HasSubstr("big"));
+  EXPECT_TRUE(person_->questions.empty());
+  ExpectNothingRan();
+}
+
+TEST_F(AdmissionTest, AYesThatCameWithTheRequestIsForWhatIsFound) {
+  WriteFile("big", "");
+  fs::resize_file(project_ / "big", std::uintmax_t{1} << 40U);
+  request_.workspace = project_;
+  options_.gate.confirmation = std::make_shared<confirm::AutoApprove>("--yes");
+  Execute("touch big");
+  EXPECT_EQ(native_->Created(), 1);
+}
+
+TEST_F(AdmissionTest, WhatReadsMoreThanItNamesIsApprovedOnce) {
+  WriteFile("Makefile", "all:");
+  request_.workspace = project_;
+  Execute("touch x; make");
+  ASSERT_EQ(person_->questions.size(), 1U);
+  EXPECT_TRUE(person_->questions[0].once_only);
+  EXPECT_EQ(person_->questions[0].content, "");
+}
+
+// What a run asks for before it begins.
+class FootingTest : public AdmissionTest {
+ protected:
+  core::ExecutionResult ExecuteBeside(std::string code) {
+    request_.code = std::move(code);
+    request_.workspace = project_;
+    RunStreams streams;
+    streams.asker.begin = [this](Footing footing, const std::stop_token&) -> base::Result<FootingHold> {
+      asked_.push_back(footing);
+      if (refusal_) return std::unexpected(*refusal_);
+      if (begun_) begun_();
+      return std::make_shared<int>(0);
+    };
+    SandboxManager manager(registry_, options_);
+    auto result = manager.Execute(request_, streams, stop_.get_token());
+    return result.value_or(core::ExecutionResult());
+  }
+
+  std::vector<Footing> asked_;
+  std::optional<base::Error> refusal_;
+  std::function<void()> begun_;
+};
+
+TEST_F(FootingTest, WhatWasShownIsAloneAndOthersAreNot) {
+  ExecuteBeside(kHarmless);
+  ExecuteBeside(kRisky);
+  options_.gate.confirmation = std::make_shared<confirm::AutoApprove>("--yes");
+  ExecuteBeside(kRisky);
+  EXPECT_THAT(asked_, testing::ElementsAre(Footing::kBesideOthers, Footing::kAlone, Footing::kBesideOthers));
+}
+
+TEST_F(FootingTest, TheLastLookComesWhenNobodyElseCanChangeAnything) {
+  WriteFile("x.sh", "echo good");
+  begun_ = [this] { WriteFile("x.sh", "echo evil"); };
+  const auto result = ExecuteBeside("touch x.sh");
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::kRejected);
+  EXPECT_THAT(result.outcome.Explanation(), testing::HasSubstr("changed"));
+  ExpectNothingRan();
+}
+
+TEST_F(FootingTest, WhatCannotBeAloneIsRejectedWithTheReason) {
+  refusal_ = base::Error{base::Code::kConflict, "others are there"};
+  const auto result = ExecuteBeside(kRisky);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::kRejected);
+  EXPECT_THAT(result.outcome.Explanation(), testing::HasSubstr("others are there"));
+  ExpectNothingRan();
 }
 
 TEST_F(AdmissionTest, TheStreamsAreToldWhenNothingStandsInTheWay) {

@@ -182,15 +182,21 @@ std::string DigestOfCell(const std::string& context, core::Language language, co
 }
 
 // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
-ProposalDigests ContextManager::DigestsOf(const std::string& name, core::Language language,
-                                          const core::Cell& cell) const {
+ProposalLook ContextManager::LookAt(const std::string& name, core::Language language, const core::Cell& cell,
+                                    const std::stop_token& stop) const {
+  ProposalLook look{.digest = DigestOfCell(name, language, cell), .conditions = {{"context", name}}};
   // Of contexts without files the person who answers makes the digest as well.
-  if (!options_.files_digest) return {.all = DigestOfCell(name, language, cell)};
+  if (!options_.named) return look;
+  const NamedFilesFound found = options_.named(language, cell.text, stop);
   DigestBuilder digest;
-  digest.Add("cell", DigestOfCell(name, language, cell)).Add("files", options_.files_digest(cell.text));
+  digest.Add("cell", look.digest);
+  for (const auto& [path, hash] : found.files) digest.Add("file", path).Add("hash", hash);
   // Cells that ran meanwhile may have given its names another meaning.
   if (const auto context = Find(name)) digest.Add("cells", static_cast<std::uint64_t>(context->cells));
-  return {.all = digest.Finish()};
+  look.digest = digest.Finish();
+  look.once_only = true;
+  look.unknown = found.unread;
+  return look;
 }
 
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
@@ -200,8 +206,7 @@ base::Result<Admission> ContextManager::Admit(const std::string& name, core::Lan
                      {.session = options_.session.empty() ? name : options_.session,
                       .language = language,
                       .code = cell.text,
-                      .conditions = {{"context", name}},
-                      .digest = [&] { return DigestsOf(name, language, cell); },
+                      .look = [&](const std::stop_token& token) { return LookAt(name, language, cell, token); },
                       .asker = asker},
                      std::move(stop));
 }

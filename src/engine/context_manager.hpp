@@ -18,6 +18,7 @@
 #include "core/backend.hpp"
 #include "core/context.hpp"
 #include "engine/gate.hpp"
+#include "engine/named_files.hpp"
 
 namespace skerry::engine {
 
@@ -28,8 +29,8 @@ struct ContextOptions {
   std::function<base::Result<std::shared_ptr<const Gate>>()> gate = [] { return std::make_shared<const Gate>(); };
   std::string session;  // that they belong to; without one each is its own
   core::Reach ends = core::Reach::kSandbox;
-  // Of the files that a cell's text names, as they are now; an approval is about them too. May be empty.
-  std::function<std::string(std::string_view text)> files_digest;
+  // The files that a cell's text names, as they are now; an approval is about them too. May be empty.
+  std::function<NamedFilesFound(core::Language language, std::string_view text, const std::stop_token& stop)> named;
   std::size_t max_contexts = 16;
   std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
   std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each of its steps
@@ -115,8 +116,8 @@ class ContextManager {
   // Interrupts until the entry is the caller's.
   base::Result<Use> TakeOver(const std::string& name);
   base::Status Open(Entry& entry) const;
-  [[nodiscard]] ProposalDigests DigestsOf(const std::string& name, core::Language language,
-                                          const core::Cell& cell) const;
+  [[nodiscard]] ProposalLook LookAt(const std::string& name, core::Language language, const core::Cell& cell,
+                                    const std::stop_token& stop) const;
   [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               std::stop_token stop, const Asker& asker) const;
   void Forget(const Entry& entry);

@@ -1,5 +1,7 @@
 #include "engine/gate.hpp"
 
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace skerry::engine {
@@ -17,54 +19,99 @@ core::RiskAssessment Gate::Assess(core::Language language, std::string_view code
   return risk;
 }
 
+namespace {
+
+core::Outcome Cancelled() {
+  return {.kind = core::OutcomeKind::kCancelled, .exit_code = base::RowOf(base::Code::kRejected).exit_code};
+}
+
+// Nobody was shown it: it runs as it is found.
+base::Result<Admission> BeginBesideOthers(const Proposal& proposal, const std::stop_token& stop, Admission admission) {
+  if (!proposal.asker.begin) return admission;
+  auto footing = proposal.asker.begin(Footing::kBesideOthers, stop);
+  if (stop.stop_requested()) {
+    admission.refused = Cancelled();
+    return admission;
+  }
+  if (!footing) return std::unexpected(std::move(footing).error());
+  admission.footing = *std::move(footing);
+  return admission;
+}
+
+// What was shown is looked at once more when nobody can change it any more, until it has ended.
+base::Result<Admission> BeginAsShown(const Proposal& proposal, const std::string& digest, const std::stop_token& stop,
+                                     Admission admission) {
+  const std::string by = std::exchange(admission.approved_by, "");
+  if (proposal.asker.begin) {
+    auto footing = proposal.asker.begin(Footing::kAlone, stop);
+    if (footing) admission.footing = *std::move(footing);
+    if (!footing) admission.refused = Rejected("approved, but not begun: " + footing.error().message);
+  }
+  if (!admission.refused && !stop.stop_requested()) {
+    SKERRY_ASSIGN_OR_RETURN(const ProposalLook now, proposal.look(stop));
+    if (now.digest != digest || !now.unknown.empty())
+      admission.refused = Rejected("what would run is not what was approved: something changed since");
+  }
+  if (stop.stop_requested()) admission.refused = Cancelled();
+  if (admission.refused) admission.footing.reset();
+  if (!admission.refused) admission.approved_by = by;
+  return admission;
+}
+
+}  // namespace
+
 base::Result<Admission> Gate::Admit(const core::RiskAssessment& risk, const Proposal& proposal,
                                     std::stop_token stop) const {
   if (risk.suggested_sandbox == core::SuggestedSandbox::kReject)
     return Admission{.refused = Rejected("refused by the risk policy: " + risk.reason)};
-  if (!risk.requires_confirmation) return Admission{};
+  if (!risk.requires_confirmation) return BeginBesideOthers(proposal, stop, {});
   if (options_.confirmation == nullptr && proposal.asker.confirmation == nullptr)
     return Admission{.refused = Rejected("nobody can be asked: " + risk.reason)};
-  return Ask(risk, proposal, std::move(stop));
+  return Ask(risk, proposal, stop);
 }
 
 base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Proposal& proposal,
-                                  std::stop_token stop) const {
-  confirm::Question question{.session = proposal.session,
-                             .tenant = proposal.asker.tenant,
-                             .execution = proposal.asker.execution,
-                             .content_type = std::string(core::NameOf(proposal.language)),
-                             .code = std::string(proposal.code),
-                             .risk = risk,
-                             .conditions = proposal.conditions};
-  SKERRY_ASSIGN_OR_RETURN(const ProposalDigests shown, proposal.digest());
-  question.digest = shown.all;
-  question.content = shown.content;
+                                  const std::stop_token& stop) const {
   confirm::ConfirmationService& service =
       proposal.asker.confirmation ? *proposal.asker.confirmation : *options_.confirmation;
+  SKERRY_ASSIGN_OR_RETURN(ProposalLook shown, proposal.look(stop));
+  if (stop.stop_requested()) return Admission{.refused = Cancelled()};
+  if (!shown.unknown.empty() && service.Shows())
+    return Admission{.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown)};
+  const confirm::Question question{.session = proposal.session,
+                                   .tenant = proposal.asker.tenant,
+                                   .execution = proposal.asker.execution,
+                                   .content_type = std::string(core::NameOf(proposal.language)),
+                                   .code = std::string(proposal.code),
+                                   .risk = risk,
+                                   .conditions = std::move(shown.conditions),
+                                   .digest = std::move(shown.digest),
+                                   .content = std::move(shown.content),
+                                   .once_only = shown.once_only};
   const auto asked_at = std::chrono::steady_clock::now();
   const confirm::Answer answer = service.Ask(question, base::Deadline::After(options_.confirm_timeout), stop);
-  const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - asked_at;
+  Admission admission{.waited = std::chrono::steady_clock::now() - asked_at};
   switch (answer.decision) {
     case confirm::Decision::kApproved:
       break;
     case confirm::Decision::kCancelled:
-      return Admission{core::Outcome{.kind = core::OutcomeKind::kCancelled,
-                                     .exit_code = base::RowOf(base::Code::kRejected).exit_code},
-                       {},
-                       waited};
+      admission.refused = Cancelled();
+      return admission;
     case confirm::Decision::kRejected:
     case confirm::Decision::kExpired:
-      return Admission{
-          Rejected((answer.reason.empty() ? std::string(confirm::NameOf(answer.decision)) : answer.reason) + "; " +
-                   risk.reason),
-          {},
-          waited};
+      admission.refused = Rejected(
+          (answer.reason.empty() ? std::string(confirm::NameOf(answer.decision)) : answer.reason) + "; " + risk.reason);
+      return admission;
   }
-  if (!answer.was_shown) return Admission{std::nullopt, answer.by, waited};
-  SKERRY_ASSIGN_OR_RETURN(const ProposalDigests now, proposal.digest());
-  if (now.all != question.digest)
-    return Admission{Rejected("what would run is not what was approved: something changed since"), {}, waited};
-  return Admission{std::nullopt, answer.by, waited};
+  admission.approved_by = answer.by;
+  if (!answer.was_shown) return BeginBesideOthers(proposal, stop, std::move(admission));
+  // A service that says yes to what it was not to be shown is told no.
+  if (!shown.unknown.empty()) {
+    admission = {.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown),
+                 .waited = admission.waited};
+    return admission;
+  }
+  return BeginAsShown(proposal, question.digest, stop, std::move(admission));
 }
 
 }  // namespace skerry::engine

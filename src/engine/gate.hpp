@@ -28,18 +28,31 @@ struct GateOptions {
   std::function<void(const std::string&)> log;
 };
 
+// Beside whom something runs.
+enum class Footing {
+  kBesideOthers,
+  kAlone,  // nobody else changes files, and no other program of the session lives
+};
+// A footing, for as long as it is kept.
+using FootingHold = std::shared_ptr<const void>;
+
 // Who is asked in place of the gate's own service, for which execution, and whose that is.
 struct Asker {
   std::shared_ptr<confirm::ConfirmationService> confirmation;
   std::string execution;
   std::string tenant;
   std::function<void()> admitted;  // called when nothing stands in the way of a cell any more; may be empty
+  // Called before it begins, for what its begin needs. Waits; an error where that cannot be had. May be empty.
+  std::function<base::Result<FootingHold>(Footing footing, const std::stop_token& stop)> begin;
 };
 
-// SHA-256 of what an answer is about: see confirm::Question.
-struct ProposalDigests {
-  std::string all;
+// What would run, as it is at one moment.
+struct ProposalLook {
+  std::string digest;   // these four: see confirm::Question
   std::string content;  // "" where it is not the content alone
+  bool once_only = false;
+  std::vector<std::pair<std::string, std::string>> conditions;
+  std::string unknown;  // what of it could not be read, and why: nobody can say yes to that. "" for nothing
 };
 
 // What wants to run.
@@ -47,8 +60,7 @@ struct Proposal {
   std::string session;  // empty for a run of its own
   core::Language language = core::Language::kPython;
   std::string_view code;
-  std::vector<std::pair<std::string, std::string>> conditions;  // for the person; see confirm::Question
-  std::function<base::Result<ProposalDigests>()> digest;        // as it is now
+  std::function<base::Result<ProposalLook>(const std::stop_token& stop)> look;  // at how it is now
   Asker asker;
 };
 
@@ -57,6 +69,7 @@ struct Admission {
   std::optional<core::Outcome> refused;
   std::string approved_by;             // who or what said yes; empty where nobody was asked
   std::chrono::nanoseconds waited{0};  // for a person
+  FootingHold footing;                 // to be kept until it has ended
 };
 
 // Thread-safe.
@@ -68,13 +81,14 @@ class Gate {
   [[nodiscard]] core::RiskAssessment Assess(core::Language language, std::string_view code) const;
 
   // Refused as kRejected, or as kCancelled when `stop` was asked for. An approval holds for the digest that was shown:
-  // what has another one by then is rejected.
+  // what has another one when it begins, alone with its files, is rejected; and so is what cannot be read, unless the
+  // yes came with the request.
   [[nodiscard]] base::Result<Admission> Admit(const core::RiskAssessment& risk, const Proposal& proposal,
                                               std::stop_token stop) const;
 
  private:
   [[nodiscard]] base::Result<Admission> Ask(const core::RiskAssessment& risk, const Proposal& proposal,
-                                            std::stop_token stop) const;
+                                            const std::stop_token& stop) const;
 
   GateOptions options_;
   policy::RiskPolicy policy_;

@@ -6,27 +6,35 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <cerrno>
 #include <deque>
-#include <set>
-#include <vector>
+#include <optional>
+#include <utility>
 
+#include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/unique_fd.hpp"
+#include "engine/implicit_inputs.hpp"
 #include "workspace/beneath.hpp"
+#include "workspace/path_errors.hpp"
 
 namespace skerry::engine {
 namespace {
 
-constexpr std::size_t kMaxFiles = 256;
-constexpr std::size_t kMaxWords = 4000;  // that are looked up, of all files together
+constexpr std::size_t kMaxFiles = 1024;
+constexpr std::size_t kMaxWords = 20'000;  // that are looked up, of all files together
 constexpr std::size_t kMaxWordBytes = 1024;
-constexpr std::size_t kMaxDirectories = 8;                      // in which words are looked up besides
-constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20U;  // that are read, of all files together
-constexpr off_t kMaxHashed = off_t{64} << 20U;
-constexpr std::size_t kMaxFollowed = 256U << 10U;  // of a file whose own words are looked up
-constexpr std::array<std::string_view, 9> kEndings = {"",    ".py", ".js",          ".mjs",     ".cjs",
-                                                      ".sh", ".ts", "/__init__.py", "/index.js"};
+constexpr std::size_t kMaxEntered = 32;                // directories in which words are looked up besides
+constexpr std::size_t kMaxListed = 2'000;              // directories whose names are read
+constexpr std::size_t kMaxNames = 20'000;              // of one directory
+constexpr std::size_t kMaxFollowed = 256U << 10U;      // bytes of a file whose own words are looked up
+constexpr std::size_t kMaxFollowedBytes = 16U << 20U;  // of all such files together
+// What interpreters look for when they are told a name without its ending.
+constexpr auto kEndings =
+    std::to_array<std::string_view>({".py", ".pyc", ".pyw", ".so", ".js", ".mjs", ".cjs", ".jsx", ".json", ".node",
+                                     ".wasm", ".ts", ".mts", ".cts", ".tsx", ".sh"});
+// What they look for in a directory that they are told.
+constexpr auto kMainNames = std::to_array<std::string_view>({"__init__", "__main__", "index", "package"});
 
 bool IsPathByte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '/' ||
@@ -38,34 +46,67 @@ std::string_view WithoutRoot(std::string_view word) {
   if (word.starts_with(kInside)) word.remove_prefix(kInside.size());
   if (word == "/workspace") return "";
   while (word.starts_with("./")) word.remove_prefix(2);
-  while (word.ends_with('.')) word.remove_suffix(1);
+  while (word.ends_with('.') || word.ends_with('/')) word.remove_suffix(1);
   return word;
+}
+
+bool HasCodeEnding(std::string_view name) {
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// Where commands are written, or other words.
+enum class Prose { kCommands, kOther };
+
+Prose ProseOf(std::string_view path, std::string_view text) {
+  const std::string_view first = text.substr(0, std::min(text.find('\n'), std::size_t{64}));
+  return path.ends_with(".sh") || (first.starts_with("#!") && first.ends_with("sh")) ? Prose::kCommands : Prose::kOther;
 }
 
 class Search {
  public:
-  explicit Search(int workspace) : workspace_(workspace) {}
+  Search(int workspace, std::uint64_t max_bytes, const std::stop_token& stop)
+      : workspace_(workspace), bytes_left_(max_bytes), stop_(stop) {}
 
   NamedFilesFound Run(const NamedFilesQuery& query) {
     if (const auto directory = WithoutRoot(query.directory); !directory.empty()) Enter(std::string(directory));
-    for (const std::string_view text : query.texts) LookUpWords(text);
-    while (!to_follow_.empty()) {
-      const std::string text = std::move(to_follow_.front());
-      to_follow_.pop_front();
-      LookUpWords(text);
+    Prose prose = query.language == core::Language::kShell ? Prose::kCommands : Prose::kOther;
+    for (const std::string_view text : query.texts) {
+      LookUpWords(text, prose);
+      prose = Prose::kOther;
     }
-    return {std::move(files_), all_};
+    while (!to_follow_.empty() && !stop_.stop_requested()) {
+      const auto [text, kind] = std::move(to_follow_.front());
+      to_follow_.pop_front();
+      LookUpWords(text, kind);
+    }
+    if (stop_.stop_requested()) NoteUnread("what it names", "whoever asked has gone");
+    return std::move(found_);
   }
 
  private:
-  void LookUpWords(std::string_view text) {
+  void LookUpWords(std::string_view text, Prose prose) {
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t begin = at;
       while (at < text.size() && IsPathByte(text[at])) ++at;
-      if (at > begin) LookUp(WithoutRoot(text.substr(begin, at - begin)));
+      if (at > begin) LookUpWord(text.substr(begin, at - begin), prose);
       if (at == begin) ++at;
     }
     LookUpQuoted(text);
+  }
+
+  void LookUpWord(std::string_view word, Prose prose) {
+    auto& read = prose == Prose::kCommands ? read_commands_ : read_others_;
+    if (read.contains(word)) return;
+    if (read.size() >= kMaxWords) {
+      found_.all = false;
+      return;
+    }
+    read.emplace(word);
+    const ImplicitInputs* tool = ImplicitInputsOf(word);
+    if (tool != nullptr && (!tool->is_a_word || prose == Prose::kCommands) &&
+        found_.tools.emplace(tool->program).second)
+      for (const std::string_view file : tool->files) LookUp(file);
+    LookUp(WithoutRoot(word));
   }
 
   // Names with blanks and other signs in them stand in quotes.
@@ -82,107 +123,226 @@ class Search {
   void LookUp(std::string_view word) {
     if (word.empty() || word.size() > kMaxWordBytes || word.starts_with('/')) return;
     if (words_.contains(word)) return;
-    if (words_.size() >= kMaxWords) {
-      all_ = false;
+    if (words_.size() >= kMaxWords || stop_.stop_requested()) {
+      found_.all = false;
       return;
     }
     words_.emplace(word);
     TakeWord("", word);
-    for (std::size_t at = 0; at < directories_.size(); ++at) TakeWord(directories_[at] + "/", word);
+    for (std::size_t at = 0; at < entered_.size(); ++at) TakeWord(entered_[at], word);
   }
 
   // A directory that is named may be where the program goes first.
   void Enter(const std::string& directory) {
-    if (directories_.size() >= kMaxDirectories) {
-      all_ = false;
+    if (std::ranges::find(entered_, directory) != entered_.end()) return;
+    if (entered_.size() >= kMaxEntered) {
+      found_.all = false;
       return;
     }
-    directories_.push_back(directory);
+    entered_.push_back(directory);
     const std::set<std::string, std::less<>> known = words_;
-    for (const std::string& word : known) TakeWord(directory + "/", word);
+    for (const std::string& word : known) TakeWord(directory, word);
   }
 
-  void TakeWord(const std::string& before, std::string_view name) {
-    const std::string word = before + std::string(name);
-    for (const std::string_view ending : kEndings) Take(word + std::string(ending));
-    // `import a.b`
-    std::string dotted(word);
-    for (char& c : dotted)
-      if (c == '.') c = '/';
-    if (dotted != word) Take(dotted + ".py");
-  }
-
-  void Take(const std::string& path) {
-    if (files_.contains(path) || links_.contains(path)) return;
-    const base::UniqueFd found = workspace::FollowBeneath(workspace_, path);
-    if (!found.valid()) return FollowLink(path);
-    struct stat status{};
-    if (::fstat(found.get(), &status) < 0) return;
-    if (S_ISDIR(status.st_mode) && std::ranges::find(directories_, path) == directories_.end()) return Enter(path);
-    if (!S_ISREG(status.st_mode)) return;
-    if (files_.size() >= kMaxFiles) {
-      all_ = false;
-      return;
+  void TakeWord(const std::string& directory, std::string_view word) {
+    TakeNamed(workspace::JoinPath(directory, word));
+    if (word.find('.') != std::string_view::npos) {  // `import a.b`
+      std::string dotted(word);
+      std::ranges::replace(dotted, '.', '/');
+      if (dotted.starts_with('/')) dotted.erase(0, dotted.find_first_not_of('/'));
+      TakePackages(directory, dotted);
+      TakeNamed(workspace::JoinPath(directory, dotted));
     }
-    const std::string through = "/proc/self/fd/" + std::to_string(found.get());
-    const base::UniqueFd file(::open(through.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    files_[path] = file.valid() && Affords(status.st_size) ? Hash(file.get(), status.st_size) : Stamp(status);
+    // `require("package")`
+    if (Lists(directory, "node_modules")) {
+      const std::string package = workspace::JoinPath(workspace::JoinPath(directory, "node_modules"), word);
+      if (TakeNamed(package)) found_.tools.emplace("node_modules");
+    }
   }
 
-  bool Affords(off_t size) {
-    if (size > kMaxHashed || read_ + static_cast<std::uint64_t>(size) > kMaxBytes) return false;
-    read_ += static_cast<std::uint64_t>(size);
-    return true;
+  // An import of a/b runs what a is first.
+  void TakePackages(const std::string& directory, std::string_view path) {
+    for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+      if (slash == 0 || slash + 1 == path.size()) continue;
+      TakeWithEndings(workspace::JoinPath(directory, path.substr(0, slash)), "__init__");
+    }
   }
 
-  // One that leads out of the workspace by our reckoning, and back into it inside, where the workspace has another
-  // path.
-  void FollowLink(const std::string& path) {
+  // The path itself, and what it stands for without its ending. Whether there is anything.
+  bool TakeNamed(const std::string& path) {
+    const std::string directory(workspace::ParentOf(path));
+    const std::string_view name = workspace::NameOf(path);
+    if (name.empty()) return false;
+    return TakeWithEndings(directory, name);
+  }
+
+  bool TakeWithEndings(const std::string& directory, std::string_view name) {
+    const std::vector<std::string>* names = NamesOf(directory);
+    if (names == nullptr) return false;
+    bool any = false;
+    const std::string stem = std::string(name) + ".";
+    for (auto at = std::ranges::lower_bound(*names, name); at != names->end() && at->starts_with(name); ++at) {
+      const bool same = *at == name;
+      if (!same && !(at->starts_with(stem) && HasCodeEnding(*at))) continue;
+      any = true;
+      Take(workspace::JoinPath(directory, *at));
+    }
+    return any;
+  }
+
+  [[nodiscard]] bool Lists(const std::string& directory, std::string_view name) {
+    const std::vector<std::string>* names = NamesOf(directory);
+    return names != nullptr && std::ranges::binary_search(*names, name);
+  }
+
+  // Sorted; nullptr where there is no such directory, or no look at it.
+  const std::vector<std::string>* NamesOf(const std::string& directory) {
+    if (const auto known = names_.find(directory); known != names_.end())
+      return known->second ? &*known->second : nullptr;
+    if (names_.size() >= kMaxListed) {
+      found_.all = false;
+      return nullptr;
+    }
+    auto& names = names_[directory];
+    names = ReadNames(directory);
+    return names ? &*names : nullptr;
+  }
+
+  std::optional<std::vector<std::string>> ReadNames(const std::string& directory) {
+    const base::UniqueFd place = Follow(directory);
+    if (!place.valid()) return std::nullopt;
+    base::UniqueFd listing(::openat(place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!listing.valid()) {
+      if (errno != ENOTDIR) found_.all = false;
+      return std::nullopt;
+    }
+    auto names = workspace::NamesIn(std::move(listing), kMaxNames);
+    if (!names) {
+      found_.all = false;
+      return std::nullopt;
+    }
+    std::ranges::sort(*names);
+    return *std::move(names);
+  }
+
+  // A link may lead out of the workspace by our reckoning, and back into it inside, where the workspace has another
+  // path. Then the link counts, and what it leads to as a word of its own.
+  base::UniqueFd Follow(const std::string& path) {
+    base::UniqueFd found = workspace::FollowBeneath(workspace_, path);
+    if (found.valid() || errno == ENOENT || errno == ENOTDIR) return found;
+    for (std::string_view part = path; !part.empty(); part = workspace::ParentOf(part)) NoteLink(std::string(part));
+    return found;
+  }
+
+  void NoteLink(const std::string& path) {
     std::array<char, kMaxWordBytes> target{};
     const ssize_t size = ::readlinkat(workspace_, path.c_str(), target.data(), target.size());
-    if (size <= 0) return;
+    if (size <= 0 || !found_.files.emplace("link " + path, "").second) return;
     const std::string_view text(target.data(), static_cast<std::size_t>(size));
-    links_.insert(path);
-    files_["link " + path] = base::Sha256Hex(text);
+    found_.files["link " + path] = base::Sha256Hex(text);
     LookUp(WithoutRoot(text));
   }
 
-  static std::string Stamp(const struct stat& status) {
-    return std::to_string(status.st_size) + "@" + std::to_string(status.st_mtim.tv_sec) + "." +
-           std::to_string(status.st_mtim.tv_nsec) + "/" + std::to_string(status.st_ctim.tv_sec) + "." +
-           std::to_string(status.st_ctim.tv_nsec) + "#" + std::to_string(status.st_ino);
+  void Take(const std::string& path) {
+    if (found_.files.contains(path)) return;
+    const base::UniqueFd found = Follow(path);
+    struct stat status{};
+    if (!found.valid() || ::fstat(found.get(), &status) < 0) return;
+    if (S_ISDIR(status.st_mode)) {
+      if (!directories_.insert(path).second) return;
+      Enter(path);
+      for (const std::string_view name : kMainNames) TakeWithEndings(path, name);
+      return;
+    }
+    if (!S_ISREG(status.st_mode)) return;
+    if (found_.files.size() >= kMaxFiles) {
+      found_.all = false;
+      return;
+    }
+    found_.files[path] = Read(path, found.get(), status.st_size);
+    TakeCompiled(path);
   }
 
-  std::string Hash(int file, off_t size) {
+  // Python runs these in place of the source when size and time of the source are those that they have noted.
+  void TakeCompiled(const std::string& path) {
+    if (!path.ends_with(".py")) return;
+    const std::string_view name = workspace::NameOf(path);
+    const std::string directory = workspace::JoinPath(workspace::ParentOf(path), "__pycache__");
+    TakeWithEndings(directory, name.substr(0, name.size() - std::string_view(".py").size()));
+  }
+
+  void NoteUnread(const std::string& path, const std::string& why) {
+    if (found_.unread.empty()) found_.unread = base::Printable(path) + ": " + why;
+  }
+
+  void FollowLater(const std::string& path, std::string text, off_t size) {
+    if (static_cast<std::size_t>(size) > kMaxFollowed) return;
+    if (followed_ >= kMaxFollowedBytes) {
+      found_.all = false;
+      return;
+    }
+    followed_ += text.size();
+    const Prose prose = ProseOf(path, text);
+    to_follow_.emplace_back(std::move(text), prose);
+  }
+
+  // The digest, or "" with the reason noted.
+  std::string Read(const std::string& path, int handle, off_t size) {
+    constexpr std::string_view kTooMuch = "there is more to read than an approval can be about";
+    if (static_cast<std::uint64_t>(size) > bytes_left_) {
+      NoteUnread(path, std::string(kTooMuch));
+      return "";
+    }
+    const std::string through = "/proc/self/fd/" + std::to_string(handle);
+    const base::UniqueFd file(::open(through.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file.valid()) {
+      NoteUnread(path, workspace::PathError(errno).message);
+      return "";
+    }
     base::Sha256 hash;
-    std::vector<char> buffer(64U << 10U);
+    std::vector<char> buffer(256U << 10U);
     std::string kept;
-    const bool follow = static_cast<std::size_t>(size) <= kMaxFollowed;
-    for (;;) {
-      const ssize_t got = ::read(file, buffer.data(), buffer.size());
-      if (got <= 0) break;
+    const bool follow = static_cast<std::size_t>(size) <= kMaxFollowed && followed_ < kMaxFollowedBytes;
+    while (!stop_.stop_requested()) {
+      const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) NoteUnread(path, workspace::PathError(errno).message);
+      if (got < 0) return "";
+      if (got == 0) {
+        FollowLater(path, std::move(kept), size);
+        return hash.FinishHex();
+      }
+      // It may have grown since.
+      if (static_cast<std::uint64_t>(got) > bytes_left_) {
+        NoteUnread(path, std::string(kTooMuch));
+        return "";
+      }
+      bytes_left_ -= static_cast<std::uint64_t>(got);
       const std::string_view part(buffer.data(), static_cast<std::size_t>(got));
       hash.Update(part);
       if (follow && kept.size() < kMaxFollowed) kept += part;
     }
-    if (follow) to_follow_.push_back(std::move(kept));
-    return hash.FinishHex();
+    return "";
   }
 
   int workspace_;
-  std::map<std::string, std::string> files_;
+  std::uint64_t bytes_left_;
+  const std::stop_token& stop_;
+  NamedFilesFound found_;
   std::set<std::string, std::less<>> words_;
-  std::deque<std::string> to_follow_;
-  std::vector<std::string> directories_;
-  std::set<std::string, std::less<>> links_;
-  std::uint64_t read_ = 0;
-  bool all_ = true;
+  std::set<std::string, std::less<>> read_commands_;
+  std::set<std::string, std::less<>> read_others_;
+  std::size_t followed_ = 0;
+  std::deque<std::pair<std::string, Prose>> to_follow_;
+  std::vector<std::string> entered_;
+  std::set<std::string, std::less<>> directories_;
+  std::map<std::string, std::optional<std::vector<std::string>>> names_;
 };
 
 }  // namespace
 
-NamedFilesFound NamedFiles(const NamedFilesQuery& query, int workspace) {
-  return Search(workspace).Run(query);
+NamedFilesFound NamedFiles(const NamedFilesQuery& query, int workspace, const std::stop_token& stop) {
+  return Search(workspace, query.max_bytes, stop).Run(query);
 }
 
 }  // namespace skerry::engine

@@ -27,6 +27,7 @@ class RecordedQuestions : public confirm::ConfirmationService {
     if (recorded || answer.decision != confirm::Decision::kApproved) return answer;
     return {.decision = confirm::Decision::kRejected, .by = "audit", .reason = recorded.error().message};
   }
+  [[nodiscard]] bool Shows() const override { return asked_->Shows(); }
 
  private:
   std::shared_ptr<confirm::ConfirmationService> asked_;

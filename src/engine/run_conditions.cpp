@@ -4,19 +4,19 @@
 #include <unistd.h>
 
 #include "base/sha256.hpp"
-#include "engine/named_files.hpp"
 #include "engine/run_digest.hpp"
 
 namespace skerry::engine {
 
-namespace {
-
-NamedFilesFound FilesNamedBy(const RunConditions& run) {
+NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& stop) {
   if (run.files < 0) return {};
-  NamedFilesQuery query{.texts = {run.request.code}, .directory = run.request.directory};
+  NamedFilesQuery query{
+      .language = run.request.language, .texts = {run.request.code}, .directory = run.request.directory};
   for (const auto& [name, value] : run.request.environment) query.texts.push_back(value);
-  return NamedFiles(query, run.files);
+  return NamedFiles(query, run.files, stop);
 }
+
+namespace {
 
 // What a program is given to read: a file that is there whole, or what comes while it runs.
 struct Input {
@@ -46,9 +46,12 @@ std::string_view NameOf(core::Carry carry) {
   return carry == core::Carry::kShow ? "dry" : "real";
 }
 
-}  // namespace
+struct RunDigests {
+  std::string all;
+  std::string content;
+};
 
-ProposalDigests DigestsOf(const RunConditions& run) {
+RunDigests DigestsOf(const RunConditions& run, const Input& input, const NamedFilesFound& named) {
   const core::ExecutionRequest& request = run.request;
   DigestBuilder digest;
   digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", run.backend);
@@ -65,18 +68,13 @@ ProposalDigests DigestsOf(const RunConditions& run) {
   digest.Add("allow_read", files.allow_read).Add("deny_read", files.deny_read);
   digest.Add("allow_write", files.allow_write).Add("deny_write", files.deny_write);
   digest.Add("run", NameOf(request.carry));
-  const Input input = InputOf(run.input);
   digest.Add("input", input.known ? input.sha256 : "of " + std::string(run.execution));
-  const NamedFilesFound named = FilesNamedBy(run);
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
   const std::string content = digest.Finish();
   DigestBuilder all;
   all.Add("content", content).Add("session", request.session_id.value_or(""));
-  // What is read while it runs, or was not looked at, is no part of the content.
-  return {.all = all.Finish(), .content = named.all && input.known ? content : ""};
+  return {.all = all.Finish(), .content = content};
 }
-
-namespace {
 
 std::string Joined(const std::vector<std::string>& texts) {
   std::string joined;
@@ -89,12 +87,31 @@ std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWor
   return request.workspace.value_or("an empty one, burned afterwards");
 }
 
-}  // namespace
+using Conditions = std::vector<std::pair<std::string, std::string>>;
 
-std::vector<std::pair<std::string, std::string>> ConditionsOf(const RunConditions& run) {
+void AddInput(Conditions& conditions, const Input& input) {
+  if (!input.known)
+    conditions.emplace_back("input", "comes while it runs, and is not shown here");
+  else if (!input.sha256.empty())
+    conditions.emplace_back("input", std::to_string(input.bytes) + " bytes, SHA-256 " + input.sha256);
+}
+
+void AddNamedFiles(Conditions& conditions, const NamedFilesFound& found) {
+  std::vector<std::string> named;
+  for (const auto& [path, hash] : found.files) named.push_back(path);
+  if (!named.empty()) conditions.emplace_back("files it names", Joined(named));
+  if (!found.tools.empty())
+    conditions.emplace_back("reads more", Joined({found.tools.begin(), found.tools.end()}) +
+                                              ": what this reads is not all named here; a yes is for once");
+  if (!found.all)
+    conditions.emplace_back("beware", "it names more than could be looked at; files may change unnoticed");
+}
+
+// In words and in order; see confirm::Question.
+Conditions ConditionsOf(const RunConditions& run, const Input& input, const NamedFilesFound& named) {
   const core::ExecutionRequest& request = run.request;
   const FilesystemOptions& files = run.options.filesystem;
-  std::vector<std::pair<std::string, std::string>> conditions = {
+  Conditions conditions = {
       {"sandbox", std::string(run.backend)},
       {"workspace", WorkspaceInWords(request, run.workspace)},
       {"network", "none"},
@@ -105,17 +122,25 @@ std::vector<std::pair<std::string, std::string>> ConditionsOf(const RunCondition
   if (!files.allow_read.empty()) conditions.emplace_back("may read", Joined(files.allow_read));
   if (!files.allow_write.empty()) conditions.emplace_back("may write", Joined(files.allow_write));
   if (request.carry == core::Carry::kShow) conditions.emplace_back("dry run", "its changes are shown and not kept");
-  if (const Input input = InputOf(run.input); !input.known)
-    conditions.emplace_back("input", "comes while it runs, and is not shown here");
-  else if (!input.sha256.empty())
-    conditions.emplace_back("input", std::to_string(input.bytes) + " bytes, SHA-256 " + input.sha256);
-  const NamedFilesFound found = FilesNamedBy(run);
-  std::vector<std::string> named;
-  for (const auto& [path, hash] : found.files) named.push_back(path);
-  if (!named.empty()) conditions.emplace_back("files it names", Joined(named));
-  if (!found.all)
-    conditions.emplace_back("beware", "it names more than could be looked at; files may change unnoticed");
+  if (run.workspace.session() != nullptr)
+    conditions.emplace_back("alone", "it begins when nothing else runs in the session, and others wait for its end");
+  AddInput(conditions, input);
+  AddNamedFiles(conditions, named);
   return conditions;
+}
+
+}  // namespace
+
+ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named) {
+  const Input input = InputOf(run.input);
+  RunDigests digests = DigestsOf(run, input, named);
+  const bool once_only = !named.all || !named.tools.empty();
+  return {.digest = std::move(digests.all),
+          // What is read while it runs, or was not looked at, is no part of the content.
+          .content = !once_only && input.known ? std::move(digests.content) : "",
+          .once_only = once_only,
+          .conditions = ConditionsOf(run, input, named),
+          .unknown = named.unread};
 }
 
 }  // namespace skerry::engine

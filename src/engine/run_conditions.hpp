@@ -1,6 +1,7 @@
 // Under what conditions a program would run: what a person is told, and what an approval is about.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "core/execution.hpp"
+#include "engine/named_files.hpp"
 #include "engine/sandbox_manager.hpp"
 
 namespace skerry::engine {
@@ -23,10 +25,10 @@ struct RunConditions {
   std::string_view execution;  // the run
 };
 
-// Of everything that decides what the program can do, with the content of the files that it names.
-ProposalDigests DigestsOf(const RunConditions& run);
+// The files that it names, as they are now.
+NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& stop);
 
-// In words and in order; see confirm::Question.
-std::vector<std::pair<std::string, std::string>> ConditionsOf(const RunConditions& run);
+// At everything that decides what the program can do, with the content of those files.
+ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named);
 
 }  // namespace skerry::engine

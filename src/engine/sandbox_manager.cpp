@@ -148,8 +148,17 @@ struct SandboxManager::Run {
   const RunStreams& streams;
   RunWorkspace& workspace;
   std::string_view backend;
-  int files = -1;  // the workspace as programs see it
+  LiveSandbox* live = nullptr;           // where it runs; nullptr for one of its own
+  std::optional<NamedFilesFound> named;  // when it was last looked at
   core::Reach ends = core::Reach::kSandbox;
+
+  // The workspace as the program would find it now. What runs beside may have changed files since the last commit, and
+  // a sandbox that was lost meanwhile has another one in its place. Not valid where it would find none.
+  [[nodiscard]] base::UniqueFd Files() const {
+    if (live != nullptr) return FilesOf(*live);
+    const int directory = workspace.directory();
+    return base::UniqueFd(directory >= 0 ? ::fcntl(directory, F_DUPFD_CLOEXEC, 0) : -1);
+  }
 };
 
 SandboxManager::Assessed SandboxManager::Assess(const core::ExecutionRequest& request) const {
@@ -203,20 +212,23 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   return result;
 }
 
-base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, const Run& run,
-                                              std::stop_token stop) const {
+base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, Run& run, std::stop_token stop) const {
   if (options_.sandboxing == Sandboxing::kDisabled)
     if (const std::string reason = policy::BlockedLocally(risk); !reason.empty())
       return Admission{.refused = Rejected("blocked by the local guard, since sandboxing is disabled: " + reason)};
   const core::ExecutionRequest& request = run.request;
-  const RunConditions conditions{
-      request, run.backend, run.workspace, run.files, options_, run.streams.input_fd, run.streams.asker.execution};
-  Proposal proposal{
-      .session = request.session_id.value_or(""), .language = request.language, .code = request.code, .digest = [&] {
-        return DigestsOf(conditions);
-      }};
-  proposal.asker = run.streams.asker;
-  if (risk.requires_confirmation) proposal.conditions = ConditionsOf(conditions);
+  const auto look = [&](const std::stop_token& token) {
+    const base::UniqueFd files = run.Files();
+    const RunConditions conditions{
+        request, run.backend, run.workspace, files.get(), options_, run.streams.input_fd, run.streams.asker.execution};
+    run.named = FilesNamedBy(conditions, token);
+    return LookAt(conditions, *run.named);
+  };
+  const Proposal proposal{.session = request.session_id.value_or(""),
+                          .language = request.language,
+                          .code = request.code,
+                          .look = look,
+                          .asker = run.streams.asker};
   return gate_.Admit(risk, proposal, std::move(stop));
 }
 
@@ -245,10 +257,18 @@ core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view b
 
 }  // namespace
 
-void SandboxManager::NoteUses(const Run& run) {
+void SandboxManager::NoteUses(Run& run) {
+  constexpr std::uint64_t kMost = std::uint64_t{256} << 20U;
   if (run.streams.session == nullptr) return;
-  for (auto& [path, hash] :
-       NamedFiles({.texts = {run.request.code}, .directory = run.request.directory}, run.files).files)
+  if (!run.named) {
+    const base::UniqueFd files = run.Files();
+    run.named = NamedFiles({.language = run.request.language,
+                            .texts = {run.request.code},
+                            .directory = run.request.directory,
+                            .max_bytes = kMost},
+                           files.get());
+  }
+  for (const auto& [path, hash] : run.named->files)
     run.streams.session->uses.push_back({.path = path, .how = core::FileUse::How::kNamed, .sha256 = hash});
 }
 
@@ -257,17 +277,17 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   Assessed assessed = Assess(request);
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed.risk));
-  return AdmitAndRun(request, streams, std::move(assessed), backend->Name(), -1, std::move(stop),
+  return AdmitAndRun(request, streams, std::move(assessed), backend->Name(), nullptr, std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
 template <class RunIt>
 base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(const core::ExecutionRequest& request,
                                                                 const RunStreams& streams, Assessed assessed,
-                                                                std::string_view backend, int live_files,
+                                                                std::string_view backend, LiveSandbox* live,
                                                                 std::stop_token stop, const RunIt& run_it) {
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
-  Run run{request, streams, workspace, backend, live_files >= 0 ? live_files : workspace.directory()};
+  Run run{request, streams, workspace, backend, live};
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
@@ -353,9 +373,7 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                                                                 const core::ExecutionRequest& request,
                                                                 const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  // What runs there may have changed files since the last commit: what counts is what the program would find.
-  const base::UniqueFd files = FilesOf(live);
-  return AdmitAndRun(request, streams, Assess(request), live.backend->Name(), files.get(), std::move(stop),
+  return AdmitAndRun(request, streams, Assess(request), live.backend->Name(), &live, std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 

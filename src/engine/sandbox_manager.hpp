@@ -101,11 +101,11 @@ class SandboxManager {
   // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const core::RiskAssessment& risk) const;
-  base::Result<Admission> Admit(const core::RiskAssessment& risk, const Run& run, std::stop_token stop) const;
-  static void NoteUses(const Run& run);
+  base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, std::stop_token stop) const;
+  static void NoteUses(Run& run);
   template <class RunIt>
   base::Result<core::ExecutionResult> AdmitAndRun(const core::ExecutionRequest& request, const RunStreams& streams,
-                                                  Assessed assessed, std::string_view backend, int live_files,
+                                                  Assessed assessed, std::string_view backend, LiveSandbox* live,
                                                   std::stop_token stop, const RunIt& run_it);
   [[nodiscard]] Assessed Assess(const core::ExecutionRequest& request) const;
   [[nodiscard]] Watched::Registration Watch(const core::Sandbox& sandbox, std::string session, std::string execution);

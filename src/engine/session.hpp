@@ -13,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "core/execution.hpp"
+#include "engine/named_files.hpp"
 #include "engine/recorder.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "os/file_identity.hpp"
@@ -82,8 +83,9 @@ class Session {
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
   // While it lives.
   [[nodiscard]] core::Sandbox& sandbox() const { return *live_->sandbox; }
-  // Of the files that a text names, as programs would find them now; "" when it names none. While it lives.
-  [[nodiscard]] std::string NamedFilesDigest(std::string_view text) const;
+  // The files that a cell's text names, as programs would find them now. While it lives.
+  [[nodiscard]] NamedFilesFound FilesNamedBy(core::Language language, std::string_view text,
+                                             const std::stop_token& stop) const;
 
   // What the last run that changed something did, as a diff; "" for nothing.
   [[nodiscard]] base::Result<std::string> Diff() const;

@@ -1,6 +1,7 @@
 #include "engine/session_life.hpp"
 
 #include <csignal>
+#include <thread>
 #include <utility>
 
 namespace skerry::engine {
@@ -9,7 +10,9 @@ namespace {
 using std::chrono_literals::operator""s;
 
 constexpr int kExitInterrupted = 128 + SIGINT;
-constexpr auto kPatience = 30s;  // with whoever has the session, here or in another process
+constexpr auto kPatience = 30s;     // with whoever has the session, here or in another process
+constexpr auto kFilePatience = 5s;  // of those who only change files, with what was approved
+constexpr auto kEndPatience = 5s;   // with processes that are about to end
 
 // A sandbox that somebody else owns, for its contexts.
 class BorrowedSandbox : public core::Sandbox {
@@ -63,11 +66,13 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
     : workspace_(std::move(workspace)),
       settings_(std::move(settings)),
       parts_(std::move(parts)),
-      contexts_({.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
-                 .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
-                 .session = workspace_,
-                 .ends = core::Reach::kCommand,
-                 .files_digest = [this](std::string_view text) { return session_->NamedFilesDigest(text); }}) {}
+      contexts_(
+          {.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
+           .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
+           .session = workspace_,
+           .ends = core::Reach::kCommand,
+           .named = [this](core::Language language, std::string_view text,
+                           const std::stop_token& stop) { return session_->FilesNamedBy(language, text, stop); }}) {}
 
 SessionLife::~SessionLife() {
   End();
@@ -141,6 +146,55 @@ void SessionLife::Leave(Mark mark) {
   left_.notify_all();
 }
 
+base::Result<FootingHold> SessionLife::Stand(Footing footing, std::chrono::seconds patience,
+                                             const std::stop_token& stop) {
+  const bool alone = footing == Footing::kAlone;
+  std::unique_lock lock(mutex_);
+  if (!left_.wait_for(lock, stop, patience, [&] { return !approved_ && (!alone || beside_ == 0); }))
+    return base::Err(base::Code::kConflict, approved_ ? "session " + workspace_ +
+                                                            " belongs to a run that a person approved, until its end; "
+                                                            "wait for it, or end it"
+                                                      : "other programs run in session " + workspace_ +
+                                                            " and could exchange what it reads; wait for them, or end "
+                                                            "them");
+  if (alone)
+    approved_ = true;
+  else
+    ++beside_;
+  return FootingHold(this, [this, alone](const void*) {
+    const std::scoped_lock relock(mutex_);
+    if (alone)
+      approved_ = false;
+    else
+      --beside_;
+    left_.notify_all();
+  });
+}
+
+base::Result<FootingHold> SessionLife::StandInSandbox(Footing footing, const std::stop_token& stop) {
+  SKERRY_ASSIGN_OR_RETURN(FootingHold hold, Stand(footing, kPatience, stop));
+  if (footing == Footing::kAlone) SKERRY_RETURN_IF_ERROR(AwaitNobodyElse(stop));
+  return hold;
+}
+
+// Nobody can begin anything now. What earlier commands left can exchange files, and what is mapped without a trace; it
+// could write to the memory of the program as well.
+base::Status SessionLife::AwaitNobodyElse(const std::stop_token& stop) const {
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  const auto deadline = base::Deadline::After(kEndPatience);
+  for (;;) {
+    const auto usage = session_->sandbox().Usage();
+    if (usage && usage->pids == 0) return {};
+    if (deadline.Expired() || stop.stop_requested())
+      return usage ? base::Err(base::Code::kConflict,
+                               "other programs live on in session " + workspace_ + " (" + std::to_string(usage->pids) +
+                                   " processes and threads) and could exchange what it reads; end them, or run it in "
+                                   "a session of its own")
+                   : std::unexpected(usage.error());
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 bool SessionLife::Fits(const core::ExecutionRequest& request) const {
   return request.max_memory_mb == settings_.limits.memory_mb && request.image == settings_.image &&
          (request.sandbox_type == core::kAutoSandbox || request.sandbox_type == settings_.backend);
@@ -158,7 +212,13 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
   if (!use) return std::unexpected(use.error());
   std::unique_lock order(order_, std::defer_lock);
-  if (apart || settings_.mode == LifeMode::kDisabled) order.lock();
+  const bool own_sandbox = apart || settings_.mode == LifeMode::kDisabled;
+  if (own_sandbox) order.lock();
+  // Of files that are not looked at through the sandbox that lives, only commits can change anything.
+  if (!own_sandbox)
+    streams.asker.begin = [this, dry](Footing footing, const std::stop_token& token) {
+      return dry ? Stand(footing, kPatience, token) : StandInSandbox(footing, token);
+    };
   auto result = session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution);
   if (result) result->timings.obtain += entered - asked;
   return result;
@@ -174,17 +234,21 @@ base::Result<ContextSummary> SessionLife::CreateContext(const std::string& name,
   if (settings_.mode == LifeMode::kDisabled)
     return base::Err(base::Code::kDisabled, "contexts need a sandbox, and this session has none");
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Create(name, language);
 }
 
 base::Status SessionLife::RestartContext(const std::string& name) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Restart(name);
 }
 
 base::Result<core::CellResult> SessionLife::RunCell(const std::string& name, const core::Cell& cell,
-                                                    core::OutputSink& sink, std::stop_token stop, const Asker& asker) {
+                                                    core::OutputSink& sink, std::stop_token stop, Asker asker) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  // Its interpreter lives on with what earlier cells made of it: that it is alone inside cannot be had.
+  asker.begin = [this](Footing footing, const std::stop_token& token) { return Stand(footing, kPatience, token); };
   SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, contexts_.Find(name));
   base::Result<core::CellResult> result = base::Err(base::Code::kInternal, "the cell was not run");
   core::ExecutionRecord record{
@@ -221,6 +285,7 @@ base::Status SessionLife::Look(const std::function<base::Status(const workspace:
 
 base::Status SessionLife::Change(const std::function<base::Status(Session&)>& act) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kFiles));
+  SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kFilePatience, {}));
   const std::scoped_lock order(order_);
   return act(*session_);
 }

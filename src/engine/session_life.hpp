@@ -40,14 +40,16 @@ class SessionLife {
   [[nodiscard]] const std::string& workspace() const { return workspace_; }
   [[nodiscard]] const SessionSettings& settings() const { return settings_; }
 
-  // Makes the sandbox when there is none. What a request wants other than the session has (memory, image, sandbox) it
-  // gets in a sandbox of its own, when nothing else runs: kConflict otherwise. kConflict when it is paused.
+  // Makes the sandbox when there is none. What a person said yes to as it was shown is alone while it runs: others and
+  // changes of files wait for it, and it is rejected where other programs of the session live on. What a request wants
+  // other than the session has (memory, image, sandbox) it gets in a sandbox of its own, when nothing else runs:
+  // kConflict otherwise. kConflict when it is paused.
   base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, RunStreams streams, std::stop_token stop,
                                               const std::string& execution);
 
   base::Result<ContextSummary> CreateContext(const std::string& name, core::Language language);
   base::Result<core::CellResult> RunCell(const std::string& name, const core::Cell& cell, core::OutputSink& sink,
-                                         std::stop_token stop, const Asker& asker);
+                                         std::stop_token stop, Asker asker);
   // What needs no sandbox to be made: names, interrupts, removal.
   [[nodiscard]] ContextManager& contexts() { return contexts_; }
   base::Status RestartContext(const std::string& name);
@@ -73,6 +75,12 @@ class SessionLife {
   [[nodiscard]] std::chrono::steady_clock::time_point LastUse() const;
 
  private:
+  // Waits for what does not go together with it; kConflict after `patience`.
+  base::Result<FootingHold> Stand(Footing footing, std::chrono::seconds patience, const std::stop_token& stop);
+  // The same for a run, which is not alone either beside what others left running in the sandbox.
+  base::Result<FootingHold> StandInSandbox(Footing footing, const std::stop_token& stop);
+  [[nodiscard]] base::Status AwaitNobodyElse(const std::stop_token& stop) const;
+
   enum class Need { kReading, kFiles, kSandbox };
   class Use;
   base::Result<Use> Enter(Need need, const std::stop_token& stop = {});
@@ -98,6 +106,8 @@ class SessionLife {
   std::size_t users_ = 0;
   std::size_t programs_ = 0;  // of them those who run something
   bool alone_ = false;
+  std::size_t beside_ = 0;  // those who run something or change files beside others
+  bool approved_ = false;   // something runs as it was shown to a person: nobody else does anything
   bool paused_ = false;
   bool ended_ = false;
   std::chrono::steady_clock::time_point last_use_ = std::chrono::steady_clock::now();

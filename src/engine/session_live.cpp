@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/named_files.hpp"
-#include "engine/run_digest.hpp"
 #include "engine/session.hpp"
 #include "os/own_directory.hpp"
 
@@ -76,14 +74,11 @@ base::Status Session::RunApart(core::ExecutionRecord record, const std::function
   return OpenLiveView();
 }
 
-std::string Session::NamedFilesDigest(std::string_view text) const {
+NamedFilesFound Session::FilesNamedBy(core::Language language, std::string_view text,
+                                      const std::stop_token& stop) const {
   const base::UniqueFd files = FilesOf(*live_);
-  if (!files.valid()) return "";
-  const auto named = NamedFiles({.texts = {text}, .directory = ""}, files.get()).files;
-  if (named.empty()) return "";
-  DigestBuilder digest;
-  for (const auto& [path, hash] : named) digest.Add("file", path).Add("hash", hash);
-  return digest.Finish();
+  if (!files.valid()) return {.unread = "the workspace: the sandbox has none now"};
+  return NamedFiles({.language = language, .texts = {text}}, files.get(), stop);
 }
 
 }  // namespace skerry::engine

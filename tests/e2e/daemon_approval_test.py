@@ -3,6 +3,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import threading
 import time
 
@@ -401,7 +402,7 @@ class ChangedTest(ApprovalTest):
 
     def test_what_names_too_much_is_said_and_is_no_content(self):
         session = self.prepared()
-        words = " ".join(f"w{number}" for number in range(5000))
+        words = " ".join(f"w{number}" for number in range(30000))
         with Desk(self.api) as desk:
             asking, question = self.asked(desk, session, lambda: self.ask(session, f"# {words}\n{RISKY}"))
             shown = self.api.expect(200, "GET", f"/v1/approvals/{question['approval_id']}")
@@ -477,6 +478,221 @@ class ChangedTest(ApprovalTest):
                 desk.decide(question, "reject")
                 waits.answer()
                 self.assert_untouched(session)
+
+
+LEASED = """import fcntl, os, signal, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+leased = os.open("good.sh", os.O_RDWR)
+fcntl.fcntl(leased, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+open("holds", "w").close()
+time.sleep(600)
+"""
+MAPPED = """import mmap, os, time
+file = os.open("good.sh", os.O_RDWR)
+view = mmap.mmap(file, 0)
+view[5:9] = view[5:9]  # dirty: what is stored from now on changes no time stamp
+open("holds", "w").close()
+while not os.path.exists("go"): time.sleep(0.05)
+view[5:9] = b"EVIL"
+open("did", "w").close()
+time.sleep(600)
+"""
+GOOD = b"echo GOOD\n"
+
+
+class WhatRunsTest(ApprovalTest):
+    """What was shown is what runs, whoever else has the session."""
+
+    settings = {"SKERRY_SANDBOX__CONFIRM_TIMEOUT": "60"}
+    RUN = "bash good.sh && rm -rf nothing"
+
+    def is_there(self, session, path):
+        return self.api.get(f"/v1/sessions/{session}/files/content", query={"path": path}).status == 200
+
+    def beside(self, session, program):
+        """Something that goes on in the session."""
+        self.put_file(session, "beside.py", program.encode())
+        execution = self.start_command(session, "python3 beside.py")
+        self.eventually(lambda: self.is_there(session, "holds"), 30)
+        return execution
+
+    def assert_not_run(self, asking, reason):
+        answer = asking.answer()
+        self.assertEqual(answer.json["outcome"], "rejected", answer.body)
+        self.assertEqual(answer.json["stdout"], "")
+        self.assertIn(reason, answer.body.decode())
+
+    def test_a_file_that_cannot_be_read_cannot_be_approved(self):
+        session = self.prepared()
+        self.put_file(session, "good.sh", GOOD)
+        self.beside(session, LEASED)
+        asking = self.command(session, self.RUN)
+        self.assert_not_run(asking, "good.sh")
+        self.assertIn("lease", asking.answer().body.decode())
+
+    def test_a_store_that_changes_no_time_stamp_is_seen(self):
+        session = self.prepared()
+        self.put_file(session, "good.sh", GOOD + b"# " + b"x" * (65 << 20))
+        mapper = self.beside(session, MAPPED)
+        with Desk(self.api) as desk:
+            asking = self.command(session, self.RUN)
+            question = desk.until("approval.requested", session_id=session)
+            self.put_file(session, "go", b"")
+            self.eventually(lambda: self.is_there(session, "did"), 30)
+            self.api.post(f"/v1/executions/{mapper}/cancel")
+            self.ended(mapper)
+            desk.decide(question, scope="session")
+            self.assert_not_run(asking, "changed")
+
+    def test_what_is_larger_than_can_be_looked_at_cannot_be_approved(self):
+        session = self.prepared()
+        self.execute("truncate -s 600M good.sh", session)
+        self.assert_not_run(self.command(session, self.RUN), "good.sh")
+
+    def test_nothing_starts_beside_programs_that_could_exchange_its_files(self):
+        session = self.prepared()
+        self.put_file(session, "good.sh", GOOD)
+        self.execute("(while :; do sleep 0.1; done) > /dev/null 2>&1 &", session)
+        with Desk(self.api) as desk:
+            asking = self.command(session, self.RUN)
+            question = desk.until("approval.requested", session_id=session)
+            shown = self.api.expect(200, "GET", f"/v1/approvals/{question['approval_id']}")
+            self.assertIn("alone", dict(shown["conditions"]))
+            desk.decide(question)
+            self.assert_not_run(asking, "other programs")
+
+    def init_of(self, session):
+        """The host's number of the first process of the session's sandbox."""
+        self.start_command(session, "sleep 7654321")
+
+        def sleeping():
+            return [pid for pid in os.listdir("/proc") if pid.isdigit() and self.words_of(pid) == [b"sleep", b"7654321"]]
+
+        space = os.readlink(f"/proc/{self.eventually(sleeping)[0]}/ns/pid")
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+                    numbers = next(line for line in status if line.startswith("NSpid:")).split()
+                if numbers[-1] == "1" and os.readlink(f"/proc/{pid}/ns/pid") == space:
+                    return int(pid)
+        return self.fail("the sandbox has no init")
+
+    @staticmethod
+    def words_of(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().split(b"\0")[:-1]
+        return []
+
+    def test_another_sandbox_in_the_place_of_a_lost_one_is_looked_at(self):
+        session = self.prepared()
+        self.put_file(session, "good.sh", GOOD)
+        with Desk(self.api) as desk:
+            asking = self.command(session, self.RUN)
+            question = desk.until("approval.requested", session_id=session)
+            os.kill(self.init_of(session), signal.SIGKILL)
+            # The first may find out that the sandbox is lost.
+            self.eventually(lambda: self.execute("echo echo EVIL > good.sh", session)["success"])
+            desk.decide(question)
+            self.assert_not_run(asking, "changed")
+
+    SLOW = b"touch up\nsleep 2\nrm -f up\n. ./late.sh\n"
+
+    def approved_slow_run(self, session, meanwhile):
+        """What it wrote, with something done to the session while it runs."""
+        self.put_file(session, "good.sh", self.SLOW)
+        self.put_file(session, "late.sh", GOOD)
+        with Desk(self.api) as desk:
+            asking = self.command(session, self.RUN)
+            desk.decide(desk.until("approval.requested", session_id=session))
+            self.eventually(lambda: self.is_there(session, "up") or asking.answers, 30)
+            meanwhile()
+            return asking.answer().json["stdout"]
+
+    def test_the_file_api_waits_for_what_was_approved(self):
+        session = self.prepared()
+
+        def write():
+            answer = self.api.request("PUT", f"/v1/sessions/{session}/files/content", body=b"echo EVIL\n",
+                                      query={"path": "late.sh"})
+            self.assertIn(answer.status, (200, 409), answer.body)
+
+        self.assertEqual(self.approved_slow_run(session, write), "GOOD\n")
+
+    def test_other_commands_wait_for_what_was_approved(self):
+        session = self.prepared()
+
+        def write():
+            self.execute("echo echo EVIL > late.sh", session)
+
+        self.assertEqual(self.approved_slow_run(session, write), "GOOD\n")
+        self.assertEqual(self.get_file(session, "late.sh"), b"echo EVIL\n")
+
+    def test_a_name_that_nobody_had_is_taken_by_nobody_meanwhile(self):
+        session = self.prepared()
+        code = ("import shutil, time\nshutil.rmtree('/workspace/tree')\nopen('up', 'w').close()\ntime.sleep(2)\n"
+                "try:\n    import colorsys; print(colorsys.__file__[:5])\nexcept Exception: print('EVIL')")
+        with Desk(self.api) as desk:
+            asking = self.ask(session, code)
+            desk.decide(desk.until("approval.requested", session_id=session))
+            self.eventually(lambda: self.is_there(session, "up") or asking.answers, 30)
+            self.api.request("PUT", f"/v1/sessions/{session}/files/content", body=b"raise Exception()\n",
+                             query={"path": "colorsys.py"})
+            self.assertEqual(asking.answer().json["stdout"], "/usr/\n")
+
+    def test_compiled_files_count_as_what_they_are_of(self):
+        session = self.prepared()
+        self.put_file(session, "job.py", b"pass\n")
+        self.put_file(session, "__pycache__/job.cpython-311.pyc", b"one")
+        with Desk(self.api) as desk:
+            asking = self.ask(session, "import shutil, job\nshutil.rmtree('/workspace/tree')\nprint('ran')")
+            question = desk.until("approval.requested", session_id=session)
+            self.put_file(session, "__pycache__/job.cpython-311.pyc", b"two")
+            desk.decide(question)
+            self.assert_not_run(asking, "changed")
+
+    def test_what_a_tool_reads_unnamed_is_shown_and_approved_once(self):
+        for command, path in (("make; rm -rf nothing", "Makefile"), ("npm test; rm -rf nothing", "package.json"),
+                              ("python3 -m pytest; rm -rf nothing", "conftest.py"),
+                              ("cd sub && docker build . ; rm -rf nothing", "sub/Dockerfile")):
+            session = self.prepared()
+            self.put_file(session, path, b"all:\n\techo GOOD\n")
+            with self.subTest(command), Desk(self.api) as desk:
+                asking = self.command(session, command)
+                question = desk.until("approval.requested", session_id=session)
+                shown = self.api.expect(200, "GET", f"/v1/approvals/{question['approval_id']}")
+                self.assertIn(path, dict(shown["conditions"]).get("files it names", ""))
+                self.assertEqual(shown["scopes"], ["once"])
+                for scope in ("session", "content"):
+                    self.assertEqual(desk.decide(question, scope=scope)["status"], 400)
+                self.put_file(session, path, b"all:\n\techo EVIL\n")
+                desk.decide(question)
+                self.assert_not_run(asking, "changed")
+
+
+class LeaseTest(ApprovalTest):
+    """A lease that a program has on a file is no failure of the daemon's."""
+
+    def test_a_leased_file_is_a_conflict(self):
+        session = self.prepared()
+        self.put_file(session, "good.sh", GOOD)
+        WhatRunsTest.beside(self, session, LEASED)
+        base = f"/v1/sessions/{session}/files"
+        quick = {"patience": 20}  # less than the kernel gives whoever has the lease
+        for method, path, more in (("GET", "/content", {"query": {"path": "good.sh"}}),
+                                   ("GET", "/lines", {"query": {"path": "good.sh"}}),
+                                   ("POST", "/copy", {"from": "good.sh", "to": "copy.sh"}),
+                                   ("POST", "/append", {"query": {"path": "good.sh"}, "body": b"more"}),
+                                   ("POST", "/edit", {"path": "good.sh", "edits": [{"replace": "GOOD", "with": "BAD"}]})):
+            answer = self.api.request(method, base + path, **quick, **more)
+            self.assertEqual(answer.status, 409, (path, answer.body))
+            self.assertIn("lease", answer.body.decode())
+        self.api.expect(200, "POST", f"{base}/search", pattern="GOOD", **quick)
+        # What does not open it goes on, and so do commits.
+        self.put_file(session, "other", b"1")
+        self.put_file(session, "good.sh", b"new")
+        self.assertEqual(self.get_file(session, "good.sh"), b"new")
+
+    is_there = WhatRunsTest.is_there
 
 
 class HostileTextTest(ApprovalTest):

@@ -19,6 +19,7 @@ Json TextOrNull(const std::string& text) {
 // For how long it may be approved.
 Json ScopesOf(const confirm::Question& question) {
   Json scopes = {"once"};
+  if (question.once_only) return scopes;
   if (!question.session.empty()) scopes.push_back("session");
   if (!question.content.empty()) scopes.push_back("content");
   return scopes;

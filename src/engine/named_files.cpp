@@ -22,8 +22,9 @@ namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMaxFiles = 1024;
-constexpr std::size_t kMaxWords = 20'000;  // that are looked up, of all files together
+constexpr std::size_t kMaxWords = 40'000;  // that are read and looked up, of all files together
 constexpr std::size_t kMaxWordBytes = 1024;
+constexpr std::size_t kMaxTries = 100'000;             // to find what a word could mean, where its first part is there
 constexpr std::size_t kMaxEntered = 32;                // directories in which words are looked up besides
 constexpr std::size_t kMaxListed = 2'000;              // directories whose names are read
 constexpr std::size_t kMaxNames = 20'000;              // of one directory
@@ -74,7 +75,7 @@ class Search {
       LookUpWords(text, prose);
       prose = Prose::kOther;
     }
-    while (!to_follow_.empty() && !stop_.stop_requested()) {
+    while (!to_follow_.empty() && !Exhausted()) {
       const auto [text, kind] = std::move(to_follow_.front());
       to_follow_.pop_front();
       LookUpWords(text, kind);
@@ -84,8 +85,16 @@ class Search {
   }
 
  private:
+  // Whether nothing more is looked up.
+  bool Exhausted() {
+    const bool exhausted = words_.size() + read_commands_.size() + read_others_.size() >= kMaxWords ||
+                           tries_ >= kMaxTries || stop_.stop_requested();
+    if (exhausted) found_.all = false;
+    return exhausted;
+  }
+
   void LookUpWords(std::string_view text, Prose prose) {
-    for (std::size_t at = 0; at < text.size();) {
+    for (std::size_t at = 0; at < text.size() && !Exhausted();) {
       const std::size_t begin = at;
       while (at < text.size() && IsPathByte(text[at])) ++at;
       if (at > begin) LookUpWord(text.substr(begin, at - begin), prose);
@@ -96,12 +105,7 @@ class Search {
 
   void LookUpWord(std::string_view word, Prose prose) {
     auto& read = prose == Prose::kCommands ? read_commands_ : read_others_;
-    if (read.contains(word)) return;
-    if (read.size() >= kMaxWords) {
-      found_.all = false;
-      return;
-    }
-    read.emplace(word);
+    if (!read.emplace(word).second) return;
     const ImplicitInputs* tool = ImplicitInputsOf(word);
     if (tool != nullptr && (!tool->is_a_word || prose == Prose::kCommands) &&
         found_.tools.emplace(tool->program).second)
@@ -112,7 +116,7 @@ class Search {
   // Names with blanks and other signs in them stand in quotes.
   void LookUpQuoted(std::string_view text) {
     std::size_t open = std::string_view::npos;
-    for (std::size_t at = 0; at < text.size(); ++at) {
+    for (std::size_t at = 0; at < text.size() && !Exhausted(); ++at) {
       if (text[at] != '"' && text[at] != '\'' && text[at] != '`') continue;
       if (open != std::string_view::npos && at - open <= kMaxWordBytes)
         LookUp(WithoutRoot(text.substr(open + 1, at - open - 1)));
@@ -122,14 +126,10 @@ class Search {
 
   void LookUp(std::string_view word) {
     if (word.empty() || word.size() > kMaxWordBytes || word.starts_with('/')) return;
-    if (words_.contains(word)) return;
-    if (words_.size() >= kMaxWords || stop_.stop_requested()) {
-      found_.all = false;
-      return;
-    }
-    words_.emplace(word);
+    if (Exhausted() || !words_.emplace(word).second) return;
     TakeWord("", word);
-    for (std::size_t at = 0; at < entered_.size(); ++at) TakeWord(entered_[at], word);
+    // There may be more of them each time.
+    for (std::size_t at = 0; at < entered_.size(); ++at) TakeWord(std::string(entered_[at]), word);
   }
 
   // A directory that is named may be where the program goes first.
@@ -141,10 +141,31 @@ class Search {
     }
     entered_.push_back(directory);
     const std::set<std::string, std::less<>> known = words_;
-    for (const std::string& word : known) TakeWord(directory, word);
+    for (const std::string& word : known) {
+      if (Exhausted()) return;
+      TakeWord(directory, word);
+    }
+  }
+
+  // Whether a name there begins as the word does; a word that begins with a dot may be anything.
+  bool MayHold(const std::string& directory, std::string_view word) {
+    const std::string_view first = word.substr(0, word.find_first_of("./"));
+    if (first.empty()) return true;
+    const std::vector<std::string>* names = NamesOf(directory);
+    if (names == nullptr) return false;
+    const auto at = std::ranges::lower_bound(*names, first);
+    return at != names->end() && at->starts_with(first);
   }
 
   void TakeWord(const std::string& directory, std::string_view word) {
+    if (MayHold(directory, word)) TakeInDirectory(directory, word);
+    // `require("package")`
+    if (!Lists(directory, "node_modules")) return;
+    const std::string modules = workspace::JoinPath(directory, "node_modules");
+    if (MayHold(modules, word) && TakeNamed(workspace::JoinPath(modules, word))) found_.tools.emplace("node_modules");
+  }
+
+  void TakeInDirectory(const std::string& directory, std::string_view word) {
     TakeNamed(workspace::JoinPath(directory, word));
     if (word.find('.') != std::string_view::npos) {  // `import a.b`
       std::string dotted(word);
@@ -152,11 +173,6 @@ class Search {
       if (dotted.starts_with('/')) dotted.erase(0, dotted.find_first_not_of('/'));
       TakePackages(directory, dotted);
       TakeNamed(workspace::JoinPath(directory, dotted));
-    }
-    // `require("package")`
-    if (Lists(directory, "node_modules")) {
-      const std::string package = workspace::JoinPath(workspace::JoinPath(directory, "node_modules"), word);
-      if (TakeNamed(package)) found_.tools.emplace("node_modules");
     }
   }
 
@@ -170,6 +186,10 @@ class Search {
 
   // The path itself, and what it stands for without its ending. Whether there is anything.
   bool TakeNamed(const std::string& path) {
+    if (++tries_ >= kMaxTries) {
+      found_.all = false;
+      return false;
+    }
     const std::string directory(workspace::ParentOf(path));
     const std::string_view name = workspace::NameOf(path);
     if (name.empty()) return false;
@@ -329,6 +349,7 @@ class Search {
   std::uint64_t bytes_left_;
   const std::stop_token& stop_;
   NamedFilesFound found_;
+  std::size_t tries_ = 0;
   std::set<std::string, std::less<>> words_;
   std::set<std::string, std::less<>> read_commands_;
   std::set<std::string, std::less<>> read_others_;

@@ -107,6 +107,18 @@ TEST_F(NamedFilesTest, FilesThatFilesNameCount) {
   EXPECT_THAT(Of("bash ./a.sh").files, UnorderedElementsAre(Key("a.sh"), Key("sub/b.sh"), Key("sub/../c.py")));
 }
 
+TEST_F(NamedFilesTest, EveryDirectoryThatIsNamedIsLookedInto) {
+  std::string code = "x.sh ";
+  for (int number = 0; number < 30; ++number) {
+    const std::string directory = "a-directory-with-a-long-name-" + std::to_string(number);
+    Put(directory + "/x.sh", "echo");
+    code += "cd " + directory + "; ";
+  }
+  const auto found = Of(code + "cd a-directory-with-a-long-name-1/../a-directory-with-a-long-name-2");
+  EXPECT_EQ(found.files.size(), 31U);
+  EXPECT_TRUE(found.all);
+}
+
 TEST_F(NamedFilesTest, LinksCountWithWhatTheyLeadTo) {
   Put("real.sh", "echo");
   fs::create_symlink("/workspace/real.sh", At("link.sh"));

@@ -2,6 +2,7 @@
 // analysed; what does not parse is never below medium. Time is bounded by the limit of each test: each is some seconds
 // where the analysis is linear, and hours where it is not.
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/budget.hpp"
 #include "policy/risk_policy.hpp"
 #include "policy/syntax_tree.hpp"
 
@@ -305,6 +307,139 @@ TEST(BoundsTest, ManyPiecesOfCodeInCodeAreRead) {
             RiskLevel::kCritical);
   EXPECT_EQ(LevelOf(kPython, "x = '" + Times(kTenThousand, "ls; ") + "'\n" + Times(1000, "exec(x)\n")),
             RiskLevel::kCritical);
+}
+
+// --- one budget for all of it ---
+
+struct Costs {
+  RiskLevel level;
+  std::uint64_t work;
+  std::size_t memory;
+};
+
+Costs CostsOf(const Case& each) {
+  Budget budget(Budget::LimitsFor(each.code.size()));
+  const auto assessment = RiskPolicy().Assess(NameOf(each.language), each.code, budget);
+  return {assessment.value().level, budget.spent(), budget.peak()};
+}
+
+// Work and memory of each, whatever stands in it: the parser's, and what comes after it.
+void ExpectWithinTheBudget(const std::vector<Case>& cases) {
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(NameOf(each.language)) + ": " + each.name);
+    const BudgetLimits limits = Budget::LimitsFor(each.code.size());
+    const Costs costs = CostsOf(each);
+    EXPECT_LE(costs.work, limits.work + limits.work / 4) << "the last look has its own, and one step may be long";
+    EXPECT_LE(costs.memory, limits.memory + limits.memory / 4);
+    EXPECT_GE(costs.level, RiskLevel::kMedium);
+  }
+}
+
+constexpr std::size_t kLongest = SyntaxTree::kMaxBytes;
+
+std::string Filling(std::size_t bytes, std::string_view piece) {
+  return Times(bytes / piece.size(), piece);
+}
+
+std::string Around(std::size_t bytes, std::string_view before, std::string_view middle, std::string_view behind) {
+  const std::size_t count = (bytes - middle.size()) / (before.size() + behind.size());
+  return Times(count, before) + std::string(middle) + Times(count, behind);
+}
+
+TEST(BoundsTest, WhatTheShellNestsIsWithinTheBudget) {
+  for (const std::size_t bytes : {std::size_t{90'000}, kLongest})
+    ExpectWithinTheBudget(
+        {{"substitutions", kShell, Around(bytes, "$(", "rm -rf /", ")")},
+         {"quoted substitutions", kShell, Around(bytes, "\"$(", "rm -rf /", ")\"")},
+         {"evaluated substitutions", kShell, "eval '" + Around(bytes - 7, "$(", "ls", ")") + "'"},
+         {"commands of find", kShell, Filling(bytes, "find . -exec ")},
+         {"actions of find", kShell, "find " + Filling(bytes / 2, "a ") + Filling(bytes / 2 - 8, "-exec ls \\; ")},
+         {"groups", kShell, "echo '" + Filling(bytes / 4, "a") + "' | " + Around(bytes / 2, "{ ", "make", "; }")}});
+}
+
+TEST(BoundsTest, WhatTheShellKeepsIsWithinTheBudget) {
+  const std::string value = "a=" + std::string(4000, 'x') + "\n";
+  const auto copy = [](const std::string& at, const std::string& next) { return "a" + next + "=$a" + at + "\n"; };
+  const auto print = [](const std::string& at, const std::string&) { return "echo $a >f" + at + "\n"; };
+  const auto name = [](const std::string& at, const std::string&) { return "alias b" + at + "=$a\n"; };
+  ExpectWithinTheBudget({{"words", kShell, value + Filling(kLongest - 5000, "$a ")},
+                         {"variables", kShell, "a0=" + std::string(4000, 'x') + "\n" + Numbered(200'000, copy)},
+                         {"files", kShell, value + Numbered(200'000, print)},
+                         {"aliases", kShell, value + Numbered(200'000, name)},
+                         {"a pipe", kShell, value + "{\n" + Filling(kLongest - 5000, "echo $a\n") + "} | sh\n"},
+                         {"braces", kShell, "ls " + Filling(kLongest - 8, "{a,b}") + "\nmake"},
+                         {"declarations", kShell, "export " + Filling(kLongest - 8, "a=b ")},
+                         {"here-documents", kShell, Filling(kLongest / 2, "a <<A;") + Filling(kLongest / 2, ";")}});
+}
+
+TEST(BoundsTest, WhatPythonPutsTogetherIsWithinTheBudget) {
+  const std::string text = "x='" + std::string(4000, 'a') + "'\n";
+  ExpectWithinTheBudget({{"sums", kPython, "import os\nx=" + Filling(kLongest - 20, "\"a\"+") + "'b'"},
+                         {"parts", kPython, text + "exec(f'''" + Filling(kLongest - 5000, "{x}") + "''')\n"},
+                         {"many parts", kPython, text + Filling(kLongest - 5000, "exec(f'{x}{x}{x}{x}')\n")},
+                         {"joined", kPython, text + Filling(kLongest - 5000, "exec(x.join([x,x,x,x]))\n")},
+                         {"letters", kPython, Filling(kLongest - 9, "\u00e9\n") + "\neval(x)"},
+                         {"code in code", kPython, text + Filling(kLongest - 5000, "exec(x+'1')\n")}});
+}
+
+TEST(BoundsTest, WhatJavaScriptPutsTogetherIsWithinTheBudget) {
+  const std::string text = "x='" + std::string(4000, 'a') + "';\n";
+  ExpectWithinTheBudget({{"sums", kJavaScript, "eval(y);x=" + Filling(kLongest - 20, "\"a\"+") + "'b'"},
+                         {"parts", kJavaScript, text + "eval(`" + Filling(kLongest - 5000, "${x}") + "`)\n"},
+                         {"sequences", kJavaScript, Around(kLongest, "(a,", "eval(x)", ")")},
+                         {"code in code", kJavaScript, text + Filling(kLongest - 5000, "eval(x+'1');")}});
+}
+
+// Each piece of code in code would be within a budget of its own.
+TEST(BoundsTest, CodeInCodeTakesFromTheBudgetOfTheWhole) {
+  const std::string hard = Around(1000, "$(", "ls", ")");
+  const std::string pieces = Filling(kLongest - 1100, "eval '" + hard + "'\n");
+  ExpectWithinTheBudget(
+      {{"pieces", kShell, pieces},
+       {"pieces in python", kPython, "import os\n" + Filling(kLongest - 1100, "os.system('''" + hard + "''')\n")}});
+  EXPECT_THAT(Assess(kShell, pieces).findings, HasRule("code.not-analysed"));
+}
+
+TEST(BoundsTest, WhatIsGivenUpBehindTheParserIsStillSearchedForNames) {
+  const std::string sums = "\nx=" + Filling(kLongest - 40, "\"a\"+") + "'b'\n";
+  EXPECT_EQ(LevelOf(kPython, sums + "eval(y)"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kJavaScript, sums + "eval(y)"), RiskLevel::kCritical);
+  EXPECT_EQ(LevelOf(kShell, Around(200'000, "$(", "ls", ")") + "\nrm -rf /"), RiskLevel::kCritical);
+}
+
+TEST(BoundsTest, ACancelledAnalysisHasNoAnswer) {
+  std::stop_source cancel;
+  cancel.request_stop();
+  for (const Case& each : InEveryLanguage("brackets", Filling(kLongest, "("))) {
+    Budget budget(Budget::LimitsFor(each.code.size()), cancel.get_token());
+    EXPECT_FALSE(RiskPolicy().Assess(NameOf(each.language), each.code, budget));
+    EXPECT_LT(budget.spent(), std::uint64_t{32} << 20U) << "it went on";
+  }
+}
+
+TEST(BoundsTest, OrdinaryCodeOfAMegabyteHasHalfOfItsBudgetLeft) {
+  const auto function = [](const std::string& at, const std::string& next) {
+    return "def f" + at + "(a, b=1):\n    return [x.y(a)[0] for x in f" + next + "(b) if not x] or {'k': a * 2}\n\n";
+  };
+  const auto bundle = [](const std::string& at, const std::string& next) {
+    return at + ":(e,t,n)=>{\"use strict\";var r=n(" + next +
+           ");t.default=function(e){return e&&e.a?r(e,{b:[1,2]}):t}},";
+  };
+  const auto script = [](const std::string& at, const std::string&) {
+    return "if test \"$a\" = \"" + at +
+           "\"; then\n  echo \"checking $a... \" >&6\n  a=`echo \"$b\" | sed 's/x/y/'`\nfi\n";
+  };
+  for (const Case& each : {Case{"functions", kPython, Numbered(14'000, function)},
+                           Case{"a bundle", kJavaScript, "(()=>{var e={" + Numbered(10'500, bundle) + "}})();"},
+                           Case{"a script", kShell, Numbered(12'000, script)}}) {
+    SCOPED_TRACE(each.name);
+    ASSERT_GT(each.code.size(), kMegabyte);
+    const BudgetLimits limits = Budget::LimitsFor(each.code.size());
+    const Costs costs = CostsOf(each);
+    EXPECT_LT(costs.work, limits.work / 2);
+    EXPECT_LT(costs.memory, limits.memory * 4 / 5);
+    EXPECT_THAT(Assess(each.language, each.code).findings, ::testing::Not(HasRule("code.not-analysed")));
+  }
 }
 
 TEST(BoundsTest, OneLongWordIsAWord) {

@@ -103,7 +103,13 @@ std::string UnescapedIdentifier(std::string_view identifier) {
 
 std::string_view Spellings::Normal(std::string_view identifier) {
   if (IsAscii(identifier) && identifier.find('\\') == std::string_view::npos) return identifier;
-  return kept_.emplace_back(read_(identifier));
+  budget_.Spend(kWorkOfALookup + WorkOfReading(identifier.size()));
+  auto found = kept_.find(identifier);
+  if (found == kept_.end()) {
+    found = kept_.emplace(identifier, read_(identifier)).first;
+    memory_.Add(sizeof(*found) + 2 * identifier.size());
+  }
+  return found->second;
 }
 
 }  // namespace skerry::policy

@@ -1,9 +1,12 @@
 // Spellings of an identifier that a language reads as the same one.
 #pragma once
 
-#include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+
+#include "policy/budget.hpp"
 
 namespace skerry::policy {
 
@@ -19,7 +22,7 @@ std::string UnescapedIdentifier(std::string_view identifier);
 class Spellings {
  public:
   using Reader = std::string (*)(std::string_view);
-  explicit Spellings(Reader read) : read_(read) {}
+  Spellings(Reader read, Budget& budget) : read_(read), budget_(budget), memory_(budget) {}
   Spellings(const Spellings&) = delete;
   Spellings& operator=(const Spellings&) = delete;
 
@@ -28,7 +31,9 @@ class Spellings {
 
  private:
   Reader read_;
-  std::deque<std::string> kept_;
+  Budget& budget_;
+  HeldMemory memory_;
+  std::map<std::string, std::string, std::less<>> kept_;
 };
 
 }  // namespace skerry::policy

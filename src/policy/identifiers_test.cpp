@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/test_budget.hpp"
+
 namespace skerry::policy {
 namespace {
 
@@ -34,13 +36,13 @@ TEST(IdentifiersTest, EscapesAreReadAsJavaScriptReadsThem) {
 }
 
 TEST(SpellingsTest, AnIdentifierInItsUsualSpellingIsItself) {
-  Spellings spellings(FoldLookalikes);
+  Spellings spellings(FoldLookalikes, NewBudget());
   const std::string_view name = "eval";
   EXPECT_EQ(spellings.Normal(name).data(), name.data());
 }
 
 TEST(SpellingsTest, WhatWasGivenOutStays) {
-  Spellings spellings(FoldLookalikes);
+  Spellings spellings(FoldLookalikes, NewBudget());
   const std::string_view first = spellings.Normal("ᵒs");
   for (int i = 0; i < 1000; ++i) (void)spellings.Normal("ᵉval");
   EXPECT_EQ(first, "os");

@@ -1,5 +1,6 @@
 // The analysis of JavaScript and TypeScript: names are followed to what they mean, then held against the table.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "policy/javascript_rules.hpp"
@@ -14,6 +15,8 @@ namespace skerry::policy {
 namespace javascript {
 namespace {
 
+constexpr std::uint64_t kWorkOfACall = 8 * kWorkOfALookup;  // there are so many that are asked for
+
 class Analysis {
  public:
   Analysis(const SyntaxTree& tree, Report& report)
@@ -21,7 +24,7 @@ class Analysis {
 
   void Run() {
     evaluation_.Run();
-    for (NodeId id = 0; id < tree_.size(); ++id) {
+    for (NodeId id = 0; tree_.Reaches(id); ++id) {
       if (tree_[id].error) ReportError(id);
       ReportNode(id);
     }
@@ -112,8 +115,8 @@ class Analysis {
 
   // What `this` is, and what it is usually kept as, is not sure enough.
   [[nodiscard]] bool IsThis(NodeId object) const {
-    const std::string_view text = tree_.TextOf(object);
-    return text == "this" || text == "self" || text == "that" || text == "_this" || text == "me";
+    constexpr auto kWords = std::to_array<std::string_view>({"this", "self", "that", "_this", "me"});
+    return std::ranges::any_of(kWords, [&](std::string_view word) { return tree_.Is(object, word); });
   }
 
   // globalThis[x]
@@ -163,8 +166,7 @@ class Analysis {
          each = tree_.NextNamedSibling(each))
       if (tree_[each].kind == kImportRequireClause) source = tree_.Child(each, kFieldSource);
     // `import type` is gone before anything runs.
-    const std::string_view statement = tree_.TextOf(id);
-    if (source == kNoNode || statement.starts_with("import type ") || statement.starts_with("export type ")) return;
+    if (source == kNoNode || tree_.BeginsWith(id, "import type ") || tree_.BeginsWith(id, "export type ")) return;
     ReportModule(source, id);
   }
 
@@ -209,13 +211,13 @@ class Analysis {
     const NodeId object = tree_.Child(function, kFieldObject);
     const NodeId property = tree_.Child(function, kFieldProperty);
     if (object == kNoNode || property == kNoNode || tree_.TextOf(property) != "constructor") return;
-    const std::string_view of = tree_.TextOf(object);
-    if (of == "this" || of == "super" || evaluation_.Argument(id, 0) == kNoNode) return;
+    if (tree_.Is(object, "this") || tree_.Is(object, "super") || evaluation_.Argument(id, 0) == kNoNode) return;
     Add(kJavaScriptEval, id);
     NestCode(evaluation_.LastArgument(id), core::Language::kJavaScript);
   }
 
   void ReportCallOf(NameId name, NodeId id) {
+    tree_.budget().Spend(kWorkOfACall);
     if (const Rule* rule = names_.RuleFor(name, When::kCalled)) Add(*rule, id);
     const NodeId first = evaluation_.Argument(id, 0);
     if (names_.Has(name, When::kRunsCode))
@@ -293,14 +295,23 @@ class Analysis {
   NodeId critical_module_ = kNoNode;  // the first text that is the name of a critical one
 };
 
-// As JavaScript; where that fails, as the dialect in which the least of it fails.
-SyntaxTree ParseBest(std::string_view code) {
-  SyntaxTree best = SyntaxTree::Parse(VocabularyOf(Grammar::kJavaScript), code);
-  for (const Grammar grammar : {Grammar::kTypeScript, Grammar::kTsx}) {
-    if (!best.complete() || !best.has_errors()) break;
-    // The third dialect differs by its elements.
-    if (grammar == Grammar::kTsx && !code.contains("</") && !code.contains("/>")) break;
-    SyntaxTree other = SyntaxTree::Parse(VocabularyOf(grammar), code);
+// The dialects that the code may be in; the third differs from the second by its elements.
+std::vector<Grammar> DialectsFor(std::string_view code) {
+  if (!code.contains("</") && !code.contains("/>")) return {Grammar::kJavaScript, Grammar::kTypeScript};
+  return {Grammar::kJavaScript, Grammar::kTypeScript, Grammar::kTsx};
+}
+
+// The first dialect in which nothing fails, or else the one in which the least of it does.
+SyntaxTree ParseBest(std::string_view code, Budget& budget) {
+  const std::vector<Grammar> dialects = DialectsFor(code);
+  for (const Grammar grammar : dialects) {
+    SyntaxTree sound = SyntaxTree::ParseSound(VocabularyOf(grammar), code, budget);
+    if (sound.complete()) return sound;
+  }
+  SyntaxTree best = SyntaxTree::ParseBroken(VocabularyOf(dialects.front()), code, budget);
+  for (const Grammar grammar : std::span(dialects).subspan(1)) {
+    if (!best.complete()) break;
+    SyntaxTree other = SyntaxTree::ParseBroken(VocabularyOf(grammar), code, budget);
     if (other.complete() && other.error_bytes() < best.error_bytes()) best = std::move(other);
   }
   return best;
@@ -323,13 +334,11 @@ std::string WithPlainFirstLine(std::string_view code) {
 
 void AnalyseJavaScript(std::string_view text, Report& report) {
   const std::string code = javascript::WithPlainFirstLine(text);
-  const SyntaxTree tree = javascript::ParseBest(code);
-  if (!tree.complete()) {
-    report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
-    ReportTokens(code, 0, {JavaScriptNames(), "globalThis"}, report);
-    return;
-  }
-  javascript::Analysis(tree, report).Run();
+  const SyntaxTree tree = javascript::ParseBest(code, report.budget());
+  if (tree.complete()) javascript::Analysis(tree, report).Run();
+  if (tree.complete() && !report.budget().IsOver()) return;
+  report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
+  ReportTokens(code, 0, {JavaScriptNames(), "globalThis"}, report);
 }
 
 }  // namespace skerry::policy

@@ -16,7 +16,7 @@ class Scopes {
     result_.is_binding.assign(tree_.size(), false);
     bindings_.AddScope(0, ScopeKind::kModule);
     function_of_ = {0};
-    for (NodeId id = 0; id < tree_.size(); ++id) Visit(id);
+    for (NodeId id = 0; tree_.Reaches(id); ++id) Visit(id);
     return std::move(result_);
   }
 
@@ -36,7 +36,9 @@ class Scopes {
     constexpr int kMaxDepth = 150;
     int depth = 0;
     for (Scope scope = parent; scope != 0; scope = bindings_.Parent(scope))
-      if (++depth > kMaxDepth) return parent;
+      if (++depth > kMaxDepth) break;
+    tree_.budget().Spend(kWorkOfALookup + static_cast<std::uint64_t>(depth) * kWorkOfAStep);
+    if (depth > kMaxDepth) return parent;
     const Scope scope = bindings_.AddScope(parent, ScopeKind::kFunction);
     function_of_.push_back(function ? scope : function_of_[parent]);
     return scope;
@@ -122,6 +124,7 @@ class Scopes {
     if (target == kNoNode) return;
     for (NodeId id = target; id < tree_[target].after;) {
       const Node& node = tree_[id];
+      tree_.budget().Spend(kWorkOfAStep);
       // The default behind a pattern is a value.
       if (id != target && node.field == kFieldRight) {
         id = node.after;

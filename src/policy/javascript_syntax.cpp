@@ -104,7 +104,7 @@ static_assert(kFields.size() == kFieldHandler);
 std::string_view CalledWord(const SyntaxTree& tree, NodeId call) {
   NodeId function = tree.Child(call, kFieldFunction);
   if (function != kNoNode && tree[function].kind == kMemberExpression) function = tree.Child(function, kFieldProperty);
-  return function == kNoNode ? std::string_view() : tree.TextOf(function);
+  return function == kNoNode ? std::string_view() : tree.BeginningOf(function);
 }
 
 // expect.any(Function), and the types in the properties of a component.
@@ -121,7 +121,7 @@ bool OnlyLooks(const SyntaxTree& tree, NodeId arguments) {
 bool IsHandedOn(const SyntaxTree& tree, NodeId id) {
   NodeId at = tree[id].parent;
   constexpr int kMaxSteps = 16;
-  for (int steps = 0; at != kNoNode && steps < kMaxSteps; ++steps, at = tree[at].parent) {
+  for (int steps = 0; at != kNoNode && steps < kMaxSteps; ++steps, at = tree.Parent(at)) {
     switch (tree[at].kind) {
       case kArguments:
         return !OnlyLooks(tree, at);

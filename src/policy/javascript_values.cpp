@@ -9,7 +9,11 @@ namespace {
 
 constexpr int kMaxPasses = 4;
 constexpr std::uint32_t kMaxLiteral = 4096;  // of those that are parts of others
-constexpr std::size_t kMaxListItems = 256;   // of a list of texts that are joined
+constexpr std::size_t kMaxText = 4096;       // of what is put together; what is longer, the pool does not keep
+constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; what more there is becomes holes
+constexpr std::size_t kMemoryOfANode = 32;
+constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
+constexpr std::size_t kMaxListItems = 256;                   // of a list of texts that are joined
 constexpr int kMaxAncestors = 200;
 constexpr int kMaxPatternDepth = 16;
 
@@ -25,10 +29,14 @@ Evaluation::Evaluation(const SyntaxTree& tree, const Names& names)
     : tree_(tree),
       names_(names),
       own_(names.Root("globalThis")),
-      spellings_(UnescapedIdentifier),
-      bindings_(pool_),
-      scoping_(FindScopes(tree, spellings_, bindings_)),
-      values_(tree.size()) {}
+      memory_(tree.budget()),
+      pool_(tree.budget()),
+      spellings_(UnescapedIdentifier, tree.budget()),
+      bindings_(pool_, tree.budget()) {
+  memory_.Add(kMemoryOfANode * tree.size());
+  scoping_ = FindScopes(tree, spellings_, bindings_);
+  values_.resize(tree.size());
+}
 
 void Evaluation::Run() {
   std::vector<NodeId> open;
@@ -41,10 +49,11 @@ void Evaluation::Run() {
         open.pop_back();
       }
     };
-    for (NodeId id = 0; id < tree_.size(); ++id) {
+    for (NodeId id = 0; tree_.Reaches(id); ++id) {
       close(id);
       open.push_back(id);
     }
+    if (tree_.budget().IsOver()) return;
     close(tree_.size());
     if (!news_) return;
   }
@@ -132,6 +141,7 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
   if (scoping_.is_binding[id]) return {};
   const std::string_view name = Normal(tree_.TextOf(id));
   const Bindings::Found found = bindings_.Lookup(scoping_.scope_of[id], name, tree_[id].begin);
+  tree_.budget().Spend(2 * kWorkOfALookup);
   if (!found.may_be_outer) return found.value;
   const NameId own = Own(name);
   if (own != kNoName) return pool_.Either(found.value, NameValue(own));
@@ -143,7 +153,7 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
 // Outside of classes and objects `this` can be what holds all names.
 Value Evaluation::EvaluateThis(NodeId id) const {
   NodeId at = tree_[id].parent;
-  for (int steps = 0; at != kNoNode && steps < kMaxAncestors; ++steps, at = tree_[at].parent) {
+  for (int steps = 0; at != kNoNode && steps < kMaxAncestors; ++steps, at = tree_.Parent(at)) {
     const std::uint8_t kind = tree_[at].kind;
     if (kind == kClassBody || kind == kObject || kind == kMethodDefinition) return {};
     // Thing.prototype.name = function () { … }
@@ -155,6 +165,7 @@ Value Evaluation::EvaluateThis(NodeId id) const {
 Value Evaluation::MemberOf(Value object, std::string_view name) {
   Value result;
   pool_.ForEach(object, [&](Value each) {
+    tree_.budget().Spend(3 * kWorkOfALookup);
     // The methods of texts are functions.
     if (each.kind == Value::Kind::kText || each.kind == Value::Kind::kLiteral)
       result = pool_.Either(result, name == "length" ? Value{} : AFunction());
@@ -225,6 +236,7 @@ Value Evaluation::EvaluateCall(NodeId id) {
 }
 
 Value Evaluation::CallOfName(NodeId id, NameId function) {
+  tree_.budget().Spend(kWorkOfACall);
   const NodeId first = Argument(id, 0);
   const auto text = first == kNoNode ? std::nullopt : TextOf(values_[first]);
   if (function == Own("atob") && text) return pool_.Text(FromBase64(*text));
@@ -266,6 +278,7 @@ Value Evaluation::Joined(NodeId list, std::string_view between) {
     if (++count > kMaxListItems) return {};
     if (count > 1) joined += between;
     joined += TextOf(values_[each]).value_or(kUnknownText);
+    if (joined.size() > kMaxText) return {};
   }
   return pool_.Text(std::move(joined));
 }
@@ -372,7 +385,7 @@ void Evaluation::AssignImport(NodeId id) {
   if (source == kNoNode) return;
   const auto name = TextOf(values_[source]);
   const Value module = name ? ModuleNamed(*name) : Value{};
-  for (NodeId each = id + 1; each < tree_[id].after; ++each) {
+  for (NodeId each = id + 1; each < tree_[id].after && tree_.budget().Spend(kWorkOfAStep); ++each) {
     if (!scoping_.is_binding[each]) continue;
     const NodeId parent = tree_[each].parent;
     if (tree_[parent].kind != kImportSpecifier) {
@@ -394,7 +407,10 @@ Value Evaluation::ModuleNamed(std::string_view name) const {
 }
 
 std::optional<std::string> Evaluation::TextOf(Value value) const {
-  if (value.kind == Value::Kind::kText) return pool_.TextAt(value.id);
+  if (value.kind == Value::Kind::kText) {
+    tree_.budget().Spend(WorkOfCopying(pool_.TextAt(value.id).size()));
+    return pool_.TextAt(value.id);
+  }
   if (value.kind == Value::Kind::kLiteral) {
     const bool is_long = tree_[value.id].end - tree_[value.id].begin > kMaxLiteral;
     return is_long ? kUnknownText : LiteralText(value.id);
@@ -431,6 +447,7 @@ std::string Evaluation::PartText(Value value) const {
 
 std::string Evaluation::LiteralText(NodeId id) const {
   std::string text;
+  std::size_t of_parts = 0;
   for (NodeId each = tree_.FirstChild(id); each != kNoNode; each = tree_.NextSibling(each)) {
     const std::string_view part = tree_.TextOf(each);
     switch (tree_[each].kind) {
@@ -442,7 +459,11 @@ std::string Evaluation::LiteralText(NodeId id) const {
         break;
       case kTemplateSubstitution: {
         const NodeId inner = tree_.FirstNamedChild(each);
-        text += inner == kNoNode ? kUnknownText : PartText(values_[inner]);
+        const bool unknown = inner == kNoNode || of_parts > kMaxOfParts;
+        const std::string inside = unknown ? kUnknownText : PartText(values_[inner]);
+        tree_.budget().Spend(WorkOfCopying(inside.size()));
+        of_parts += inside.size();
+        text += inside;
         break;
       }
       default:

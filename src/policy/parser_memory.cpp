@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kStep = 16;
 constexpr std::size_t kChunk = std::size_t{256} << 10U;
+constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 20U;
 
 // The head of an array of the parser's. It makes one like that, outside of everything else, for each error that it
 // recovers from: the summary of the states that it could go back to. It then searches its tables, which shows neither
@@ -108,7 +109,7 @@ std::size_t CapacityOf(const void* block) {
 
 constinit thread_local ParserMemory* ParserMemory::current_ = nullptr;
 
-ParserMemory::ParserMemory(ParserLimits limits) : limits_(limits), leave_at_(limits.work + limits.work / 4) {
+ParserMemory::ParserMemory(ParserLimits limits) : limits_(std::move(limits)) {
   static std::once_flag once;
   std::call_once(once, [] { ts_set_allocator(AllocateHere, AllocateZeroed, ReallocateHere, FreeHere); });
   current_ = this;
@@ -120,8 +121,14 @@ ParserMemory::~ParserMemory() {
   while (large_ != nullptr) std::free(std::exchange(large_, large_->after));
 }
 
+void ParserMemory::Look() {
+  if (limited_ && (work_ > limits_.work || limits_.cancelled.stop_requested())) Leave();
+  look_at_ = limited_ ? std::min(limits_.work, work_ + kBetweenLooks) : ~std::uint64_t{0};
+}
+
 void ParserMemory::Count(std::size_t bytes) {
   used_ += bytes;
+  peak_ = std::max(peak_, used_);
   if (used_ > limits_.memory && limited_) Leave();
 }
 
@@ -148,6 +155,7 @@ void* ParserMemory::Large(std::size_t bytes) {
 
 void* ParserMemory::Allocate(std::size_t bytes) {
   Spend(bytes == kSummary ? kWorkOfARecovery : bytes);
+  if (bytes == kSummary && limits_.on_error == OnError::kLeave && limited_) Leave();
   const std::size_t size_class = std::max<std::size_t>((bytes + kStep - 1) / kStep, 1);
   if (size_class >= kClasses) return Large(bytes);
   if (size_class == kStackNodeClass && ++stack_nodes_ > kMostStackNodes && limited_) Leave();

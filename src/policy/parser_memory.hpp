@@ -1,14 +1,13 @@
 // What one run of the parser may take, memory, work and depth, and its end: what takes more is left at once. The parser
 // can be asked to stop between two steps only, and some of its steps cost memory and time that grow with the square of
-// the text.
-//
-// Work is counted, never timed: the same text takes the same work on every machine, under every load and sanitizer.
+// the text. Its work is that of budget.hpp.
 #pragma once
 
 #include <array>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 namespace skerry::policy {
@@ -17,12 +16,20 @@ namespace skerry::policy {
 // measured on the worst texts that were found, see docs/design/0005.
 inline constexpr std::uint64_t kWorkOfACharacter = 4;      // read by the lexer, every time it is
 inline constexpr std::uint64_t kWorkOfSteps = 256;         // from one call of the progress function to the next
-inline constexpr std::uint64_t kWorkOfARecovery = 4096;    // from an error: the parser looks at every row of its tables
+inline constexpr std::uint64_t kWorkOfARecovery = 6144;    // from an error: the parser looks at every row of its tables
 inline constexpr std::size_t kScannerBytesPerWork = 1024;  // that a scanner has, and goes through for every token
+
+// What becomes of a text with an error.
+enum class OnError : std::uint8_t {
+  kRecover,
+  kLeave,  // it is of no use: the first error is the end
+};
 
 struct ParserLimits {
   std::size_t memory;  // in bytes, at one time
   std::uint64_t work;
+  OnError on_error = OnError::kRecover;
+  std::stop_token cancelled;
 };
 
 // While it lives, the parser's memory in this thread comes from here; then all of it is gone, so nothing of the parser
@@ -57,8 +64,7 @@ class ParserMemory {
   void SpendOnCharacter() { Spend(kWorkOfACharacter + scanner_bytes_ / kScannerBytesPerWork); }
   void SpendOnSteps() { Spend(kWorkOfSteps + kWorkOfSteps * scanner_bytes_ / kScannerBytesPerWork); }
   [[nodiscard]] std::uint64_t work() const { return work_; }
-  // The parser is to be stopped when it asks. Until it does it may take a quarter more, then it is left.
-  [[nodiscard]] bool IsSpent() const { return work_ > limits_.work; }
+  [[nodiscard]] std::size_t peak() const { return peak_; }  // in bytes
 
  private:
   struct Header;
@@ -67,8 +73,9 @@ class ParserMemory {
   [[noreturn]] void Leave() { std::longjmp(way_out_, 1); }
   void Spend(std::uint64_t work) {
     work_ += work;
-    if (work_ > leave_at_ && limited_) Leave();
+    if (work_ > look_at_) Look();
   }
+  void Look();
   void Count(std::size_t bytes);
   void* Large(std::size_t bytes);
   void* AddBlock(std::size_t bytes);
@@ -77,9 +84,10 @@ class ParserMemory {
   static constinit thread_local ParserMemory* current_;
 
   ParserLimits limits_;
-  std::uint64_t leave_at_;
+  std::uint64_t look_at_ = 0;  // when to look whether to leave
   std::uint64_t work_ = 0;
   std::size_t used_ = 0;
+  std::size_t peak_ = 0;
   std::size_t scanner_bytes_ = 0;
   std::size_t stack_nodes_ = 0;  // blocks of that size
   bool limited_ = true;

@@ -28,6 +28,8 @@ bool IsMode(std::string_view text) {
   return !text.empty() && text.size() <= 3 && text.find_first_not_of("rwaxbt+U") == std::string_view::npos;
 }
 
+constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
+
 class Analysis {
  public:
   Analysis(const SyntaxTree& tree, Report& report)
@@ -35,8 +37,8 @@ class Analysis {
 
   void Run() {
     evaluation_.Run();
-    for (NodeId id = 0; id < tree_.size(); ++id) ReportHandedOn(id);
-    for (NodeId id = 0; id < tree_.size(); ++id) {
+    for (NodeId id = 0; tree_.Reaches(id); ++id) ReportHandedOn(id);
+    for (NodeId id = 0; tree_.Reaches(id); ++id) {
       if (tree_[id].error) ReportError(id);
       ReportNode(id);
     }
@@ -101,7 +103,7 @@ class Analysis {
     if (name == kNoNode || object == kNoNode) return;
     const std::string_view word = evaluation_.Normal(tree_.TextOf(name));
     // The way in which a class asks itself.
-    if (word == "__getattribute__" && tree_.TextOf(object) == "super()") return;
+    if (word == "__getattribute__" && tree_.Is(object, "super()")) return;
     if (const Rule* rule = names_.RuleForWord(word, When::kMember)) Add(*rule, id);
     const bool looks = tree_[id].field == kFieldFunction && (TakesItem(word) || word == "keys");
     if (!looks && IsModuleTable(object)) Add(kPythonReflection, id);
@@ -247,6 +249,7 @@ class Analysis {
   }
 
   void ReportCallOf(NameId name, NodeId id) {
+    tree_.budget().Spend(kWorkOfACall);
     if (const Rule* rule = names_.RuleFor(name, When::kCalled)) Add(*rule, id);
     if (names_.Has(name, When::kRunsCode)) ReportRunsCode(name, id);
     if (names_.Has(name, When::kRunsShell)) NestCode(evaluation_.Argument(id, 0, "cmd"), core::Language::kShell);
@@ -346,9 +349,7 @@ class Analysis {
     if (names_.Has(member, When::kRunsShell)) NestCode(evaluation_.Argument(id, 0, "cmd"), core::Language::kShell);
   }
 
-  [[nodiscard]] bool IsSelf(NodeId object) const {
-    return tree_.TextOf(object) == "self" || tree_.TextOf(object) == "cls";
-  }
+  [[nodiscard]] bool IsSelf(NodeId object) const { return tree_.Is(object, "self") || tree_.Is(object, "cls"); }
 
   // Path.open: the mode comes first. What else is called open has other arguments.
   void ReportOpenMethod(NodeId id) {
@@ -437,13 +438,11 @@ void ReportEncoding(std::string_view code, Report& report) {
 void AnalysePython(std::string_view text, Report& report) {
   const std::string code = python::WithPlainLines(text);
   python::ReportEncoding(code, report);
-  const SyntaxTree tree = SyntaxTree::Parse(python::TheVocabulary(), code);
-  if (!tree.complete()) {
-    report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
-    ReportTokens(code, 0, {PythonNames(), "builtins"}, report);
-    return;
-  }
-  python::Analysis(tree, report).Run();
+  const SyntaxTree tree = SyntaxTree::Parse(python::TheVocabulary(), code, report.budget());
+  if (tree.complete()) python::Analysis(tree, report).Run();
+  if (tree.complete() && !report.budget().IsOver()) return;
+  report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
+  ReportTokens(code, 0, {PythonNames(), "builtins"}, report);
 }
 
 }  // namespace skerry::policy

@@ -17,7 +17,7 @@ class Scopes {
     result_.is_binding.assign(tree_.size(), false);
     opens_.assign(tree_.size(), kNoScope);
     bindings_.AddScope(0, ScopeKind::kModule);
-    for (NodeId id = 0; id < tree_.size(); ++id) Visit(id);
+    for (NodeId id = 0; tree_.Reaches(id); ++id) Visit(id);
     return std::move(result_);
   }
 
@@ -101,7 +101,9 @@ class Scopes {
     constexpr int kMaxDepth = 150;
     int depth = 0;
     for (Scope scope = parent; scope != 0; scope = bindings_.Parent(scope))
-      if (++depth > kMaxDepth) return parent;
+      if (++depth > kMaxDepth) break;
+    tree_.budget().Spend(kWorkOfALookup + static_cast<std::uint64_t>(depth) * kWorkOfAStep);
+    if (depth > kMaxDepth) return parent;
     return bindings_.AddScope(parent, kind);
   }
 
@@ -147,7 +149,8 @@ class Scopes {
 
   // A walrus in a comprehension binds outside of it.
   [[nodiscard]] Scope OutsideComprehensions(Scope scope) const {
-    while (scope < comprehensions_.size() && comprehensions_[scope]) scope = bindings_.Parent(scope);
+    for (; scope < comprehensions_.size() && comprehensions_[scope]; scope = bindings_.Parent(scope))
+      tree_.budget().Spend(kWorkOfAStep);
     return scope;
   }
 
@@ -155,7 +158,7 @@ class Scopes {
   [[nodiscard]] std::uint32_t SureFrom(NodeId id) const {
     NodeId at = tree_[id].parent;
     while (at != kNoNode && (tree_[at].kind == kExpressionStatement || tree_[at].kind == kDecorated))
-      at = tree_[at].parent;
+      at = tree_.Parent(at);
     if (at == kNoNode) return Bindings::kNever;
     const bool in_class =
         tree_[at].kind == kBlock && tree_[at].parent != kNoNode && tree_[tree_[at].parent].kind == kClass;
@@ -167,6 +170,7 @@ class Scopes {
     if (target == kNoNode) return;
     // Patterns hold patterns; everything else in them (members, items) binds no name.
     for (NodeId id = target; id < tree_[target].after;) {
+      tree_.budget().Spend(kWorkOfAStep);
       switch (tree_[id].kind) {
         case kIdentifier:
           result_.is_binding[id] = true;
@@ -209,7 +213,7 @@ class Scopes {
   }
 
   void Delete(NodeId id) {
-    for (NodeId each = id + 1; each < tree_[id].after; ++each)
+    for (NodeId each = id + 1; each < tree_[id].after && tree_.budget().Spend(kWorkOfAStep); ++each)
       if (tree_[each].kind == kIdentifier) bindings_.Undeclare(result_.scope_of[id], NameOf(each));
   }
 

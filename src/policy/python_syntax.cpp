@@ -112,7 +112,7 @@ bool OnlyLooks(const SyntaxTree& tree, NodeId call) {
   NodeId function = tree.Child(call, kFieldFunction);
   // patch.object(os, …), monkeypatch.setattr(os, …)
   if (function != kNoNode && tree[function].kind == kAttribute) function = tree.Child(function, kFieldAttribute);
-  return function != kNoNode && std::ranges::find(kLookers, tree.TextOf(function)) != kLookers.end();
+  return function != kNoNode && std::ranges::find(kLookers, tree.BeginningOf(function)) != kLookers.end();
 }
 
 }  // namespace

@@ -11,7 +11,11 @@ namespace {
 
 constexpr int kMaxPasses = 4;
 constexpr std::uint32_t kMaxLiteral = 4096;  // of those that are parts of others
-constexpr std::size_t kMaxListItems = 256;   // of a list of texts that are joined
+constexpr std::size_t kMaxText = 4096;       // of what is put together; what is longer, the pool does not keep
+constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; what more there is becomes holes
+constexpr std::size_t kMemoryOfANode = 32;
+constexpr std::uint64_t kWorkOfACall = 12 * kWorkOfALookup;  // there are so many that are asked for
+constexpr std::size_t kMaxListItems = 256;                   // of a list of texts that are joined
 
 Value NameValue(NameId id) {
   return id == kNoName ? Value{} : Value{Value::Kind::kName, id};
@@ -29,10 +33,14 @@ NameId ModuleAsMember(const Names& names, std::string_view member) {
 Evaluation::Evaluation(const SyntaxTree& tree, const Names& names)
     : tree_(tree),
       names_(names),
-      spellings_(FoldLookalikes),
-      bindings_(pool_),
-      scoping_(FindScopes(tree, spellings_, bindings_)),
-      values_(tree.size()) {}
+      memory_(tree.budget()),
+      pool_(tree.budget()),
+      spellings_(FoldLookalikes, tree.budget()),
+      bindings_(pool_, tree.budget()) {
+  memory_.Add(kMemoryOfANode * tree.size());
+  scoping_ = FindScopes(tree, spellings_, bindings_);
+  values_.resize(tree.size());
+}
 
 void Evaluation::Run() {
   std::vector<NodeId> open;
@@ -45,10 +53,11 @@ void Evaluation::Run() {
         open.pop_back();
       }
     };
-    for (NodeId id = 0; id < tree_.size(); ++id) {
+    for (NodeId id = 0; tree_.Reaches(id); ++id) {
       close(id);
       open.push_back(id);
     }
+    if (tree_.budget().IsOver()) return;
     close(tree_.size());
     if (!news_) return;
   }
@@ -207,6 +216,7 @@ Value Evaluation::ModuleNamed(std::string_view dotted) const {
 
 Value Evaluation::GlobalName(std::string_view name, Scope scope, std::uint32_t at) {
   const Bindings::Found found = bindings_.Lookup(scope, name, at);
+  tree_.budget().Spend((3 + star_imports_.size()) * kWorkOfALookup);
   Value value = found.value;
   if (!found.may_be_outer) return value.kind == Value::Kind::kUnknown ? Value{} : value;
   for (const NameId module : star_imports_) value = pool_.Either(value, NameValue(names_.Member(module, name)));
@@ -229,6 +239,7 @@ Value Evaluation::Member(Value object, std::string_view name) {
       result = pool_.Either(result, each);
       return;
     }
+    tree_.budget().Spend(2 * kWorkOfALookup);
     if (each.kind == Value::Kind::kForeign) result = pool_.Either(result, NameValue(ModuleAsMember(names_, name)));
     if (each.kind != Value::Kind::kName) return;
     NameId member = names_.Member(each.id, name);
@@ -292,7 +303,7 @@ Value Evaluation::EvaluateConcatenation(NodeId id) {
   std::string whole;
   for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
     whole += TextOf(values_[each]).value_or(std::string(1, kHole));
-    if (whole.size() > tree_.text().size()) return {};
+    if (whole.size() > kMaxText) return {};
   }
   return pool_.Text(std::move(whole));
 }
@@ -309,6 +320,7 @@ Value Evaluation::EvaluateCall(NodeId id) {
 }
 
 Value Evaluation::CallOfName(NodeId id, NameId function) {
+  tree_.budget().Spend(kWorkOfACall);
   const auto is = [&](std::string_view root, std::string_view member) {
     return function == names_.Member(names_.Root(root), member);
   };
@@ -351,6 +363,7 @@ Value Evaluation::CallOfMethod(NodeId id, NodeId function) {
       if (++count > kMaxListItems) return {};
       if (count > 1) joined += *text;
       joined += TextOf(values_[each]).value_or(std::string(1, kHole));
+      if (joined.size() > kMaxText) return {};
     }
     return pool_.Text(std::move(joined));
   }
@@ -358,7 +371,10 @@ Value Evaluation::CallOfMethod(NodeId id, NodeId function) {
 }
 
 std::optional<std::string> Evaluation::TextOf(Value value) const {
-  if (value.kind == Value::Kind::kText) return pool_.TextAt(value.id);
+  if (value.kind == Value::Kind::kText) {
+    tree_.budget().Spend(WorkOfCopying(pool_.TextAt(value.id).size()));
+    return pool_.TextAt(value.id);
+  }
   if (value.kind == Value::Kind::kLiteral) {
     const bool is_long = tree_[value.id].end - tree_[value.id].begin > kMaxLiteral;
     return is_long ? std::string(1, kHole) : LiteralText(value.id);
@@ -395,6 +411,7 @@ std::string Evaluation::PartText(Value value) const {
 
 std::string Evaluation::LiteralText(NodeId id) const {
   std::string text;
+  std::size_t of_parts = 0;
   bool raw = false;
   for (NodeId each = tree_.FirstChild(id); each != kNoNode; each = tree_.NextSibling(each)) {
     const std::string_view part = tree_.TextOf(each);
@@ -403,11 +420,16 @@ std::string Evaluation::LiteralText(NodeId id) const {
         raw = part.find_first_of("rR") != std::string_view::npos;
         break;
       case kStringContent:
+        tree_.budget().Spend(WorkOfReading(part.size()));
         text += raw ? std::string(part) : Unescaped(part);
         break;
       case kInterpolation: {
         const NodeId expression = tree_.Child(each, kFieldExpression);
-        text += expression == kNoNode ? std::string(1, kHole) : PartText(values_[expression]);
+        const bool unknown = expression == kNoNode || of_parts > kMaxOfParts;
+        const std::string inside = unknown ? std::string(1, kHole) : PartText(values_[expression]);
+        tree_.budget().Spend(WorkOfCopying(inside.size()));
+        of_parts += inside.size();
+        text += inside;
         break;
       }
       default:

@@ -82,6 +82,7 @@ class Evaluation {
 
   const SyntaxTree& tree_;
   const Names& names_;
+  HeldMemory memory_;
   ValuePool pool_;
   Spellings spellings_;
   Bindings bindings_;

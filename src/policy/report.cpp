@@ -54,6 +54,7 @@ void Report::Add(const Rule& rule, std::string_view code, std::uint32_t begin, s
 
 void Report::AddText(const Rule& rule, std::uint32_t begin, std::string_view words) {
   const std::uint32_t place = PlaceOf(begin);
+  budget_.Spend(kWorkOfALookup);
   if (counts_[rule.id] >= kMostOfOneRule || !seen_.emplace(rule.id, place).second) return;
   ++counts_[rule.id];
   found_.push_back({rule, place, base::Excerpt(words)});
@@ -61,8 +62,11 @@ void Report::AddText(const Rule& rule, std::uint32_t begin, std::string_view wor
 
 void Report::Nest(core::Language language, std::string_view code, std::uint32_t begin) {
   const bool too_much = nested_bytes_ + code.size() > 4 * text_.size() + kFreeNestedBytes;
-  if (depth_ >= kMostDepth || too_much) return AddText(kNotAnalysed, begin, code);
+  const bool has_budget = budget_.Spend(kWorkOfAPiece + WorkOfReading(code.size()));
+  if (depth_ >= kMostDepth || too_much || !has_budget) return AddText(kNotAnalysed, begin, code);
   nested_bytes_ += code.size();
+  HeldMemory memory(budget_);
+  memory.Add(2 * code.size());  // that of the caller, and what the analysis makes of it
   if (depth_ == 0) outer_place_ = begin;
   ++depth_;
   switch (language) {

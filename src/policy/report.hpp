@@ -12,6 +12,7 @@
 
 #include "core/execution.hpp"
 #include "core/risk.hpp"
+#include "policy/budget.hpp"
 #include "policy/rule.hpp"
 
 namespace skerry::policy {
@@ -24,10 +25,15 @@ struct ExtraNames {
 
 class Report {
  public:
-  // `text` is the whole content, `extras` what its analysis has to know besides the tables; both must outlive this.
-  Report(std::string_view text, const ExtraNames& extras) : text_(text), extras_(extras) {}
+  // `text` is the whole content, `extras` what its analysis has to know besides the tables, `budget` what all of it may
+  // take; all must outlive this.
+  Report(std::string_view text, const ExtraNames& extras, Budget& budget)
+      : text_(text), extras_(extras), budget_(budget) {}
 
   [[nodiscard]] const ExtraNames& extras() const { return extras_; }
+  [[nodiscard]] Budget& budget() { return budget_; }
+  // The code that is being analysed is the whole, and not code in code.
+  [[nodiscard]] bool IsOutermost() const { return depth_ == 0; }
 
   // Something at these bytes of the code that is being analysed. The texts of the rule must stay; of one rule only the
   // first fifty places are kept.
@@ -35,8 +41,8 @@ class Report {
   // The same where the words differ from those that stand there.
   void AddText(const Rule& rule, std::uint32_t begin, std::string_view words);
 
-  // Analyses code that the code being analysed would run, and that stands, or is made, at `begin` of it. What is nested
-  // too deeply, or adds up to too much, is kNotAnalysed.
+  // Analyses code that the code being analysed would run, and that stands, or is made, at `begin` of it, within the
+  // budget of the whole. What is nested too deeply, or adds up to too much, is kNotAnalysed.
   void Nest(core::Language language, std::string_view code, std::uint32_t begin);
 
   // The code drives a browser (S1.4).
@@ -56,6 +62,7 @@ class Report {
 
   std::string_view text_;
   const ExtraNames& extras_;
+  Budget& budget_;
   std::vector<Found> found_;
   std::set<std::pair<std::string_view, std::uint32_t>> seen_;  // rule and place
   std::map<std::string_view, std::size_t> counts_;             // by rule
@@ -71,7 +78,8 @@ void SortByGravity(std::vector<core::Finding>& findings);
 // A module or a name that stands for the automation of a browser.
 bool IsBrowserName(std::string_view name);
 
-// The analysis of each language: reports what it finds in `code`. Time and memory grow no faster than the code.
+// The analysis of each language: reports what it finds in `code`, within the report's budget. What cannot be read to
+// its end within that is kNotAnalysed, and searched for known names by its letters.
 void AnalysePython(std::string_view code, Report& report);
 void AnalyseJavaScript(std::string_view code, Report& report);
 void AnalyseShell(std::string_view code, Report& report);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/test_budget.hpp"
+
 namespace skerry::policy {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr Rule kLight{"test.light", kMedium, "Light."};
 
 TEST(ReportTest, TheGravestComeFirstThenByPlace) {
   const ExtraNames extras;
-  Report report("abcdef", extras);
+  Report report("abcdef", extras, NewBudget());
   report.Add(kLight, "abcdef", 0, 1);
   report.Add(kGrave, "abcdef", 4, 5);
   report.Add(kGrave, "abcdef", 2, 3);
@@ -28,7 +30,7 @@ TEST(ReportTest, TheGravestComeFirstThenByPlace) {
 TEST(ReportTest, ColumnsCountCharacters) {
   const std::string text = "x\nаб🙂eval";
   const ExtraNames extras;
-  Report report(text, extras);
+  Report report(text, extras, NewBudget());
   const auto at = static_cast<std::uint32_t>(text.find("eval"));
   report.Add(kGrave, text, at, at + 4);
   const auto findings = report.Findings();
@@ -40,7 +42,7 @@ TEST(ReportTest, ColumnsCountCharacters) {
 
 TEST(ReportTest, ThePlaceOfARuleCountsOnce) {
   const ExtraNames extras;
-  Report report("ab", extras);
+  Report report("ab", extras, NewBudget());
   report.Add(kGrave, "ab", 0, 1);
   report.Add(kGrave, "ab", 0, 2);
   EXPECT_EQ(report.Findings().size(), 1U);
@@ -49,7 +51,7 @@ TEST(ReportTest, ThePlaceOfARuleCountsOnce) {
 TEST(ReportTest, OfOneRuleFiftyPlacesAreKept) {
   const std::string text(200, 'x');
   const ExtraNames extras;
-  Report report(text, extras);
+  Report report(text, extras, NewBudget());
   for (std::uint32_t at = 0; at < 200; ++at) report.Add(kLight, text, at, at + 1);
   report.Add(kGrave, text, 199, 200);
   EXPECT_EQ(report.Findings().size(), 51U);
@@ -58,7 +60,7 @@ TEST(ReportTest, OfOneRuleFiftyPlacesAreKept) {
 TEST(ReportTest, AFindingInNestedCodeStandsWhereThatCodeStands) {
   const std::string text = "first\nsecond";
   const ExtraNames extras;
-  Report report(text, extras);
+  Report report(text, extras, NewBudget());
   report.Nest(core::Language::kPython, "x = 1\ny = 2\neval(x)", 6);
   const auto findings = report.Findings();
   ASSERT_EQ(findings.size(), 1U);
@@ -76,7 +78,7 @@ TEST(ReportTest, CodeThatIsNestedTooDeeplyIsNotAnalysed) {
     if (code.size() > 100'000) break;
   }
   const ExtraNames extras;
-  Report report(code, extras);
+  Report report(code, extras, NewBudget());
   AnalysePython(code, report);
   bool told = false;
   for (const core::Finding& finding : report.Findings()) told |= finding.rule == "code.not-analysed";
@@ -86,7 +88,7 @@ TEST(ReportTest, CodeThatIsNestedTooDeeplyIsNotAnalysed) {
 TEST(ReportTest, TheTextOfAFindingIsShortAndValid) {
   const std::string text = std::string(500, 'a') + "\xFF";
   const ExtraNames extras;
-  Report report(text, extras);
+  Report report(text, extras, NewBudget());
   report.Add(kGrave, text, 0, 501);
   report.Add(kLight, text, 500, 501);
   const auto findings = report.Findings();

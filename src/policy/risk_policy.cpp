@@ -64,8 +64,15 @@ const Rule kBrowserSensitive{"browser.sensitive", RiskLevel::kHigh,
 const Rule kBrowserAction{"browser.action", RiskLevel::kLow, "An ordinary action of a browser."};
 
 core::RiskAssessment RiskPolicy::Assess(std::string_view type, std::string_view content) const {
-  Report report(content, options_.extras);
+  Budget budget(Budget::LimitsFor(content.size()));
+  return *Assess(type, content, budget);
+}
+
+std::optional<core::RiskAssessment> RiskPolicy::Assess(std::string_view type, std::string_view content,
+                                                       Budget& budget) const {
+  Report report(content, options_.extras, budget);
   Analyse(type, content, report);
+  if (budget.IsCancelled()) return std::nullopt;
   core::RiskAssessment assessment{.findings = report.Findings()};
   ApplyRules(assessment);
   Conclude(assessment, content, report);

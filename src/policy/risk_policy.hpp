@@ -10,6 +10,7 @@
 
 #include "core/execution.hpp"
 #include "core/risk.hpp"
+#include "policy/budget.hpp"
 #include "policy/report.hpp"
 
 namespace skerry::policy {
@@ -44,6 +45,10 @@ class RiskPolicy {
   [[nodiscard]] core::RiskAssessment Assess(core::Language language, std::string_view code) const {
     return Assess(core::NameOf(language), code);
   }
+  // The same, where the caller wants to know what it took, or may cancel it: then there is no answer. The answer
+  // depends on the limits of the budget; others than those of Budget::LimitsFor give another one.
+  [[nodiscard]] std::optional<core::RiskAssessment> Assess(std::string_view type, std::string_view content,
+                                                           Budget& budget) const;
 
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "policy/shell_paths.hpp"
 #include "policy/shell_raw.hpp"
@@ -14,14 +15,27 @@ using Kind = ShellFlow::Kind;
 }  // namespace
 
 void ShellWalk::Run() {
-  if (!tree_.complete()) {
-    report_.Add(kNotAnalysed, code_, 0, static_cast<std::uint32_t>(std::min<std::size_t>(code_.size(), 80)));
-    return ScanRaw(code_, 0);
-  }
   CollectVariables();
   if (tree_.has_errors()) ScanErrors();
   session_.directory.clear();
-  for (NodeId id = 0; id < tree_.size(); ++id) Visit(id);
+  for (NodeId id = 0; tree_.Reaches(id); ++id) Visit(id);
+}
+
+void ShellWalk::ExpandWords(const std::vector<std::string_view>& words, ShellChoice& choice,
+                            std::vector<std::string>& argv) {
+  constexpr std::size_t kMemoryOfAWord = 64;
+  HeldMemory memory(budget_);
+  memory.Add(kMemoryOfAWord * words.size());
+  for (const std::string_view word : words) {
+    if (budget_.IsOver()) return;
+    words_.Expand(word, choice, argv);
+  }
+}
+
+ShellFlow ShellWalk::CurrentInput() const {
+  if (frames_.empty()) return {};
+  budget_.Spend(WorkOfCopying(frames_.back().input.text.size()));
+  return frames_.back().input;
 }
 
 void ShellWalk::Visit(NodeId id) {
@@ -93,10 +107,12 @@ void ShellWalk::VisitRawString(NodeId id) {
 void ShellWalk::Leave(NodeId id) {
   while (!frames_.empty() && frames_.back().end <= id) {
     const ShellKind kind = frames_.back().kind;
+    memory_.Remove(frames_.back().bytes);
     if (kind != ShellKind::kPipeline && kind != ShellKind::kRedirected)
       session_.directory = std::move(frames_.back().directory);
     frames_.pop_back();
     if (kind != ShellKind::kFunction) continue;
+    budget_.Spend(frames_.size() * kWorkOfAStep);
     const auto outer = std::ranges::find(frames_, ShellKind::kFunction, &ShellFrame::kind);
     words_.SetFunction(outer == frames_.end() ? std::string_view() : outer->function);
   }
@@ -110,19 +126,27 @@ void ShellWalk::Enter(NodeId id, ShellFlow input) {
     frame.input = std::move(input);
   }
   frames_.push_back(std::move(frame));
+  Weigh(frames_.back());
+}
+
+void ShellWalk::Weigh(ShellFrame& frame) {
+  const std::size_t bytes = sizeof(frame) + frame.directory.size() + frame.input.text.size() + frame.output.text.size();
+  memory_.Remove(std::exchange(frame.bytes, bytes));
+  memory_.Add(bytes);
 }
 
 void ShellWalk::StartStage() {
   ShellFrame& frame = frames_.back();
   frame.input = std::move(frame.output);
   frame.output = {};
+  Weigh(frame);
 }
 
 void ShellWalk::VisitCommand(NodeId id) {
   const NodeId name = tree_.FirstNamedChild(id);
   const NodeId inner = name == kNoNode ? kNoNode : tree_.FirstNamedChild(name);
   const bool arithmetic = inner != kNoNode && KindOf(tree_, inner) == ShellKind::kArithmetic;
-  if (arithmetic && tree_.TextOf(inner).starts_with("((")) return;
+  if (arithmetic && tree_.BeginsWith(inner, "((")) return;
   const ShellStatement statement = ReadStatement(tree_, id);
   ShellFlow input = InputFrom(statement.redirects);
   if (input.kind == Kind::kNone) input = CurrentInput();
@@ -132,11 +156,13 @@ void ShellWalk::VisitCommand(NodeId id) {
   std::vector<std::string> argv;
   for (choice.which = 0; choice.which < choice.count; ++choice.which) {
     argv.clear();
-    for (const std::string_view word : statement.words) words_.Expand(word, choice, argv);
+    ExpandWords(statement.words, choice, argv);
+    if (budget_.IsOver()) return;
     if (argv.empty()) continue;
     if (IsForkBomb(id, argv[0])) report_.Add(kShellForkBomb, code_, tree_[id].begin, tree_[id].end);
-    judge_.Judge(argv, input, tree_[id].begin, tree_.TextOf(id));
-    if (runners_.contains(argv[0])) judge_.Judge(ShellArgv(argv).subspan(1), input, tree_[id].begin, tree_.TextOf(id));
+    judge_.Judge(argv, input, tree_[id].begin, tree_.BeginningOf(id));
+    if (runners_.contains(argv[0]))
+      judge_.Judge(ShellArgv(argv).subspan(1), input, tree_[id].begin, tree_.BeginningOf(id));
     ShellFlow written = words_.OutputOfCommand(argv, input);
     NoteFiles(statement, argv, input, written);
     NoteRead(argv, input);
@@ -161,11 +187,11 @@ void ShellWalk::VisitFunction(NodeId id) {
 }
 
 void ShellWalk::VisitSubstitution(NodeId id) {
-  const std::string_view text = tree_.TextOf(id);
   // Inside of backticks a backslash hides more backticks.
-  if (text.size() > 1 && text.starts_with('`') && text.contains('\\'))
+  const std::string_view text = tree_.BeginsWith(id, "`") ? tree_.TextOf(id) : std::string_view();
+  if (text.size() > 1 && text.contains('\\'))
     report_.Nest(core::Language::kShell, WithoutBacktickEscapes(text.substr(1, text.size() - 2)), tree_[id].begin);
-  Enter(id, text.starts_with(">(") ? last_output_ : CurrentInput());
+  Enter(id, tree_.BeginsWith(id, ">(") ? last_output_ : CurrentInput());
 }
 
 void ShellWalk::VisitHereDocument(NodeId id) {
@@ -206,9 +232,33 @@ void ShellWalk::VisitAssignment(NodeId id) {
   report_.Nest(core::Language::kShell, value, tree_[id].begin);
 }
 
+namespace {
+
+// False when that was too much.
+bool ReadByTree(std::string_view code, Report& report) {
+  SyntaxTree tree = ParseShell(code, report.budget());
+  if (!tree.complete()) return false;
+  ShellWalk(code, std::move(tree), report).Run();
+  return !report.budget().IsOver();
+}
+
+void ReadByLetters(std::string_view code, Report& report) {
+  constexpr std::size_t kShown = 80;
+  report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(std::min(code.size(), kShown)));
+  Budget& budget = report.budget();
+  // What is left for this is for the whole, which has the letters of the code in it as well.
+  const bool has_budget = !budget.IsOver() || (report.IsOutermost() && budget.OpenReserve());
+  if (has_budget) ShellWalk(code, SyntaxTree(budget), report).ScanAll();
+}
+
+}  // namespace
+
 void AnalyseShell(std::string_view code, Report& report) {
   if (code.find_first_not_of(" \t\r\n") == std::string_view::npos) return;
-  if (!code.contains('\0')) return ShellWalk(code, report).Run();
+  if (!code.contains('\0')) {
+    if (!ReadByTree(code, report)) ReadByLetters(code, report);
+    return;
+  }
   // The shell leaves these out; the parser would stop.
   std::string plain(code);
   std::erase(plain, '\0');

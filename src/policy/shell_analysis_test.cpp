@@ -7,6 +7,7 @@
 
 #include "policy/report.hpp"
 #include "policy/shell_commands.hpp"
+#include "policy/test_budget.hpp"
 
 namespace skerry::policy {
 namespace {
@@ -20,7 +21,7 @@ using testing::IsEmpty;
 const ExtraNames kNoExtras;
 
 std::vector<Finding> FindingsOf(std::string_view code, const ExtraNames& extras = kNoExtras) {
-  Report report(code, extras);
+  Report report(code, extras, NewBudget());
   AnalyseShell(code, report);
   return report.Findings();
 }
@@ -495,7 +496,7 @@ TEST(AnalyseCommandTest, JudgesAListOfWords) {
       {{"echo", "rm -rf /; $(reboot)"}, RiskLevel::kSafe},
   };
   for (const auto& [argv, level] : cases) {
-    Report report("", kNoExtras);
+    Report report("", kNoExtras, NewBudget());
     AnalyseCommand(argv, 0, report);
     EXPECT_EQ(LevelOf(report.Findings()), level) << argv.back().value_or("?");
   }

@@ -11,6 +11,8 @@ namespace skerry::policy {
 namespace {
 
 constexpr int kMostSteps = 32;
+constexpr int kMostDepth = 8;                       // of commands that run commands
+constexpr std::uint64_t kWorkOfAStepOfJudging = 3;  // for each word: the rows of the table, options, paths
 constexpr std::string_view kMarks("\x01\x02\x03", 3);
 
 bool IsUnknownName(std::string_view name) {
@@ -89,15 +91,26 @@ std::vector<std::string> ArgumentsFrom(const ShellFlow& input, std::string_view 
 
 }  // namespace
 
+CommandJudge CommandJudge::Inside(const CommandJudge& outer) {
+  CommandJudge judge(outer.session_, outer.report_, outer.variables_);
+  judge.depth_ = outer.depth_ + 1;
+  return judge;
+}
+
 void CommandJudge::Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t place, std::string_view words) {
   argv_ = argv;
   input_ = input;
   place_ = place;
   words_ = words;
+  report_.budget().Spend(WorkOfCopying(input.text.size()));
+  if (depth_ > kMostDepth) return Add(kNotAnalysed);
   ExpandAlias();
   // Each step judges a command, or takes a wrapper off and leaves the rest to the next one.
   for (int count = 0; !argv_.empty(); ++count) {
     if (count == kMostSteps) return Add(kShellUnknownCommand);
+    // Paths are put together with the directory.
+    const std::uint64_t paths = argv_.size() * session_.directory.size();
+    if (!report_.budget().Spend(kWorkOfAStepOfJudging * WorkOf(argv_) + paths)) break;
     Step();
   }
   if (outer_directory_) session_.directory = *std::exchange(outer_directory_, std::nullopt);
@@ -207,7 +220,7 @@ void CommandJudge::StepXargs(ShellArgv own) {
     for (std::size_t run = 1; run < std::min(kMostRuns, arguments.size()); ++run) {
       Argv other = filled;
       for (std::string& word : other) ReplaceAll(word, *pattern, arguments[run]);
-      CommandJudge(session_, report_, variables_).Judge(other, {}, place_, words_);
+      Inside(*this).Judge(other, {}, place_, words_);
     }
     for (std::string& word : filled) ReplaceAll(word, *pattern, arguments.empty() ? "" : arguments.front());
   } else {
@@ -338,6 +351,8 @@ void CommandJudge::RecordDownload(std::string_view name) {
     return;
   }
   if (directory && !target->starts_with('/')) target = *directory + '/' + *target;
+  constexpr std::size_t kMemoryOfAFile = 160;
+  session_.memory.Add(kMemoryOfAFile + target->size() + session_.directory.size());
   session_.files[PlainPath(*target, session_.directory)] = {ShellFlow::Kind::kNetwork, ""};
 }
 
@@ -349,7 +364,7 @@ void AnalyseCommand(std::span<const std::optional<std::string>> argv, std::uint3
     if (!shown.empty()) shown += ' ';
     if (shown.size() < 200) shown += word.value_or("?").substr(0, 200);
   }
-  ShellSession session;
+  ShellSession session(report.budget());
   CommandJudge(session, report).Judge(words, {}, place, shown);
 }
 

@@ -24,6 +24,8 @@ class CommandJudge {
   // `variables` is what the code that a command runs may see of them; nullptr where there are none.
   CommandJudge(ShellSession& session, Report& report, const ShellVariables* variables = nullptr)
       : session_(session), report_(report), variables_(variables) {}
+  // For a command that another one runs.
+  static CommandJudge Inside(const CommandJudge& outer);
 
   // Findings are reported at `place`, with `words` as their text.
   void Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t place, std::string_view words);
@@ -50,7 +52,12 @@ class CommandJudge {
   static const SpecialCommand* SpecialOf(std::string_view name);
   void JudgeRemove();
   void JudgeFind();
-  void JudgeFindAction(std::size_t at, const std::vector<std::string>& paths);
+  // The gravest path that a find looks at, and whether it is one of the system.
+  struct Found {
+    std::string path;
+    bool system;
+  };
+  void JudgeFindAction(std::size_t at, const Found& found);
   void JudgeDirectory();
   void JudgeEval();
   void JudgeSource();
@@ -85,6 +92,7 @@ class CommandJudge {
   std::optional<std::string> outer_directory_;  // where a wrapper runs the command elsewhere
   std::uint32_t place_ = 0;
   std::string_view words_;
+  int depth_ = 0;  // of commands that run commands
 };
 
 }  // namespace skerry::policy

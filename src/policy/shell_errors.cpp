@@ -11,6 +11,7 @@ namespace {
 using Kind = ShellFlow::Kind;
 
 constexpr int kMostDepth = 6;  // of substitutions
+constexpr std::uint64_t kWorkOfAPlainCommand = 8 * kWorkOfALookup;
 
 }  // namespace
 
@@ -18,12 +19,12 @@ constexpr int kMostDepth = 6;  // of substitutions
 void ShellWalk::ScanErrors() {
   std::uint32_t scanned = 0;
   bool first = true;
-  for (NodeId id = 0; id < tree_.size(); ++id) {
+  for (NodeId id = 0; tree_.Reaches(id); ++id) {
     if (!tree_[id].error || (!first && tree_[id].begin < scanned)) continue;
     if (first) report_.Add(kUnparsed, code_, tree_[id].begin, tree_[id].end);
     first = false;
     NodeId top = id;
-    while (tree_[top].parent != kNoNode && tree_[top].parent != 0) top = tree_[top].parent;
+    while (tree_[top].parent != kNoNode && tree_[top].parent != 0) top = tree_.Parent(top);
     const std::size_t line_begin = code_.rfind('\n', tree_[top].begin);
     const std::size_t begin = line_begin == std::string_view::npos ? 0 : line_begin;
     const std::size_t end =
@@ -36,13 +37,14 @@ void ShellWalk::ScanErrors() {
 void ShellWalk::ScanRaw(std::string_view text, int depth) {
   if (depth > kMostDepth) return report_.AddText(kNotAnalysed, PlaceOf(text), text);
   ShellFlow flow;
-  for (const RawCommand& command : SplitRaw(text)) {
+  budget_.Spend(2 * WorkOfReading(text.size()));
+  ForEachRaw(text, [&](const RawCommand& command) {
     ShellFlow input = command.piped ? std::move(flow) : ShellFlow();
     ShellChoice choice;
     if (!command.here_document.empty()) input = {Kind::kText, std::string(command.here_document)};
     if (!command.here_string.empty()) input = {Kind::kText, words_.ExpandValue(command.here_string, choice)};
     std::vector<std::string> argv;
-    for (const std::string_view word : command.words) words_.Expand(word, choice, argv);
+    ExpandWords(command.words, choice, argv);
     argv.erase(argv.begin(), std::ranges::find_if_not(argv, IsAssignment));
     const std::string_view shown = command.words.empty() ? text : command.words.front();
     if (!argv.empty()) judge_.Judge(argv, input, PlaceOf(shown), argv[0]);
@@ -57,7 +59,8 @@ void ShellWalk::ScanRaw(std::string_view text, int depth) {
     for (const std::string_view word : command.words)
       for (const std::string_view inside : SubstitutionsIn(word)) ScanRaw(inside, depth + 1);
     flow = argv.empty() ? ShellFlow() : OutputOf(argv, input);
-  }
+    return budget_.Spend(kWorkOfAPlainCommand + WorkOf(argv));
+  });
 }
 
 }  // namespace skerry::policy

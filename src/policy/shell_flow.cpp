@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kMostWrappers = 16;
 constexpr std::size_t kMostPrinted = 64U << 10U;
+constexpr std::size_t kMostFormats = std::size_t{1} << 20U;  // that are read for one printf, in bytes
+constexpr std::size_t kLongestFlow = std::size_t{4} << 20U;  // longer ones are not known
 
 using enum ShellFlow::Kind;
 
@@ -127,9 +129,11 @@ ShellFlow Printed(ShellArgv argv) {
   if (at >= argv.size() || argv[at] == "-v") return {};
   const std::string format = DecodeEscapes(argv[at++]);
   std::string text;
+  std::size_t read = 0;
   do {
     if (!PrintOnce(format, argv, at, text)) break;
-    if (text.size() > kMostPrinted + format.size()) return {kUnknown, ""};
+    read += format.size();
+    if (text.size() > kMostPrinted + format.size() || read > kMostFormats + format.size()) return {kUnknown, ""};
   } while (at < argv.size());
   return {kText, text};
 }
@@ -201,7 +205,7 @@ std::string DecodeEscapes(std::string_view text) {
 ShellFlow Concatenated(ShellFlow first, ShellFlow second) {
   if (first.kind == kNone) return second;
   if (second.kind == kNone) return first;
-  if (first.kind == kText && second.kind == kText) {
+  if (first.kind == kText && second.kind == kText && first.text.size() + second.text.size() <= kLongestFlow) {
     first.text += second.text;
     return first;
   }

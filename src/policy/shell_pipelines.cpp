@@ -59,6 +59,7 @@ void ShellWalk::NoteDescriptors(const std::vector<NodeId>& redirects) {
     const std::string_view text = tree_.TextOf(id);
     const std::string number(text.substr(0, text.find_first_not_of("0123456789")));
     ShellFlow input = InputFrom({id});
+    session_.memory.Add(text.size() + input.text.size());
     if (!number.empty() && input.kind != Kind::kNone) session_.descriptors[number] = std::move(input);
   }
 }
@@ -75,10 +76,12 @@ void ShellWalk::NoteRead(const std::vector<std::string>& argv, const ShellFlow& 
   if (first >= argv.size()) return variables_.Assign(is_array ? "MAPFILE" : "REPLY", value);
   std::ranges::replace(value, '\n', is_array ? kShellBreak : ' ');
   // The last one takes the rest.
+  std::string_view rest = value;
   for (std::size_t at = first; at < argv.size(); ++at) {
-    const std::size_t end = at + 1 < argv.size() ? value.find(' ') : std::string::npos;
-    variables_.Assign(argv[at], value.substr(0, end));
-    if (end != std::string::npos) value.erase(0, end + 1);
+    const std::size_t end = at + 1 < argv.size() ? rest.find(' ') : std::string::npos;
+    variables_.Assign(argv[at], std::string(rest.substr(0, end)));
+    if (end != std::string::npos) rest.remove_prefix(end + 1);
+    if (!budget_.Spend(WorkOfCopying(rest.size()))) return;
   }
 }
 
@@ -103,7 +106,9 @@ void ShellWalk::NotePipeline(NodeId id, const std::vector<std::string>& argv, co
     if (frame->has_shell && HasShellTrait(name, ShellTrait::kConnection))
       report_.Add(kShellReverseShell, code_, tree_[id].begin, tree_[id].end);
     frame->has_shell = frame->has_shell || is_shell;
+    budget_.Spend(WorkOfCopying(output.text.size()));
     frame->output = Concatenated(std::move(frame->output), output);
+    Weigh(*frame);
   }
 }
 
@@ -131,18 +136,27 @@ void ShellWalk::NoteFile(std::string_view path, const ShellFlow& content, const 
   const bool has_hole = path.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string_view::npos;
   if (has_hole || path.starts_with('-') || path.starts_with("/dev/")) return;
   std::string plain = PlainPath(path, session_.directory);
-  ShellFlow& file = session_.files[std::move(plain)];
+  constexpr std::size_t kMemoryOfAFile = 160;
+  const std::size_t name = plain.size();
+  const auto [entry, is_new] = session_.files.try_emplace(std::move(plain));
+  if (is_new) session_.memory.Add(kMemoryOfAFile + name);
+  ShellFlow& file = entry->second;
+  budget_.Spend(kWorkOfALookup + WorkOfReading(path.size() + session_.directory.size()) +
+                WorkOfCopying(content.text.size()));
   if (!known) {
     if (file.kind == Kind::kNone) file = {Kind::kFile, "-"};
     return;
   }
   // An earlier content may be what runs; it counts as well.
   const bool keeps = redirect != nullptr && (redirect->appends || file.kind > content.kind);
+  const std::size_t before = file.text.size();
   if (keeps) {
     file = Concatenated(std::move(file), content);
   } else {
     file = content;
   }
+  session_.memory.Add(file.text.size());
+  session_.memory.Remove(before);
 }
 
 bool ShellWalk::RunsBeside(NodeId id, NodeId until) const {
@@ -150,13 +164,13 @@ bool ShellWalk::RunsBeside(NodeId id, NodeId until) const {
     const NodeId next = tree_.NextSibling(id);
     if (KindOf(tree_, id) == ShellKind::kPipeline) return true;
     if (next != kNoNode && KindOf(tree_, next) == ShellKind::kBackground) return true;
-    id = tree_[id].parent;
+    id = tree_.Parent(id);
   }
   return false;
 }
 
 bool ShellWalk::IsForkBomb(NodeId id, std::string_view name) const {
-  const std::string_view text = tree_.TextOf(id);
+  const std::string_view text = tree_.BeginningOf(id);
   if (text.starts_with("$0") || text.starts_with("\"$0\"") || text.starts_with("./$0")) return RunsBeside(id, kNoNode);
   int count = 0;
   for (auto frame = frames_.rbegin(); frame != frames_.rend() && count < kMostFrames; ++frame, ++count)

@@ -68,15 +68,27 @@ bool IsBlank(char c) {
 
 class Splitter {
  public:
-  explicit Splitter(std::string_view text) : text_(text) {}
+  Splitter(std::string_view text, const RawVisitor& visit) : text_(text), visit_(visit) {}
 
-  std::vector<RawCommand> Run() {
-    while (at_ < text_.size()) Step();
+  void Run() {
+    while (at_ < text_.size() && goes_on_) {
+      Step();
+      if (waiting_.empty() || commands_.size() > kMostWaiting) HandOut();
+    }
     EndCommand();
-    return std::move(commands_);
+    HandOut();
   }
 
  private:
+  // Of commands whose here-documents stand behind them.
+  static constexpr std::size_t kMostWaiting = 1000;
+
+  void HandOut() {
+    for (const RawCommand& command : commands_) goes_on_ = goes_on_ && visit_(command);
+    commands_.clear();
+    waiting_.clear();
+  }
+
   [[nodiscard]] char At(std::size_t place) const { return place < text_.size() ? text_[place] : '\0'; }
 
   void Step() {
@@ -117,7 +129,7 @@ class Splitter {
     if (sign == "<<<") {
       current_.here_string = word;
     } else if (sign == "<<") {
-      waiting_.emplace_back(commands_.size(), WithoutQuotes(word));
+      if (waiting_.size() < kMostWaiting) waiting_.emplace_back(commands_.size(), WithoutQuotes(word));
     } else if (!word.empty()) {
       current_.targets.push_back(word);
     }
@@ -148,7 +160,7 @@ class Splitter {
   void EndCommand() {
     const bool has_something = !current_.words.empty() || !current_.targets.empty() || !current_.here_string.empty();
     if (has_something) commands_.push_back(std::move(current_));
-    if (!has_something) std::erase_if(waiting_, [&](const auto& each) { return each.first == commands_.size(); });
+    while (!has_something && !waiting_.empty() && waiting_.back().first == commands_.size()) waiting_.pop_back();
     current_ = RawCommand();
   }
 
@@ -171,6 +183,8 @@ class Splitter {
   }
 
   std::string_view text_;
+  const RawVisitor& visit_;
+  bool goes_on_ = true;
   std::size_t at_ = 0;
   RawCommand current_;
   std::vector<RawCommand> commands_;
@@ -179,8 +193,8 @@ class Splitter {
 
 }  // namespace
 
-std::vector<RawCommand> SplitRaw(std::string_view text) {
-  return Splitter(text).Run();
+void ForEachRaw(std::string_view text, const RawVisitor& visit) {
+  Splitter(text, visit).Run();
 }
 
 std::size_t SkipParentheses(std::string_view text, std::size_t at) {

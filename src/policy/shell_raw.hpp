@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ struct RawCommand {
   std::vector<std::string_view> targets;  // of redirects that write
 };
 
-// In their order. Commands inside of words are not listed.
-std::vector<RawCommand> SplitRaw(std::string_view text);
+// In their order. Commands inside of words are not listed. The visitor says whether to go on.
+using RawVisitor = std::function<bool(const RawCommand& command)>;
+void ForEachRaw(std::string_view text, const RawVisitor& visit);
 
 // The place behind the `)`, `}` or backtick that ends what is opened in front of `at`; the text's size when nothing
 // does.

@@ -6,11 +6,15 @@
 #include <set>
 #include <string>
 
+#include "policy/budget.hpp"
 #include "policy/shell_flow.hpp"
 
 namespace skerry::policy {
 
 struct ShellSession {
+  explicit ShellSession(Budget& budget) : memory(budget) {}
+
+  HeldMemory memory;                       // what is kept here
   std::string directory;                   // the current one; empty when it is not known
   std::map<std::string, ShellFlow> files;  // that were written, by their plain paths
   bool has_unknown_download = false;       // into a file whose name is not known

@@ -70,35 +70,35 @@ void CommandJudge::JudgeFind() {
   };
   // A name or an age narrows down what is found.
   if (std::ranges::any_of(arguments, is_one_of(kFindFilters))) paths.assign(1, std::string(1, kShellHole));
-  if (std::ranges::find(arguments, "-delete") != arguments.end()) {
-    const auto is_system = [&](const std::string& path) { return IsSystemTree(PlainPath(path, session_.directory)); };
-    Add(std::ranges::any_of(paths, is_system) ? kShellRemoveSystem : kShellRemove);
-  }
+  const auto is_system = [&](const std::string& path) { return IsSystemTree(PlainPath(path, session_.directory)); };
+  const auto system = std::ranges::find_if(paths, is_system);
+  const Found found{.path = system == paths.end() ? paths.front() : *system, .system = system != paths.end()};
+  if (std::ranges::find(arguments, "-delete") != arguments.end()) Add(found.system ? kShellRemoveSystem : kShellRemove);
   const ShellArgv whole = argv_;
   JudgeByTable("find");
   for (std::size_t each = 1; each < whole.size(); ++each) {
     if (!ListsWord(kFindActions, whole[each])) continue;
+    if (!report_.budget().Spend(WorkOf(whole.subspan(each)))) return;
     argv_ = whole;
-    JudgeFindAction(each + 1, paths);
+    JudgeFindAction(each + 1, found);
   }
 }
 
-void CommandJudge::JudgeFindAction(std::size_t at, const std::vector<std::string>& paths) {
+void CommandJudge::JudgeFindAction(std::size_t at, const Found& found) {
   Add(kShellCommand);
-  const auto is_system = [&](const std::string& path) { return IsSystemTree(PlainPath(path, session_.directory)); };
-  const auto system = std::ranges::find_if(paths, is_system);
-  const std::string& found = system == paths.end() ? paths.front() : *system;
   Argv command;
   for (; at < argv_.size() && argv_[at] != ";" && argv_[at] != "+"; ++at) {
     std::string word = argv_[at];
     const std::size_t braces = word.find("{}");
-    if (braces != std::string::npos) word.replace(braces, 2, found);
+    if (braces != std::string::npos) word.replace(braces, 2, found.path);
     command.push_back(std::move(word));
   }
   if (command.empty()) return;
   // One by one, everything goes.
-  if (system != paths.end() && ListsWord("rm unlink shred", BaseName(command[0]))) Add(kShellRemoveSystem);
-  CommandJudge(session_, report_, variables_).Judge(command, {}, place_, words_);
+  if (found.system && ListsWord("rm unlink shred", BaseName(command[0]))) Add(kShellRemoveSystem);
+  HeldMemory memory(report_.budget());
+  memory.Add(WorkOf(command) + command.size() * sizeof(std::string));
+  Inside(*this).Judge(command, {}, place_, words_);
 }
 
 void CommandJudge::JudgeDirectory() {
@@ -139,6 +139,8 @@ void CommandJudge::JudgeAlias() {
   for (const std::string& word : argv_.subspan(1)) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) continue;
+    constexpr std::size_t kMemoryOfAnAlias = 128;
+    session_.memory.Add(kMemoryOfAnAlias + word.size());
     session_.aliases[word.substr(0, equals)] = word.substr(equals + 1);
     RunCode(ShellInterpreterOf("sh"), std::string_view(word).substr(equals + 1));
   }

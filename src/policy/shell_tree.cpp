@@ -84,7 +84,7 @@ class WordCollector {
 NodeId LastNamedChild(const SyntaxTree& tree, NodeId id) {
   // The last child ends where its parent does; look from behind.
   NodeId last = tree[id].after - 1;
-  while (last > id && tree[last].parent != id) last = tree[last].parent;
+  while (last > id && tree[last].parent != id) last = tree.Parent(last);
   return last == id ? kNoNode : last;
 }
 
@@ -155,10 +155,10 @@ std::size_t EndOfBody(std::string_view body, std::string_view delimiter) {
 
 }  // namespace
 
-SyntaxTree ParseShell(std::string_view code) {
+SyntaxTree ParseShell(std::string_view code, Budget& budget) {
   static constexpr auto kFields = std::to_array<std::string_view>({"argument"});
   static const Vocabulary kVocabulary(Grammar::kShell, kKinds, kFields);
-  return SyntaxTree::Parse(kVocabulary, code);
+  return SyntaxTree::Parse(kVocabulary, code, budget);
 }
 
 ShellRedirect ReadRedirect(const SyntaxTree& tree, NodeId id) {

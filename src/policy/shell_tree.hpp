@@ -46,7 +46,7 @@ enum class ShellKind : std::uint8_t {
   kExpansion,  // ${…}
   kRawString,
 };
-SyntaxTree ParseShell(std::string_view code);
+SyntaxTree ParseShell(std::string_view code, Budget& budget);
 
 inline ShellKind KindOf(const SyntaxTree& tree, NodeId id) {
   return static_cast<ShellKind>(tree[id].kind);

@@ -11,9 +11,10 @@ namespace {
 using Kind = ShellFlow::Kind;
 
 constexpr int kMostClimbs = 64;
+constexpr std::size_t kMemoryOfAFunction = 256;
 
 // The options of a declaration: -n, -l, -u, -c.
-bool ChangesValues(std::string_view declaration) {
+bool HasChangingOption(std::string_view declaration) {
   const std::size_t dash = declaration.find(" -");
   const std::string_view options = dash == std::string_view::npos ? std::string_view() : declaration.substr(dash + 2);
   return options.substr(0, options.find(' ')).find_first_of("nluc") != std::string_view::npos;
@@ -38,24 +39,32 @@ std::string Joined(ShellArgv words) {
 
 }  // namespace
 
+// Asked for each of its assignments.
+bool ShellWalk::ChangesValues(NodeId declaration) {
+  if (declaration_.first != declaration) declaration_ = {declaration, HasChangingOption(tree_.TextOf(declaration))};
+  return declaration_.second;
+}
+
 void ShellWalk::CollectVariables() {
-  for (NodeId id = 0; id < tree_.size(); ++id) {
+  for (NodeId id = 0; tree_.Reaches(id); ++id) {
     const ShellKind kind = KindOf(tree_, id);
     if (kind == ShellKind::kAssignment) CollectAssignment(id);
     if (kind == ShellKind::kFor) CollectLoop(id);
     if (kind == ShellKind::kCommandName) CollectFromCommand(id);
     if (kind == ShellKind::kExpansion) CollectDefault(id);
     const NodeId function = kind == ShellKind::kFunction ? tree_.FirstNamedChild(id) : kNoNode;
-    if (function != kNoNode) defined_.insert(tree_.TextOf(function));
+    if (function == kNoNode) continue;
+    defined_.insert(tree_.TextOf(function));
+    memory_.Add(kMemoryOfAFunction);
   }
   if (!defined_.empty()) CollectArguments();
 }
 
 void ShellWalk::CollectArguments() {
-  for (NodeId id = 0; id < tree_.size(); ++id)
+  for (NodeId id = 0; tree_.Reaches(id); ++id)
     if (KindOf(tree_, id) == ShellKind::kCommandName && defined_.contains(tree_.TextOf(id))) CollectCall(id);
   NodeId end = 0;
-  for (NodeId id = 0; id < tree_.size(); ++id) {
+  for (NodeId id = 0; tree_.Reaches(id); ++id) {
     const ShellKind kind = KindOf(tree_, id);
     const NodeId function = kind == ShellKind::kFunction ? tree_.FirstNamedChild(id) : kNoNode;
     if (function != kNoNode) words_.SetFunction(tree_.TextOf(function));
@@ -73,8 +82,7 @@ void ShellWalk::CollectCall(NodeId name) {
   ShellChoice choice;
   for (choice.which = 0; choice.which < choice.count; ++choice.which) {
     std::vector<std::string> argv;
-    for (const std::string_view word : ReadStatement(tree_, tree_[name].parent).words)
-      words_.Expand(word, choice, argv);
+    ExpandWords(ReadStatement(tree_, tree_[name].parent).words, choice, argv);
     if (argv.size() > 1)
       variables_.Assign(ShellWords::ArgumentsOf(tree_.TextOf(name)), Joined(ShellArgv(argv).subspan(1)));
   }
@@ -98,8 +106,10 @@ void ShellWalk::CollectAssignment(NodeId id) {
     std::string value;
     if (assignment.array) {
       std::vector<std::string> elements;
-      for (const RawCommand& line : SplitRaw(assignment.value))
-        for (const std::string_view word : line.words) words_.Expand(word, choice, elements);
+      ForEachRaw(assignment.value, [&](const RawCommand& line) {
+        ExpandWords(line.words, choice, elements);
+        return !budget_.IsOver();
+      });
       for (const std::string& element : elements) (value += value.empty() ? "" : "\x05") += element;
     } else {
       value = words_.ExpandValue(assignment.value, choice);
@@ -114,7 +124,7 @@ void ShellWalk::CollectAssignment(NodeId id) {
   }
   // `declare -n` and `-l` make something else of it.
   const NodeId parent = tree_[id].parent;
-  if (parent != kNoNode && KindOf(tree_, parent) == ShellKind::kDeclaration && ChangesValues(tree_.TextOf(parent)))
+  if (parent != kNoNode && KindOf(tree_, parent) == ShellKind::kDeclaration && ChangesValues(parent))
     variables_.Assign(assignment.name, std::string(1, kShellHole));
 }
 
@@ -145,7 +155,7 @@ void ShellWalk::CollectFromCommand(NodeId id) {
   if (!reads && name != "set") return;
   ShellChoice choice;
   std::vector<std::string> argv;
-  for (const std::string_view word : ReadStatement(tree_, tree_[id].parent).words) words_.Expand(word, choice, argv);
+  ExpandWords(ReadStatement(tree_, tree_[id].parent).words, choice, argv);
   if (name == "set") {
     const std::size_t first = ReadArguments(argv, {.value_letters = "o"}).first_operand;
     std::string all = Joined(ShellArgv(argv).subspan(std::min(first, argv.size())));
@@ -168,9 +178,10 @@ void ShellWalk::CollectRunner(NodeId id) {
   const bool runs_others = name == "eval" || ShellWrapperOf(name) != nullptr;
   if (!name.contains('$') && !runs_others) return;
   const std::string_view text = runs_others ? tree_.TextOf(tree_[id].parent) : name;
+  budget_.Spend(4 * WorkOfReading(text.size()));
   if (!text.contains("$@") && !text.contains("$*") && !text.contains("$1") && !text.contains("${@")) return;
   NodeId node = tree_[id].parent;
-  for (int count = 0; node != kNoNode && count < kMostClimbs; ++count, node = tree_[node].parent) {
+  for (int count = 0; node != kNoNode && count < kMostClimbs; ++count, node = tree_.Parent(node)) {
     if (KindOf(tree_, node) != ShellKind::kFunction) continue;
     const NodeId function = tree_.FirstNamedChild(node);
     if (function != kNoNode) runners_.insert(tree_.TextOf(function));

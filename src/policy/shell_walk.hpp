@@ -24,18 +24,26 @@ struct ShellFrame {
   bool has_shell = false;     // a pipeline: a shell reads from it
   std::string directory;      // to go back to
   std::string_view function;  // the name of the function whose body this is
+  std::size_t bytes = 0;      // of memory that this takes
 };
 
 class ShellWalk {
  public:
-  ShellWalk(std::string_view code, Report& report)
+  ShellWalk(std::string_view code, SyntaxTree tree, Report& report)
       : code_(code),
         report_(report),
-        tree_(ParseShell(code)),
-        words_(variables_, 16 * code.size() + (1U << 20U), &session_),
+        budget_(report.budget()),
+        memory_(report.budget()),
+        tree_(std::move(tree)),
+        variables_(report.budget()),
+        session_(report.budget()),
+        words_(variables_, report.budget(), 16 * code.size() + (1U << 20U), &session_),
         judge_(session_, report, &variables_) {}
 
+  // By the tree; only what the parser did not understand by its letters.
   void Run();
+  // All of it by its letters.
+  void ScanAll() { ScanRaw(code_, 0); }
 
  private:
   // shell_analysis.cpp
@@ -64,7 +72,11 @@ class ShellWalk {
   void Leave(NodeId id);
   void Enter(NodeId id, ShellFlow input);
   void StartStage();
-  [[nodiscard]] ShellFlow CurrentInput() const { return frames_.empty() ? ShellFlow() : frames_.back().input; }
+  // Counts the memory that a frame takes now.
+  void Weigh(ShellFrame& frame);
+  [[nodiscard]] ShellFlow CurrentInput() const;
+  // The words of a command, as far as the memory goes.
+  void ExpandWords(const std::vector<std::string_view>& words, ShellChoice& choice, std::vector<std::string>& argv);
 
   // shell_variables.cpp: everything that is assigned anywhere, before the walk
   void CollectVariables();
@@ -73,6 +85,7 @@ class ShellWalk {
   void CollectFromCommand(NodeId id);
   void CollectRunner(NodeId id);
   void CollectDefault(NodeId id);
+  [[nodiscard]] bool ChangesValues(NodeId declaration);
   // What the functions of the script are called with, and what they assign of it.
   void CollectArguments();
   void CollectCall(NodeId name);
@@ -87,16 +100,19 @@ class ShellWalk {
 
   std::string_view code_;
   Report& report_;
+  Budget& budget_;
+  HeldMemory memory_;
   SyntaxTree tree_;
   ShellVariables variables_;
-  ShellWords words_;
   ShellSession session_;
+  ShellWords words_;
   std::set<std::string_view> defined_;  // functions
   std::set<std::string_view> runners_;  // functions that run what they are given
   CommandJudge judge_;
   std::vector<ShellFrame> frames_;
-  ShellFlow last_output_;        // of the last command
-  std::uint32_t raw_place_ = 0;  // of text that was made
+  ShellFlow last_output_;                                   // of the last command
+  std::pair<NodeId, bool> declaration_ = {kNoNode, false};  // the last one, and whether it changes values
+  std::uint32_t raw_place_ = 0;                             // of text that was made
 };
 
 }  // namespace skerry::policy

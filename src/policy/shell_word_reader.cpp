@@ -249,16 +249,19 @@ std::size_t WordReader::ReadDollar(std::string_view word, std::size_t at, Splitt
 
 std::vector<std::string> WordReader::ValuesOf(std::string_view name) const {
   const std::string hole(1, kShellHole);
+  words_.budget_.Spend(3 * kWorkOfALookup);
   if (IsPositional(name)) {
     std::vector<std::string> values = {hole};
     const auto* arguments = variables_.Find(ShellWords::ArgumentsOf(words_.function_));
     if (arguments == nullptr || name == "0") return values;
+    for (const std::string& all : *arguments) words_.budget_.Spend(WorkOfCopying(2 * all.size()));
     for (const std::string& all : *arguments)
       values.push_back(IsDigit(name[0]) ? ElementOf(all, static_cast<std::size_t>(name[0] - '1')) : all);
     return values;
   }
   const auto* assigned = variables_.Find(name);
   std::vector<std::string> values = assigned == nullptr ? std::vector<std::string>() : *assigned;
+  for (const std::string& value : values) words_.budget_.Spend(WorkOfCopying(value.size()));
   if (name == "HOME") values.emplace_back(1, kShellHome);
   if (name == "PWD") values.emplace_back(".");
   if (name == "FUNCNAME" && !words_.function_.empty()) values.push_back(words_.function_);
@@ -285,6 +288,7 @@ void WordReader::ReadOperator(std::string_view name, std::string_view rest, Spli
   std::vector<std::string> values = ValuesOf(name);
   const auto change = [&](auto&& make) {
     for (std::string& value : values) {
+      words_.budget_.Spend(WorkOfReading(value.size()));
       const bool known = value.find_first_of(std::string_view("\x01\x02\x03", 3)) == std::string::npos;
       if (known) value = make(value);
     }
@@ -316,7 +320,10 @@ void WordReader::ReadOperator(std::string_view name, std::string_view rest, Spli
   } else if (rest == "^" || rest == "^^" || rest == "," || rest == ",,") {
     change([&](const std::string& value) { return Cased(value, rest); });
   } else if (sign == '/' || sign == '#' || sign == '%') {
-    change([&](const std::string& value) { return Replaced(value, sign, rest.substr(1)); });
+    change([&](const std::string& value) {
+      words_.budget_.Spend(WorkOfCopying(value.size() * std::min(rest.size(), kMostExpanded) / 4));
+      return Replaced(value, sign, rest.substr(1));
+    });
   } else if (sign != '\0' && sign != '?') {
     values.assign(1, std::string(1, kShellHole));
   }
@@ -360,21 +367,17 @@ void WordReader::AppendOneOf(const std::vector<std::string>& values, Splitting s
 
 void WordReader::AppendValue(std::string_view value, Splitting splitting) {
   expanded_ += value.size();
-  if (expanded_ > kMostExpanded) return void(text_ += kShellHole);
-  for (const char c : value) text_ += splitting == Splitting::kYes && IsSplitter(c) ? kShellBreak : c;
+  choice_.expanded += value.size();
+  words_.budget_.Spend(WorkOfReading(value.size()));
+  if (expanded_ > kMostExpanded || choice_.expanded > kMostExpandedOfAll) return void(text_ += kShellHole);
+  if (splitting == Splitting::kNo) return void(text_ += value);
+  for (const char c : value) text_ += c == ' ' || c == '\t' || c == '\n' || variables_.IsSplitter(c) ? kShellBreak : c;
 }
 
 void WordReader::AppendLiteral(char c) {
   // Bytes that mean something here, and the one that no word can hold.
   if (c == '\0') return;
   text_ += c >= '\x05' && c <= '\x08' ? kShellHole : c;
-}
-
-bool WordReader::IsSplitter(char c) const {
-  const auto* assigned = variables_.Find("IFS");
-  if (c == ' ' || c == '\t' || c == '\n') return true;
-  if (assigned == nullptr) return false;
-  return std::ranges::any_of(*assigned, [&](const std::string& value) { return value.contains(c); });
 }
 
 std::string WithPlainBraces(std::string_view text) {
@@ -413,13 +416,16 @@ std::string RangeOf(std::string_view inside) {
 
 }  // namespace
 
-std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most) {
+std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most, Budget& budget) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // in all
+  std::size_t bytes = text.size();
   if (!text.contains(kOpen)) return {WithPlainBraces(text)};
   std::vector<std::string> open = {std::string(text)};
   std::vector<std::string> done;
   // Takes the first group of the last text apart, until none is left.
   for (std::size_t rounds = 0; !open.empty(); ++rounds) {
-    if (rounds > 4 * most || open.size() + done.size() > most) return {std::string(1, kShellHole)};
+    const bool too_many = rounds > 4 * most || open.size() + done.size() > most || bytes > kMostBytes;
+    if (too_many || !budget.Spend(2 * WorkOfReading(open.back().size()))) return {std::string(1, kShellHole)};
     std::string current = std::move(open.back());
     open.pop_back();
     const std::size_t begin = current.find(kOpen);
@@ -440,6 +446,8 @@ std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most) {
       open.push_back(before + RangeOf(std::string_view(current).substr(begin + 1, places[0] - begin - 1)) + after);
       continue;
     }
+    bytes += places.size() * (before.size() + after.size());
+    if (places.size() > most || bytes > kMostBytes) return {std::string(1, kShellHole)};
     for (std::size_t which = places.size(); which > 0; --which) {
       const std::size_t from = (which == 1 ? begin : places[which - 2]) + 1;
       open.push_back(before + current.substr(from, places[which - 1] - from) + after);

@@ -42,23 +42,22 @@ class WordReader {
   void AppendOneOf(const std::vector<std::string>& values, Splitting splitting);
   void AppendValue(std::string_view value, Splitting splitting);
   void AppendLiteral(char c);
-  [[nodiscard]] bool IsSplitter(char c) const;
-
   ShellWords& words_;
   const ShellVariables& variables_;
   ShellChoice& choice_;
   unsigned left_;  // of the choice, for the variables that come
   unsigned possibilities_ = 1;
   Splitting word_splitting_ = Splitting::kYes;
-  std::size_t expanded_ = 0;  // bytes that came from variables
+  std::size_t expanded_ = 0;                                                // bytes that came from variables
+  static constexpr std::size_t kMostExpandedOfAll = std::size_t{1} << 20U;  // of a command
   std::string text_;
   bool has_quotes_ = false;
 };
 
 // Of the name of a variable that the text begins with; 0 for none.
 std::size_t NameLength(std::string_view text);
-// `a{b,c}` as `ab` and `ac`. What would be more than `most` is a hole.
-std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most);
+// `a{b,c}` as `ab` and `ac`. What would be more than `most`, or very long, is a hole.
+std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most, Budget& budget);
 // Marked braces as themselves.
 std::string WithPlainBraces(std::string_view text);
 

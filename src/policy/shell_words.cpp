@@ -28,16 +28,29 @@ std::vector<std::string> SplitFields(std::string_view text) {
 }  // namespace
 
 void ShellVariables::Assign(std::string_view name, std::string value) {
+  constexpr std::size_t kMemoryOfAName = 128;
+  budget_.Spend(kWorkOfALookup + longest_ + WorkOfCopying(name.size() + kMostValues * value.size()));
   if (value.size() > kLongestValue) value.assign(1, kShellHole);
   auto found = values_.find(name);
-  if (found == values_.end()) found = values_.emplace(std::string(name), std::vector<std::string>()).first;
+  if (found == values_.end()) {
+    found = values_.emplace(std::string(name), std::vector<std::string>()).first;
+    memory_.Add(kMemoryOfAName + name.size());
+    longest_ = std::max(longest_, values_.bucket_size(values_.bucket(found->first)));
+  }
   std::vector<std::string>& values = found->second;
   if (std::ranges::find(values, value) != values.end()) return;
   if (values.size() < kMostValues) {
-    values.push_back(std::move(value));
+    Keep(name, values, std::move(value));
   } else if (values.size() == kMostValues) {
-    values.emplace_back(1, kShellHole);
+    Keep(name, values, std::string(1, kShellHole));
   }
+}
+
+void ShellVariables::Keep(std::string_view name, std::vector<std::string>& values, std::string value) {
+  if (name == "IFS")
+    for (const char c : value) splitters_.set(static_cast<unsigned char>(c));
+  memory_.Add(sizeof(value) + value.size());
+  values.push_back(std::move(value));
 }
 
 void ShellVariables::Append(std::string_view name, std::string_view value) {
@@ -45,10 +58,13 @@ void ShellVariables::Append(std::string_view name, std::string_view value) {
   if (before == nullptr) return Assign(name, std::string(value));
   // As many ways as there is room for; then only the longest, to which every part is added.
   const std::vector<std::string> bases = *before;
+  budget_.Spend(WorkOfCopying(kMostValues * (kLongestValue + value.size())));
   const std::size_t from = 2 * bases.size() <= kMostValues ? 0 : std::min(bases.size(), kMostValues) - 1;
   for (std::size_t at = from; at < std::min(bases.size(), kMostValues); ++at) {
     std::string longer = bases[at] + std::string(value);
     if (longer.size() <= kLongestValue && bases.size() >= kMostValues) {
+      for (const char c : name == "IFS" ? longer : std::string()) splitters_.set(static_cast<unsigned char>(c));
+      memory_.Add(value.size());
       values_.find(name)->second[kMostValues - 1] = longer;
       longer.assign(1, kShellHole);
     }
@@ -57,6 +73,7 @@ void ShellVariables::Append(std::string_view name, std::string_view value) {
 }
 
 const std::vector<std::string>* ShellVariables::Find(std::string_view name) const {
+  budget_.Spend(kWorkOfALookup + longest_ + WorkOfCopying(name.size()));
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
 }
@@ -65,10 +82,12 @@ std::string ShellVariables::AssignmentsFor(std::string_view code) const {
   constexpr std::size_t kLongest = 4096;
   std::set<std::string_view> names;
   std::string assignments;
+  budget_.Spend(WorkOfReading(code.size()));
   for (std::size_t at = code.find('$'); at != std::string_view::npos; at = code.find('$', at + 1)) {
     std::string_view name = code.substr(at + 1);
     name.remove_prefix(std::min(name.find_first_not_of("{!#"), name.size()));
     name = name.substr(0, NameLength(name));
+    budget_.Spend(2 * kWorkOfALookup);
     const std::vector<std::string>* values = Find(name);
     if (values == nullptr || name.starts_with('@') || !names.insert(name).second) continue;
     for (const std::string& value : *values)
@@ -86,8 +105,15 @@ std::string InQuotes(std::string_view text) {
   return quoted + '\'';
 }
 
+std::uint64_t WorkOf(ShellArgv argv) {
+  constexpr std::uint64_t kWorkOfAWord = 8;
+  std::uint64_t work = kWorkOfAWord;
+  for (const std::string& word : argv) work += kWorkOfAWord + word.size() / 2;
+  return work;
+}
+
 bool ShellWords::Spend(std::size_t bytes) {
-  if (bytes > work_) {
+  if (!budget_.Spend(kWorkOfALookup + 2 * WorkOfReading(bytes)) || bytes > work_) {
     work_ = 0;
     return false;
   }
@@ -96,6 +122,7 @@ bool ShellWords::Spend(std::size_t bytes) {
 }
 
 void ShellWords::Expand(std::string_view word, ShellChoice& choice, std::vector<std::string>& fields) {
+  budget_.Spend(WorkOfReading(word.size()));
   if (word.find_first_of(kSpecial) == std::string_view::npos) return void(fields.emplace_back(word));
   if (!Spend(word.size())) return void(fields.emplace_back(1, kShellHole));
   WordReader reader(*this, variables_, choice);
@@ -106,7 +133,7 @@ void ShellWords::Expand(std::string_view word, ShellChoice& choice, std::vector<
     return;
   }
   std::vector<std::string> made;
-  for (const std::string& text : ExpandBraces(reader.text(), kMostFields)) {
+  for (const std::string& text : ExpandBraces(reader.text(), kMostFields, budget_)) {
     std::vector<std::string> parts = SplitFields(text);
     if (parts.empty() && reader.has_quotes()) parts.emplace_back();
     std::ranges::move(parts, std::back_inserter(made));
@@ -115,6 +142,7 @@ void ShellWords::Expand(std::string_view word, ShellChoice& choice, std::vector<
 }
 
 std::string ShellWords::ExpandValue(std::string_view word, ShellChoice& choice) {
+  budget_.Spend(WorkOfReading(word.size()));
   if (word.find_first_of(kSpecial) == std::string_view::npos) return std::string(word);
   if (!Spend(word.size())) return std::string(1, kShellHole);
   WordReader reader(*this, variables_, choice);
@@ -130,6 +158,7 @@ std::string ShellWords::ExpandText(std::string_view text, ShellChoice& choice) {
 }
 
 ShellFlow ShellWords::OutputOfCommand(ShellArgv argv, const ShellFlow& input) const {
+  budget_.Spend(WorkOf(argv) + WorkOfCopying(input.text.size()));
   if (session_ != nullptr)
     if (const auto found = session_->outputs.find(argv[0]); found != session_->outputs.end()) return found->second;
   return OutputOf(argv, input);
@@ -149,7 +178,7 @@ ShellFlow ShellWords::FlowOf(std::string_view code) {
   ShellFlow all;
   ShellFlow last;
   ShellChoice choice;
-  for (const RawCommand& command : SplitRaw(code)) {
+  ForEachRaw(code, [&](const RawCommand& command) {
     std::vector<std::string> argv;
     for (const std::string_view word : command.words) Expand(word, choice, argv);
     const auto first = std::ranges::find_if_not(argv, IsAssignment);
@@ -162,7 +191,8 @@ ShellFlow ShellWords::FlowOf(std::string_view code) {
     // $(<file)
     if (argv.empty() && command.targets.size() == 1)
       last = {ShellFlow::Kind::kFile, ExpandValue(command.targets[0], choice)};
-  }
+    return budget_.Spend(kWorkOfANode);
+  });
   --depth_;
   all = ContentOf(Concatenated(std::move(all), std::move(last)));
   // More than one way to go, or nothing that is understood.

@@ -2,12 +2,14 @@
 // cannot be known is a mark inside the value: kShellHole, kShellNetwork, kShellDecoded, kShellHome.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "policy/budget.hpp"
 #include "policy/shell_flow.hpp"
 #include "policy/shell_paths.hpp"
 #include "policy/shell_session.hpp"
@@ -23,6 +25,8 @@ class ShellVariables {
   static constexpr std::size_t kMostValues = 8;
   static constexpr std::size_t kLongestValue = 4096;  // longer ones are holes
 
+  explicit ShellVariables(Budget& budget) : budget_(budget), memory_(budget) {}
+
   void Assign(std::string_view name, std::string value);
   // To what it can hold.
   void Append(std::string_view name, std::string_view value);
@@ -30,14 +34,25 @@ class ShellVariables {
   [[nodiscard]] std::string AssignmentsFor(std::string_view code) const;
   // nullptr for a variable that is assigned nowhere.
   [[nodiscard]] const std::vector<std::string>* Find(std::string_view name) const;
+  // Fields end at this character, besides blanks: IFS may hold it.
+  [[nodiscard]] bool IsSplitter(char c) const { return splitters_.test(static_cast<unsigned char>(c)); }
 
  private:
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
+  void Keep(std::string_view name, std::vector<std::string>& values, std::string value);
+
+  Budget& budget_;
+  HeldMemory memory_;
   std::unordered_map<std::string, std::vector<std::string>, Hash, std::equal_to<>> values_;
+  std::size_t longest_ = 1;  // of the table's lists: names can be chosen so that one of them holds all
+  std::bitset<256> splitters_;
 };
+
+// To go through the words of a command, as all do that look at one.
+std::uint64_t WorkOf(ShellArgv argv);
 
 // A word that means this text.
 std::string InQuotes(std::string_view text);
@@ -46,14 +61,15 @@ std::string InQuotes(std::string_view text);
 struct ShellChoice {
   unsigned which = 0;
   unsigned count = 1;
+  std::size_t expanded = 0;  // bytes that came from variables, for all words of a command
 };
 
 class ShellWords {
  public:
   // `work` is how many bytes may be looked at; everything beyond is a hole. `session` is what the script did so far;
   // nullptr when that does not matter.
-  ShellWords(const ShellVariables& variables, std::size_t work, const ShellSession* session = nullptr)
-      : variables_(variables), work_(work), session_(session) {}
+  ShellWords(const ShellVariables& variables, Budget& budget, std::size_t work, const ShellSession* session = nullptr)
+      : variables_(variables), budget_(budget), work_(work), session_(session) {}
 
   // The words that come stand in the body of this function; empty for none.
   void SetFunction(std::string_view name) { function_ = name; }
@@ -78,6 +94,7 @@ class ShellWords {
   [[nodiscard]] ShellFlow ContentOf(ShellFlow file) const;
 
   const ShellVariables& variables_;
+  Budget& budget_;
   std::size_t work_;
   const ShellSession* session_;
   std::string function_;

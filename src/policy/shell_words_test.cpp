@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/test_budget.hpp"
+
 namespace skerry::policy {
 namespace {
 
@@ -17,8 +19,9 @@ using Fields = std::vector<std::string>;
 constexpr std::size_t kWork = 1U << 20U;
 const std::string kHole(1, kShellHole);
 
-Fields Expanded(std::string_view word, const ShellVariables& variables = {}, unsigned which = 0) {
-  ShellWords words(variables, kWork);
+Fields Expanded(std::string_view word, const ShellVariables& variables = ShellVariables(NewBudget()),
+                unsigned which = 0) {
+  ShellWords words(variables, NewBudget(), kWork);
   ShellChoice choice{.which = which};
   Fields fields;
   words.Expand(word, choice, fields);
@@ -38,14 +41,14 @@ TEST(ShellWordsTest, DoubleQuotesKeepBackslashesThatEscapeNothing) {
 }
 
 TEST(ShellWordsTest, EmptyQuotesAreAWordAndNothingIsNone) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("x", "");
   EXPECT_THAT(Expanded("''"), ElementsAre(""));
   EXPECT_THAT(Expanded("$x", variables), IsEmpty());
 }
 
 TEST(ShellWordsTest, VariablesSplitUnlessQuoted) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("x", "rm -rf /");
   EXPECT_THAT(Expanded("$x", variables), ElementsAre("rm", "-rf", "/"));
   EXPECT_THAT(Expanded("\"$x\"", variables), ElementsAre("rm -rf /"));
@@ -53,21 +56,21 @@ TEST(ShellWordsTest, VariablesSplitUnlessQuoted) {
 }
 
 TEST(ShellWordsTest, AssignedSeparatorsSplitToo) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("IFS", ",");
   variables.Assign("x", "rm,-rf");
   EXPECT_THAT(Expanded("$x", variables), ElementsAre("rm", "-rf"));
 }
 
 TEST(ShellWordsTest, ArraysAreTheirElements) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("a", "rm\x05-rf\x05/");
   EXPECT_THAT(Expanded("\"${a[@]}\"", variables), ElementsAre("rm", "-rf", "/"));
   EXPECT_THAT(Expanded("${a[1]}", variables), ElementsAre("-rf"));
 }
 
 TEST(ShellWordsTest, PartsOfValuesAreKnown) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("x", "xRMx");
   EXPECT_THAT(Expanded("${x:1:2}", variables), ElementsAre("RM"));
   EXPECT_THAT(Expanded("${x,,}", variables), ElementsAre("xrmx"));
@@ -77,10 +80,10 @@ TEST(ShellWordsTest, PartsOfValuesAreKnown) {
 }
 
 TEST(ShellWordsTest, EveryValueCanBeAskedFor) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("x", "ls");
   variables.Assign("x", "rm");
-  ShellWords words(variables, kWork);
+  ShellWords words(variables, NewBudget(), kWork);
   Fields fields;
   ShellChoice choice;
   for (choice.which = 0; choice.which < choice.count; ++choice.which) words.Expand("$x", choice, fields);
@@ -88,14 +91,14 @@ TEST(ShellWordsTest, EveryValueCanBeAskedFor) {
 }
 
 TEST(ShellWordsTest, MoreValuesThanAreKeptIsUnknown) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   for (int count = 0; count < 20; ++count) variables.Assign("x", std::to_string(count));
   ASSERT_EQ(variables.Find("x")->size(), ShellVariables::kMostValues + 1);
   EXPECT_EQ(variables.Find("x")->back(), kHole);
 }
 
 TEST(ShellWordsTest, TooLongValuesAreUnknown) {
-  ShellVariables variables;
+  ShellVariables variables(NewBudget());
   variables.Assign("x", std::string(ShellVariables::kLongestValue + 1, 'a'));
   EXPECT_THAT(Expanded("$x", variables), ElementsAre(kHole));
 }
@@ -136,8 +139,8 @@ TEST(ShellWordsTest, TooManyBracesAreUnknown) {
 }
 
 TEST(ShellWordsTest, SpentWorkLeavesEverythingUnknown) {
-  const ShellVariables variables;
-  ShellWords words(variables, 3);
+  const ShellVariables variables(NewBudget());
+  ShellWords words(variables, NewBudget(), 3);
   ShellChoice choice;
   Fields fields;
   words.Expand("\"abcdef\"", choice, fields);

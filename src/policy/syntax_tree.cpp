@@ -9,7 +9,6 @@
 #include <tree_sitter/api.h>
 
 #include "base/utf8.hpp"
-#include "policy/parser_memory.hpp"
 
 extern "C" {
 const TSLanguage* tree_sitter_bash();
@@ -26,10 +25,6 @@ constexpr std::uint32_t kChildrenWithFields = 64;
 
 // From here on two threads parse a half each.
 constexpr std::size_t kSplitFrom = std::size_t{64} << 10U;
-
-// Ordinary code takes about 150 bytes of memory for each of its own.
-constexpr std::size_t kFreeMemory = std::size_t{64} << 20U;
-constexpr std::size_t kMemoryPerByte = 600;
 
 const TSLanguage* LanguageOf(Grammar grammar) {
   switch (grammar) {
@@ -53,11 +48,10 @@ std::uint8_t NumberOf(std::span<const std::string_view> names, std::string_view 
   return 0;
 }
 
-// Asked by the parser between two steps.
-bool IsSpent(TSParseState* state) {
-  auto& memory = *static_cast<ParserMemory*>(state->payload);
-  memory.SpendOnSteps();
-  return memory.IsSpent();
+// Asked by the parser between some of its steps, whether to stop.
+bool CountSteps(TSParseState* state) {
+  static_cast<ParserMemory*>(state->payload)->SpendOnSteps();
+  return false;
 }
 
 const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes) {
@@ -94,7 +88,7 @@ Parsed ParseText(Grammar grammar, const std::string_view& text, ParserMemory& me
                       .read = Read,
                       .encoding = TSInputEncodingCustom,
                       .decode = Decode};
-  const TSParseOptions options{.payload = &memory, .progress_callback = IsSpent};
+  const TSParseOptions options{.payload = &memory, .progress_callback = CountSteps};
   TSTree* tree = ts_parser_parse_with_options(parser, nullptr, input, options);
   memory.Open();
   return {parser, tree};
@@ -166,59 +160,94 @@ Vocabulary::Vocabulary(Grammar grammar, std::span<const std::string_view> kinds,
     fields_.push_back(NumberOf(fields, ts_language_field_name_for_id(language, static_cast<TSFieldId>(at))));
 }
 
-SyntaxTree SyntaxTree::ParseWhole(const Vocabulary& vocabulary, std::string_view text) {
-  SyntaxTree result;
-  result.text_ = text;
-  if (text.size() > kMaxBytes) return result;
-  ParserMemory memory({.memory = kFreeMemory + kMemoryPerByte * text.size(), .work = MostWork(text.size())});
+void SyntaxTree::Read(const Vocabulary& vocabulary, std::string_view text, const ParserLimits& limits) {
+  text_ = text;
+  if (text.size() > kMaxBytes) return;
+  ParserMemory memory(limits);
   const auto [parser, tree] = ParseText(vocabulary.grammar_, text, memory);
-  result.work_ = memory.work();
-  if (tree != nullptr) result.Take(tree, vocabulary);
+  work_ = memory.work();
+  peak_ = memory.peak();
+  if (tree != nullptr) {
+    // Both are there for a moment.
+    const std::size_t nodes = sizeof(Node) * ts_node_descendant_count(ts_tree_root_node(tree));
+    peak_ += nodes;
+    if (peak_ <= limits.memory) Take(tree, vocabulary);
+  }
   if (parser != nullptr) ts_parser_delete(parser);
-  return result;
 }
 
-SyntaxTree SyntaxTree::Parse(const Vocabulary& vocabulary, std::string_view text) {
-  const std::size_t half = text.size() > kSplitFrom && text.size() <= kMaxBytes ? PlaceToSplit(text) : 0;
-  std::uint64_t spent = 0;
-  if (half != 0) {
-    auto [first, second] = ParseHalves(vocabulary, text, half);
-    spent = first.work_ + second.work_;
-    // A place inside of a text, a list or a block leaves an error in the first half.
-    const bool sound = first.complete_ && second.complete_ && !first.has_errors_ && !second.has_errors_;
-    if (sound) {
-      first.Append(second, text);
-      first.work_ = spent;
-      return std::move(first);
-    }
-  }
-  SyntaxTree whole = ParseWhole(vocabulary, text);
-  whole.work_ += spent;
+void SyntaxTree::Account() {
+  budget_->NotePeak(peak_);
+  budget_->Spend(work_);
+  memory_.Add(nodes_.size() * sizeof(Node));
+}
+
+SyntaxTree SyntaxTree::ParseWhole(const Vocabulary& vocabulary, std::string_view text, Budget& budget,
+                                  OnError on_error) {
+  SyntaxTree whole(budget);
+  whole.Read(
+      vocabulary, text,
+      {.memory = budget.memory_left(), .work = budget.work_left(), .on_error = on_error, .cancelled = budget.stop()});
+  whole.Account();
   return whole;
 }
 
-// Each half is parsed to its end, with a budget of its own, whatever becomes of the other: what comes out does not
-// depend on which is faster, nor on whether there is a thread to have.
-std::pair<SyntaxTree, SyntaxTree> SyntaxTree::ParseHalves(const Vocabulary& vocabulary, std::string_view text,
-                                                          std::size_t half) {
-  SyntaxTree second;
-  const auto parse_second = [&] { second = ParseWhole(vocabulary, text.substr(half)); };
+SyntaxTree SyntaxTree::ParseSound(const Vocabulary& vocabulary, std::string_view text, Budget& budget) {
+  if (auto halves = ParseHalves(vocabulary, text, budget)) return *std::move(halves);
+  return ParseWhole(vocabulary, text, budget, OnError::kLeave);
+}
+
+SyntaxTree SyntaxTree::ParseBroken(const Vocabulary& vocabulary, std::string_view text, Budget& budget) {
+  return ParseWhole(vocabulary, text, budget, OnError::kRecover);
+}
+
+SyntaxTree SyntaxTree::Parse(const Vocabulary& vocabulary, std::string_view text, Budget& budget) {
+  if (auto halves = ParseHalves(vocabulary, text, budget)) return *std::move(halves);
+  return ParseBroken(vocabulary, text, budget);
+}
+
+// Nothing when there is no place to split, or that is inside of a text, a list or a block, which leaves an error in the
+// first half. Each half is parsed to its end, with a share of its own, whatever becomes of the other: what comes out
+// does not depend on which is faster, nor on whether there is a thread to have.
+std::optional<SyntaxTree> SyntaxTree::ParseHalves(const Vocabulary& vocabulary, std::string_view text, Budget& budget) {
+  const std::size_t half = text.size() > kSplitFrom && text.size() <= kMaxBytes ? PlaceToSplit(text) : 0;
+  if (half == 0) return std::nullopt;
+  const auto share = [&](std::size_t bytes) {
+    const auto of = [&](std::uint64_t all) { return all / text.size() * bytes; };
+    return ParserLimits{.memory = of(budget.memory_left()),
+                        .work = of(budget.work_left()),
+                        .on_error = OnError::kLeave,
+                        .cancelled = budget.stop()};
+  };
+  SyntaxTree first(budget);
+  SyntaxTree second(budget);
+  const auto parse_second = [&, limits = share(text.size() - half)] {
+    second.Read(vocabulary, text.substr(half), limits);
+  };
   std::jthread other;
   try {
     other = std::jthread(parse_second);
   } catch (const std::system_error&) {
     parse_second();
   }
-  SyntaxTree first = ParseWhole(vocabulary, text.substr(0, half));
+  first.Read(vocabulary, text.substr(0, half), share(half));
   if (other.joinable()) other.join();
-  return {std::move(first), std::move(second)};
+  first.peak_ += second.peak_;  // at the same time
+  first.Account();
+  second.Account();
+  const bool sound = first.complete_ && second.complete_ && !first.has_errors_ && !second.has_errors_;
+  if (!sound) return std::nullopt;
+  first.Append(std::move(second), text);
+  return first;
 }
 
 // The other's statements become those of this one's root. `text` is that of both.
-void SyntaxTree::Append(const SyntaxTree& other, std::string_view text) {
+void SyntaxTree::Append(SyntaxTree other, std::string_view text) {
   const NodeId shift = size() - 1;
   const auto offset = static_cast<std::uint32_t>(text_.size());
   text_ = text;
+  work_ += other.work_;
+  memory_.Add(other.nodes_.size() * sizeof(Node));
   nodes_.reserve(nodes_.size() + other.nodes_.size());
   for (NodeId id = 1; id < other.size(); ++id) {
     Node node = other.nodes_[id];

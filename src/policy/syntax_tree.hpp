@@ -2,11 +2,16 @@
 // it needs recursion, and nothing but syntax_tree.cpp knows the parser.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "policy/budget.hpp"
+#include "policy/parser_memory.hpp"
 
 struct TSTree;
 
@@ -44,24 +49,26 @@ struct Node {
   bool error = false;      // the text here could not be parsed, or something is missing here
 };
 
-// Refers to the text it was made of.
+// Refers to the text it was made of, and to the budget: reading it is work.
 //
 // A tree that is not complete has no nodes, and every tree may be asked about nodes that it does not have, kNoNode
 // included: they are of no kind, without text, parent and children.
 class SyntaxTree {
  public:
-  // Never fails. What is longer than kMaxBytes, or takes the parser too much memory or work, is a tree without nodes
-  // that is not complete. The same text always gives the same tree: nothing here depends on time.
-  static SyntaxTree Parse(const Vocabulary& vocabulary, std::string_view text);
+  // Not complete.
+  explicit SyntaxTree(Budget& budget) : budget_(&budget), memory_(budget) {}
+
+  // Never fails. What is longer than kMaxBytes, or takes the parser more memory or work than the budget has, is a tree
+  // without nodes that is not complete. The same text and budget always give the same tree: nothing here depends on
+  // time.
+  static SyntaxTree Parse(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
+  // The two halves of that, for who wants something else in between. A text with an error is not complete here …
+  static SyntaxTree ParseSound(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
+  // … and this is for those that have one.
+  static SyntaxTree ParseBroken(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
   static constexpr std::size_t kMaxBytes = 4U << 20U;
 
-  // What the parser may take for so many bytes, in the units of parser_memory.hpp. Ordinary code takes a tenth.
-  [[nodiscard]] static constexpr std::uint64_t MostWork(std::size_t bytes) {
-    constexpr std::uint64_t kFree = 64U << 20U;
-    constexpr std::uint64_t kForAByte = 768;
-    return kFree + kForAByte * bytes;
-  }
-  // What it took. A long text may be parsed in halves and then once more as a whole.
+  // What the parser took. A long text may be parsed in halves and then once more as a whole.
   [[nodiscard]] std::uint64_t work() const { return work_; }
 
   [[nodiscard]] bool complete() const { return complete_; }
@@ -69,17 +76,42 @@ class SyntaxTree {
   [[nodiscard]] std::size_t error_bytes() const { return error_bytes_; }
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
+  [[nodiscard]] Budget& budget() const { return *budget_; }
+  // Whether a walk goes on to this node: it is there, and the budget is not spent.
+  [[nodiscard]] bool Reaches(NodeId id) const { return id < nodes_.size() && budget_->Spend(kWorkOfANode); }
   [[nodiscard]] const Node& operator[](NodeId id) const { return id < nodes_.size() ? nodes_[id] : kNothing; }
+  // Counted as work by its length: whoever asks will look at it.
   [[nodiscard]] std::string_view TextOf(NodeId id) const {
     const Node& node = (*this)[id];
+    budget_->Spend(WorkOfReading(node.end - node.begin));
     return text_.substr(node.begin, node.end - node.begin);
+  }
+  // Its beginning, for who only shows it: less work.
+  [[nodiscard]] std::string_view BeginningOf(NodeId id) const {
+    constexpr std::uint32_t kMost = 256;
+    const Node& node = (*this)[id];
+    return text_.substr(node.begin, std::min(node.end - node.begin, kMost));
+  }
+  // Whether it is this text, and whether it begins with it: less work.
+  [[nodiscard]] bool Is(NodeId id, std::string_view text) const {
+    const Node& node = (*this)[id];
+    return node.end - node.begin == text.size() && BeginsWith(id, text);
+  }
+  [[nodiscard]] bool BeginsWith(NodeId id, std::string_view text) const {
+    const Node& node = (*this)[id];
+    return text_.substr(node.begin, node.end - node.begin).starts_with(text);
   }
 
   // The first child, and the next one of the same parent; kNoNode when there is none.
   [[nodiscard]] NodeId FirstChild(NodeId id) const { return id + 1 < (*this)[id].after ? id + 1 : kNoNode; }
   [[nodiscard]] NodeId NextSibling(NodeId id) const {
     const Node& node = (*this)[id];
+    budget_->Spend(kWorkOfAStep);
     return node.parent != kNoNode && node.after < (*this)[node.parent].after ? node.after : kNoNode;
+  }
+  [[nodiscard]] NodeId Parent(NodeId id) const {
+    budget_->Spend(kWorkOfAStep);
+    return (*this)[id].parent;
   }
   // The child with this field. Only the first 64 children of a node have their fields.
   [[nodiscard]] NodeId Child(NodeId id, std::uint8_t field) const;
@@ -88,17 +120,23 @@ class SyntaxTree {
   [[nodiscard]] NodeId NextNamedSibling(NodeId id) const;
 
  private:
-  static SyntaxTree ParseWhole(const Vocabulary& vocabulary, std::string_view text);
-  static std::pair<SyntaxTree, SyntaxTree> ParseHalves(const Vocabulary& vocabulary, std::string_view text,
-                                                       std::size_t half);
-  void Append(const SyntaxTree& other, std::string_view text);
+  static SyntaxTree ParseWhole(const Vocabulary& vocabulary, std::string_view text, Budget& budget, OnError on_error);
+  static std::optional<SyntaxTree> ParseHalves(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
+  // Within the limits, which are a share of the budget. Does not touch the budget itself: two threads can do this.
+  void Read(const Vocabulary& vocabulary, std::string_view text, const ParserLimits& limits);
+  // Takes what that took from the budget.
+  void Account();
+  void Append(SyntaxTree other, std::string_view text);
   void Take(const TSTree* tree, const Vocabulary& vocabulary);
 
   static constexpr Node kNothing{};
 
+  Budget* budget_;
+  HeldMemory memory_;  // the nodes
   std::string_view text_;
   std::vector<Node> nodes_;
   std::uint64_t work_ = 0;
+  std::size_t peak_ = 0;  // of the parser, in bytes
   bool complete_ = false;
   bool has_errors_ = false;
   std::size_t error_bytes_ = 0;

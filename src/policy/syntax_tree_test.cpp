@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/parser_memory.hpp"
+#include "policy/test_budget.hpp"
 
 namespace skerry::policy {
 namespace {
@@ -22,7 +23,7 @@ constexpr auto kFields = std::to_array<std::string_view>({"function", "arguments
 
 SyntaxTree Parse(std::string_view text) {
   static const Vocabulary vocabulary(Grammar::kPython, kKinds, kFields);
-  return SyntaxTree::Parse(vocabulary, text);
+  return SyntaxTree::Parse(vocabulary, text, NewBudget(text.size()));
 }
 
 NodeId FirstOf(const SyntaxTree& tree, std::uint8_t kind) {
@@ -160,9 +161,9 @@ TEST(SyntaxTreeTest, WhatWouldTakeTooMuchMemoryIsLeft) {
   std::string text;
   for (int at = 0; at < 50'000; ++at) text += "ls | ";
   static const Vocabulary shell(Grammar::kShell, {}, {});
-  EXPECT_FALSE(SyntaxTree::Parse(shell, text).complete());
+  EXPECT_FALSE(SyntaxTree::Parse(shell, text, NewBudget(text.size())).complete());
   // And the next one begins anew.
-  EXPECT_TRUE(SyntaxTree::Parse(shell, "ls | cat\n").complete());
+  EXPECT_TRUE(SyntaxTree::Parse(shell, "ls | cat\n", NewBudget()).complete());
 }
 
 struct Text {
@@ -193,18 +194,18 @@ std::vector<Text> HardTexts(std::size_t bytes) {
 }
 
 SyntaxTree ParseHard(const Text& hard) {
-  return SyntaxTree::Parse(Vocabulary(hard.grammar, {}, {}), hard.text);
+  return SyntaxTree::Parse(Vocabulary(hard.grammar, {}, {}), hard.text, NewBudget(hard.text.size()));
 }
 
-// A quarter more than it may, where that happens within one step of the parser, and the block that was too much.
+// And the block that was too much.
 TEST(SyntaxTreeTest, TheWorstTextEndsWithinItsWork) {
   constexpr std::uint64_t kOneBlock = 10'000'000;
   std::size_t given_up = 0;
   for (const std::size_t bytes : {1'000U, 60'000U}) {
     for (const Text& hard : HardTexts(bytes)) {
       const SyntaxTree tree = ParseHard(hard);
-      const std::uint64_t most = SyntaxTree::MostWork(hard.text.size());
-      EXPECT_LE(tree.work(), most + most / 4 + kOneBlock) << hard.text.substr(0, 20);
+      const std::uint64_t most = Budget::LimitsFor(hard.text.size()).work;
+      EXPECT_LE(tree.work(), most + kOneBlock) << hard.text.substr(0, 20);
       given_up += tree.complete() ? 0 : 1;
     }
   }
@@ -217,7 +218,7 @@ TEST(SyntaxTreeTest, OrdinaryCodeTakesATenthOfItsWork) {
   const SyntaxTree tree = Parse(text);
   ASSERT_TRUE(tree.complete());
   EXPECT_GT(tree.work(), text.size());
-  EXPECT_LT(tree.work(), SyntaxTree::MostWork(text.size()) / 10);
+  EXPECT_LT(tree.work(), Budget::LimitsFor(text.size()).work / 10);
 }
 
 // What costs the parser time shows in its work, else the limit is none. These see it when another version of the parser
@@ -235,7 +236,8 @@ TEST(SyntaxTreeTest, ReadingAgainIsWork) {
   // The scanner looks for the end of the word at each of its characters.
   constexpr std::size_t kCharacters = 4'000;
   static const Vocabulary shell(Grammar::kShell, {}, {});
-  const SyntaxTree tree = SyntaxTree::Parse(shell, Times(kCharacters, "&& &&::") + Times(kCharacters, "{"));
+  const SyntaxTree tree =
+      SyntaxTree::Parse(shell, Times(kCharacters, "&& &&::") + Times(kCharacters, "{"), NewBudget());
   EXPECT_GT(tree.work(), kCharacters * kCharacters / 4 * kWorkOfACharacter);
 }
 
@@ -243,7 +245,7 @@ TEST(SyntaxTreeTest, WhatAScannerKeepsIsWork) {
   // One that has lost count of its here-documents goes through all of them for every token.
   static const Vocabulary shell(Grammar::kShell, {}, {});
   const auto work_of = [&](std::size_t bytes) {
-    return SyntaxTree::Parse(shell, Times(bytes, "cat <<A | {a,a=b ")).work();
+    return SyntaxTree::Parse(shell, Times(bytes, "cat <<A | {a,a=b "), NewBudget()).work();
   };
   EXPECT_GT(work_of(64'000), 8 * work_of(16'000));
 }

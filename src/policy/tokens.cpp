@@ -16,6 +16,7 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
 }  // namespace
 
 void ReportTokens(std::string_view text, std::uint32_t begin, const TokenTable& table, Report& report) {
+  report.budget().Spend(WorkOfReading(text.size()));
   const NameId own = table.names.Root(table.own);
   NameId name = kNoName;  // of the dotted words so far
   bool behind_dot = false;

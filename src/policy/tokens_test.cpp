@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/test_budget.hpp"
+
 namespace skerry::policy {
 namespace {
 
@@ -24,7 +26,7 @@ constexpr std::array kRows = {
 std::vector<std::string> RulesIn(std::string_view text) {
   static const Names names(kRows);
   const ExtraNames extras;
-  Report report(text, extras);
+  Report report(text, extras, NewBudget());
   ReportTokens(text, 0, {names, "own"}, report);
   std::vector<std::string> rules;
   for (const core::Finding& finding : report.Findings()) rules.push_back(finding.rule);
@@ -55,7 +57,7 @@ TEST(TokensTest, AFindingStandsWhereItsWordBegins) {
   static const Names names(kRows);
   const std::string text = "é\n  eval(";
   const ExtraNames extras;
-  Report report(text, extras);
+  Report report(text, extras, NewBudget());
   ReportTokens(std::string_view(text).substr(3), 3, {names, "own"}, report);
   const auto findings = report.Findings();
   ASSERT_EQ(findings.size(), 1U);

@@ -10,6 +10,7 @@ constexpr std::size_t kMaxPool = 4U << 20U;
 constexpr std::size_t kMaxNames = 16;  // in a set
 constexpr std::size_t kMaxTexts = 8;
 constexpr std::size_t kMaxSets = 1U << 16U;
+constexpr std::size_t kMemoryOfAnEntry = 64;  // of a hash table, besides what is in it
 constexpr int kMaxScopes = 200;  // that are looked through; beyond, a name can be anything that it can be outside
 
 }  // namespace
@@ -17,6 +18,8 @@ constexpr int kMaxScopes = 200;  // that are looked through; beyond, a name can 
 Value ValuePool::Text(std::string text) {
   if (text.size() > kMaxText || bytes_ + text.size() > kMaxPool) return {};
   bytes_ += text.size() + sizeof(std::string);
+  budget_.Spend(WorkOfCopying(text.size()));
+  memory_.Add(text.size() + sizeof(std::string));
   texts_.push_back(std::move(text));
   return {Value::Kind::kText, static_cast<std::uint32_t>(texts_.size() - 1)};
 }
@@ -26,8 +29,10 @@ Value ValuePool::Either(Value a, Value b) {
   if (a.kind == Value::Kind::kUnknown) return b;
   std::vector<Value> all;
   std::size_t texts = 0;
+  budget_.Spend(kWorkOfALookup);
   const auto add = [&](Value each) {
     const bool is_text = each.kind == Value::Kind::kText || each.kind == Value::Kind::kLiteral;
+    budget_.Spend(2 + all.size());
     if (is_text && texts >= kMaxTexts) each = kSomeText;
     if ((!is_text && all.size() - texts >= kMaxNames) || std::ranges::find(all, each) != all.end()) return;
     texts += is_text ? 1 : 0;
@@ -37,6 +42,7 @@ Value ValuePool::Either(Value a, Value b) {
   ForEach(b, add);
   if (a.kind == Value::Kind::kMany && all == sets_[a.id]) return a;
   if (sets_.size() >= kMaxSets) return a.kind == Value::Kind::kName || a.kind == Value::Kind::kMany ? a : b;
+  memory_.Add(sizeof(all) + all.capacity() * sizeof(Value));
   sets_.push_back(std::move(all));
   return {Value::Kind::kMany, static_cast<std::uint32_t>(sets_.size() - 1)};
 }
@@ -47,30 +53,47 @@ Scope Bindings::AddScope(Scope parent, ScopeKind kind) {
 }
 
 Bindings::Binding* Bindings::Find(Scope scope, std::string_view name) {
+  budget_.Spend(kWorkOfALookup + longest_ + WorkOfCopying(name.size()));
   const auto found = bindings_.find({scope, name});
   return found == bindings_.end() ? nullptr : &found->second;
 }
 
+Bindings::Binding& Bindings::At(Scope scope, std::string_view name) {
+  budget_.Spend(kWorkOfALookup + longest_ + WorkOfCopying(name.size()));
+  const auto [found, is_new] = bindings_.try_emplace({scope, name});
+  if (!is_new) return found->second;
+  memory_.Add(kMemoryOfAnEntry + sizeof(*found));
+  longest_ = std::max(longest_, bindings_.bucket_size(bindings_.bucket(found->first)));
+  return found->second;
+}
+
+void Bindings::CountBound(std::string_view name) {
+  budget_.Spend(longest_);
+  if (++bound_[name] > 1) return;
+  memory_.Add(kMemoryOfAnEntry + sizeof(std::string_view));
+  longest_ = std::max(longest_, bound_.bucket_size(bound_.bucket(name)));
+}
+
 void Bindings::Declare(Scope scope, std::string_view name, std::uint32_t sure_from) {
-  Binding& binding = bindings_[{scope, name}];
+  Binding& binding = At(scope, name);
   binding.sure_from = std::min(binding.sure_from, sure_from);
-  ++bound_[name];
+  CountBound(name);
 }
 
 void Bindings::Undeclare(Scope scope, std::string_view name) {
-  bindings_[{scope, name}].deleted = true;
-  ++bound_[name];
+  At(scope, name).deleted = true;
+  CountBound(name);
 }
 
 void Bindings::Redirect(Scope scope, std::string_view name, Scope to) {
-  bindings_[{scope, name}].redirect = to;
-  ++bound_[name];
+  At(scope, name).redirect = to;
+  CountBound(name);
 }
 
 bool Bindings::Assign(Scope scope, std::string_view name, Value value) {
   Binding* binding = Find(scope, name);
-  if (binding != nullptr && binding->redirect) binding = &bindings_[{*binding->redirect, name}];
-  if (binding == nullptr) binding = &bindings_[{scope, name}];
+  if (binding != nullptr && binding->redirect) binding = &At(*binding->redirect, name);
+  if (binding == nullptr) binding = &At(scope, name);
   const Value before = binding->value;
   binding->value = pool_.Either(before, value);
   return binding->looked_up && binding->value != before;
@@ -84,6 +107,7 @@ Scope Bindings::Declaring(Scope scope, std::string_view name) {
 
 Bindings::Found Bindings::Lookup(Scope scope, std::string_view name, std::uint32_t at) {
   Found result;
+  budget_.Spend(kWorkOfALookup + longest_ + WorkOfCopying(name.size()));
   if (!bound_.contains(name)) return result;
   const Scope start = scope;
   for (int steps = 0; steps < kMaxScopes; ++steps, scope = scopes_[scope].parent) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policy/budget.hpp"
 #include "policy/names.hpp"
 #include "policy/syntax_tree.hpp"
 
@@ -34,6 +35,8 @@ inline constexpr char kHole = '\x01';
 // Keeps texts and sets of values. What would grow beyond its bounds is not known any more.
 class ValuePool {
  public:
+  explicit ValuePool(Budget& budget) : budget_(budget), memory_(budget) {}
+
   Value Text(std::string text);
   // A text of which nothing is known.
   static constexpr Value kSomeText{Value::Kind::kText, 0};
@@ -49,6 +52,8 @@ class ValuePool {
   }
 
  private:
+  Budget& budget_;
+  HeldMemory memory_;
   std::vector<std::string> texts_ = {std::string(1, kHole)};
   std::vector<std::vector<Value>> sets_;
   std::size_t bytes_ = 0;
@@ -65,7 +70,7 @@ enum class ScopeKind : std::uint8_t {
 // Which names are bound where, and to what. Names that are bound nowhere are the language's own.
 class Bindings {
  public:
-  explicit Bindings(ValuePool& pool) : pool_(pool) {}
+  Bindings(ValuePool& pool, Budget& budget) : pool_(pool), budget_(budget), memory_(budget) {}
 
   Scope AddScope(Scope parent, ScopeKind kind);
   [[nodiscard]] Scope Parent(Scope scope) const { return scopes_[scope].parent; }
@@ -113,11 +118,16 @@ class Bindings {
     }
   };
   Binding* Find(Scope scope, std::string_view name);
+  Binding& At(Scope scope, std::string_view name);
+  void CountBound(std::string_view name);
 
   ValuePool& pool_;
+  Budget& budget_;
+  HeldMemory memory_;
   std::vector<Place> scopes_;
   std::unordered_map<Key, Binding, Hash> bindings_;
   std::unordered_map<std::string_view, std::uint32_t> bound_;  // how often a name is bound anywhere
+  std::size_t longest_ = 1;  // of the tables' lists: names can be chosen so that one of them holds all
 };
 
 }  // namespace skerry::policy

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/test_budget.hpp"
+
 namespace skerry::policy {
 namespace {
 
@@ -23,21 +25,21 @@ bool Has(const ValuePool& pool, Value set, Value value) {
 }
 
 TEST(ValuePoolTest, WhatIsNotKnownIsDropped) {
-  ValuePool pool;
+  ValuePool pool(NewBudget());
   EXPECT_EQ(pool.Either({}, Name(1)), Name(1));
   EXPECT_EQ(pool.Either(Name(1), {}), Name(1));
   EXPECT_EQ(pool.Either({}, {}), Value{});
 }
 
 TEST(ValuePoolTest, EitherIsBoth) {
-  ValuePool pool;
+  ValuePool pool(NewBudget());
   const Value both = pool.Either(Name(1), Name(2));
   EXPECT_EQ(All(pool, both), (std::vector{Name(1), Name(2)}));
   EXPECT_EQ(pool.Either(both, Name(2)), both);
 }
 
 TEST(ValuePoolTest, ManyTextsBecomeSomeText) {
-  ValuePool pool;
+  ValuePool pool(NewBudget());
   Value all;
   for (int i = 0; i < 100; ++i) all = pool.Either(all, pool.Text(std::to_string(i)));
   EXPECT_TRUE(Has(pool, all, ValuePool::kSomeText));
@@ -46,19 +48,19 @@ TEST(ValuePoolTest, ManyTextsBecomeSomeText) {
 }
 
 TEST(ValuePoolTest, TextsDoNotPushNamesOut) {
-  ValuePool pool;
+  ValuePool pool(NewBudget());
   Value all;
   for (int i = 0; i < 100; ++i) all = pool.Either(all, pool.Text(std::to_string(i)));
   EXPECT_TRUE(Has(pool, pool.Either(all, Name(7)), Name(7)));
 }
 
 TEST(ValuePoolTest, ATextThatIsTooLongIsNotKnown) {
-  ValuePool pool;
+  ValuePool pool(NewBudget());
   EXPECT_EQ(pool.Text(std::string(100'000, 'x')).kind, Value::Kind::kUnknown);
 }
 
 TEST(ValuePoolTest, NamesOutliveTheExhaustionOfThePool) {
-  ValuePool pool;
+  ValuePool pool(NewBudget());
   for (NameId id = 1; id < 100'000; ++id) pool.Either(Name(id), Name(id + 1));
   EXPECT_EQ(pool.Either(pool.kSomeText, Name(7)), Name(7));
 }
@@ -66,8 +68,8 @@ TEST(ValuePoolTest, NamesOutliveTheExhaustionOfThePool) {
 class BindingsTest : public ::testing::Test {
  protected:
   BindingsTest() { bindings_.AddScope(0, ScopeKind::kModule); }
-  ValuePool pool_;
-  Bindings bindings_{pool_};
+  ValuePool pool_{NewBudget()};
+  Bindings bindings_{pool_, NewBudget()};
 };
 
 TEST_F(BindingsTest, WhatIsBoundNowhereIsTheLanguagesOwn) {

@@ -115,6 +115,7 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
       .tokens = {.requests_per_second = static_cast<std::uint64_t>(daemon.requests_per_second),
                  .concurrent_runs = static_cast<std::uint64_t>(daemon.concurrent_runs),
                  .sessions = static_cast<std::uint64_t>(daemon.sessions_per_token)},
+      .analyses = {.memory = static_cast<std::size_t>(daemon.assessment_memory_mb) << 20U},
       .drain = daemon.drain_timeout,
       .version = SKERRY_VERSION,
       .log = LoggerOptionsOf(sandbox.log),

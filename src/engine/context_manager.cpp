@@ -202,7 +202,10 @@ ProposalLook ContextManager::LookAt(const std::string& name, core::Language lang
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               std::stop_token stop, const Asker& asker) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
-  return gate->Admit(gate->Assess(language, cell.text),
+  auto risk = gate->Assess(language, cell.text, {.token = asker.token, .tenant = asker.tenant}, stop);
+  if (!risk && stop.stop_requested()) return Admission{.refused = Cancelled()};
+  if (!risk) return std::unexpected(std::move(risk).error());
+  return gate->Admit(*risk,
                      {.session = options_.session.empty() ? name : options_.session,
                       .language = language,
                       .code = cell.text,

@@ -12,8 +12,27 @@ core::Outcome Rejected(std::string reason) {
           .reason = std::move(reason)};
 }
 
-core::RiskAssessment Gate::Assess(core::Language language, std::string_view code) const {
-  core::RiskAssessment risk = policy_.Assess(language, code);
+core::Outcome Cancelled() {
+  return {.kind = core::OutcomeKind::kCancelled, .exit_code = base::RowOf(base::Code::kRejected).exit_code};
+}
+
+namespace {
+
+base::Result<core::RiskAssessment> AssessAtOnce(const policy::RiskPolicy& policy, core::Language language,
+                                                std::string_view code, const std::stop_token& stop) {
+  policy::Budget budget(policy::Budget::LimitsFor(code.size()), stop);
+  auto risk = policy.Assess(core::NameOf(language), code, budget);
+  if (!risk) return base::Err(base::Code::kUnavailable, "nobody waits for the assessment any more");
+  return *std::move(risk);
+}
+
+}  // namespace
+
+base::Result<core::RiskAssessment> Gate::Assess(core::Language language, std::string_view code,
+                                                const AnalysisOwner& owner, const std::stop_token& stop) const {
+  SKERRY_ASSIGN_OR_RETURN(core::RiskAssessment risk,
+                          options_.analyses ? options_.analyses->Assess(policy_, language, code, owner, stop)
+                                            : AssessAtOnce(policy_, language, code, stop));
   if (options_.log)
     for (const std::string& lowering : risk.lowerings) options_.log(lowering);
   return risk;

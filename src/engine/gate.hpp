@@ -15,6 +15,7 @@
 #include "confirm/confirmation.hpp"
 #include "core/execution.hpp"
 #include "core/risk.hpp"
+#include "engine/analyses.hpp"
 #include "policy/risk_policy.hpp"
 
 namespace skerry::engine {
@@ -24,6 +25,8 @@ struct GateOptions {
   // Without one nobody can be asked: what requires it is rejected.
   std::shared_ptr<confirm::ConfirmationService> confirmation;
   std::chrono::seconds confirm_timeout{300};
+  // Where many ask: whose turn it is. Without, everybody's at once.
+  std::shared_ptr<Analyses> analyses;
   // Told of every use of a rule that the organisation has made less grave.
   std::function<void(const std::string&)> log;
 };
@@ -41,6 +44,7 @@ struct Asker {
   std::shared_ptr<confirm::ConfirmationService> confirmation;
   std::string execution;
   std::string tenant;
+  std::string token;               // of whoever wants it
   std::function<void()> admitted;  // called when nothing stands in the way of a cell any more; may be empty
   // Called before it begins, for what its begin needs. Waits; an error where that cannot be had. May be empty.
   std::function<base::Result<FootingHold>(Footing footing, const std::stop_token& stop)> begin;
@@ -77,8 +81,12 @@ class Gate {
  public:
   explicit Gate(GateOptions options = {}) : options_(std::move(options)), policy_(options_.policy) {}
 
-  // Says what is less grave by the organisation's rules to the log.
-  [[nodiscard]] core::RiskAssessment Assess(core::Language language, std::string_view code) const;
+  // Says what is less grave by the organisation's rules to the log. kRateLimited and kUnavailable, as Analyses has
+  // them.
+  [[nodiscard]] base::Result<core::RiskAssessment> Assess(core::Language language, std::string_view code,
+                                                          const AnalysisOwner& owner = {},
+                                                          const std::stop_token& stop = {}) const;
+  [[nodiscard]] const std::shared_ptr<Analyses>& analyses() const { return options_.analyses; }
 
   // Refused as kRejected, or as kCancelled when `stop` was asked for. An approval holds for the digest that was shown:
   // what has another one when it begins, alone with its files, is rejected; and so is what cannot be read, unless the
@@ -96,5 +104,6 @@ class Gate {
 
 // The outcome of what was not run, and why.
 core::Outcome Rejected(std::string reason);
+core::Outcome Cancelled();
 
 }  // namespace skerry::engine

@@ -52,7 +52,8 @@ Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
   if (consent == Consent::kGiven) asked = std::make_shared<confirm::AutoApprove>(principal.id);
   return {.confirmation = std::make_shared<RecordedQuestions>(std::move(asked), approvals_, *chronicle_, run),
           .execution = run.id(),
-          .tenant = run.record().tenant};
+          .tenant = run.record().tenant,
+          .token = principal.id};
 }
 
 base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std::string_view code) {

@@ -161,9 +161,14 @@ struct SandboxManager::Run {
   }
 };
 
-SandboxManager::Assessed SandboxManager::Assess(const core::ExecutionRequest& request) const {
+base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(const core::ExecutionRequest& request,
+                                                                             const Asker& asker,
+                                                                             const std::stop_token& stop) const {
   Stopwatch watch;
-  Assessed assessed{.risk = gate_.Assess(request.language, request.code)};
+  auto risk = gate_.Assess(request.language, request.code, {.token = asker.token, .tenant = asker.tenant}, stop);
+  if (!risk && stop.stop_requested()) return std::nullopt;
+  if (!risk) return std::unexpected(std::move(risk).error());
+  Assessed assessed{.risk = *std::move(risk)};
   assessed.took = watch.Lap();
   return assessed;
 }
@@ -275,9 +280,10 @@ void SandboxManager::NoteUses(Run& run) {
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  Assessed assessed = Assess(request);
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed.risk));
-  return AdmitAndRun(request, streams, std::move(assessed), backend->Name(), nullptr, std::move(stop),
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams.asker, stop));
+  if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
+  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed->risk));
+  return AdmitAndRun(request, streams, *std::move(assessed), backend->Name(), nullptr, std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
@@ -373,7 +379,9 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                                                                 const core::ExecutionRequest& request,
                                                                 const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  return AdmitAndRun(request, streams, Assess(request), live.backend->Name(), &live, std::move(stop),
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams.asker, stop));
+  if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
+  return AdmitAndRun(request, streams, *std::move(assessed), live.backend->Name(), &live, std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 

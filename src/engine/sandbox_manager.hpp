@@ -107,7 +107,9 @@ class SandboxManager {
   base::Result<core::ExecutionResult> AdmitAndRun(const core::ExecutionRequest& request, const RunStreams& streams,
                                                   Assessed assessed, std::string_view backend, LiveSandbox* live,
                                                   std::stop_token stop, const RunIt& run_it);
-  [[nodiscard]] Assessed Assess(const core::ExecutionRequest& request) const;
+  // Nothing when that was cancelled.
+  [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request, const Asker& asker,
+                                                             const std::stop_token& stop) const;
   [[nodiscard]] Watched::Registration Watch(const core::Sandbox& sandbox, std::string session, std::string execution);
   base::Result<core::ExecutionResult> RunAdmitted(core::Backend& backend, Run& run, std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;

@@ -1,5 +1,6 @@
 #include "transport/daemon/daemon.hpp"
 
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -137,6 +138,12 @@ void LimitTheEnd(const DaemonOptions& options, const std::string& socket) {
   });
 }
 
+// What one large request took is not kept for the next: the daemon is as small as what it does.
+void GiveLargeBlocksBack() {
+  constexpr int kLargeBlock = 256 << 10;
+  (void)::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
+}
+
 std::string ClassOf(int status) {
   constexpr int kHundred = 100;
   return status == 0 ? "gone" : std::to_string(status / kHundred) + "xx";
@@ -197,11 +204,14 @@ std::chrono::milliseconds LongestEnd(std::chrono::seconds drain) {
 }
 
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd) {
+  GiveLargeBlocksBack();
   base::WorkerPool workers({.max_threads = 1024, .max_waiting = 4096});
   const Voices voices = VoicesOf(options);
   options.host.chronicle = {
       .log = voices.log, .spans = voices.spans, .announcer = voices.announcer, .code = options.code};
   options.host.version = options.version;
+  const auto analyses = std::make_shared<engine::Analyses>(options.analyses);
+  options.manager.gate.analyses = analyses;
   engine::SandboxManager manager(backends, std::move(options.manager));
   SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
   v1::Ticker ticker(5s);
@@ -233,6 +243,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   LimitTheEnd(options, listening.path);
   draining = true;
   ticker.TickNow();  // who only follows along is told at once
+  analyses->Stop();  // nothing has begun yet for those that wait for one
   voices.Say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
   if (!DrainThenStop(*server, *host, options.drain)) voices.Say("requests were cut off");
   server.reset();

@@ -25,6 +25,7 @@ struct DaemonOptions {
   std::vector<std::string> origins;
   http::Limits limits;
   v1::TokenDefaults tokens;
+  engine::AnalysesOptions analyses;
   std::chrono::seconds drain{3};
   std::string version;
   engine::HostOptions host;

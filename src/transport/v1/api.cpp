@@ -16,7 +16,9 @@ http::Handler Answering(std::function<base::Result<http::Response>(const http::R
   return [handler = std::move(handler)](const http::Request& request) {
     auto response = handler(request);
     if (response) return std::move(*response);
-    return ErrorAnswer(http::RefusalOf(response.error()), request.id);
+    http::Refusal refusal = http::RefusalOf(response.error());
+    if (response.error().code == base::Code::kRateLimited) refusal.headers.Add("Retry-After", "1");
+    return ErrorAnswer(refusal, request.id);
   };
 }
 

@@ -46,6 +46,14 @@ base::Result<http::Response> Pool(Api& api, const http::Request& request) {
   return JsonAnswer(200, {{"kinds", std::move(kinds)}});
 }
 
+http::Response RefuseToAssess(const Api& api, const http::Request& request, const base::Error& error) {
+  http::Refusal refusal = http::RefusalOf(error);
+  const auto& analyses = api.host.gate().analyses();
+  if (error.code == base::Code::kRateLimited && analyses != nullptr)
+    refusal.headers.Add("Retry-After", std::to_string(analyses->RetryAfter(request.caller.id).count()));
+  return ErrorAnswer(refusal, request.id);
+}
+
 base::Result<http::Response> Risk(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
@@ -56,7 +64,10 @@ base::Result<http::Response> Risk(Api& api, const http::Request& request) {
   if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   SKERRY_RETURN_IF_ERROR(core::Validate({.code = *code, .language = *language}));
-  Json object = json::RiskToJson(api.host.gate().Assess(*language, *code));
+  const engine::AnalysisOwner owner{.token = request.caller.id, .tenant = request.caller.tenant};
+  const auto risk = api.host.gate().Assess(*language, *code, owner, request.gone);
+  if (!risk) return RefuseToAssess(api, request, risk.error());
+  Json object = json::RiskToJson(*risk);
   object["language"] = core::NameOf(*language);
   object["sha256"] = base::Sha256Hex(*code);
   return JsonAnswer(200, object);
@@ -66,10 +77,10 @@ base::Result<http::Response> Risk(Api& api, const http::Request& request) {
 
 std::vector<http::Route> SystemRoutes(Api& api) {
   const auto route = [&api](const char* method, const char* pattern, ApiHandler handler, http::BodyRule body,
-                            http::Where where) {
+                            http::Where where, http::Watch watch = http::Watch::kNo) {
     http::Route made = MakeRoute(api, method, pattern, kReadScope, std::move(handler), body);
     made.where = where;
-    made.watch = http::Watch::kNo;
+    made.watch = watch;
     return made;
   };
   using http::BodyRule;
@@ -78,7 +89,7 @@ std::vector<http::Route> SystemRoutes(Api& api) {
           route("GET", "/ready", Ready, BodyRule::kNone, Where::kSocketThread),
           route("GET", "/openapi.yaml", Contract, BodyRule::kNone, Where::kSocketThread),
           route("GET", "/pool", Pool, BodyRule::kNone, Where::kWorker),
-          route("POST", "/risk", Risk, BodyRule::kSmall, Where::kWorker)};
+          route("POST", "/risk", Risk, BodyRule::kSmall, Where::kWorker, http::Watch::kDisconnect)};
 }
 
 }  // namespace skerry::transport::v1

@@ -16,7 +16,7 @@ namespace skerry::policy {
 // measured on the worst texts that were found, see docs/design/0005.
 inline constexpr std::uint64_t kWorkOfACharacter = 4;      // read by the lexer, every time it is
 inline constexpr std::uint64_t kWorkOfSteps = 256;         // from one call of the progress function to the next
-inline constexpr std::uint64_t kWorkOfARecovery = 6144;    // from an error: the parser looks at every row of its tables
+inline constexpr std::uint64_t kWorkOfARecovery = 10'240;  // from an error: the parser looks at every row of its tables
 inline constexpr std::size_t kScannerBytesPerWork = 1024;  // that a scanner has, and goes through for every token
 
 // What becomes of a text with an error.

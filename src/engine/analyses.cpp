@@ -107,7 +107,8 @@ void Analyses::Settle(const Turn& turn, std::uint64_t work) {
   --under_way_;
   memory_ -= turn.memory;
   const auto tenant = tenants_.find(turn.owner.tenant);
-  if ((tenant->second -= turn.memory) == 0) tenants_.erase(tenant);
+  tenant->second -= turn.memory;
+  if (tenant->second == 0) tenants_.erase(tenant);
 }
 
 Analyses::Account& Analyses::AccountOf(const std::string& token, TimePoint now) {

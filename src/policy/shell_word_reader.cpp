@@ -66,7 +66,7 @@ std::string Cased(std::string value, std::string_view sign) {
 }
 
 // ${x/a/b} ${x//a/b} ${x#a} ${x%a}, where `a` is no pattern.
-std::string Replaced(std::string value, char sign, std::string_view rest) {
+std::string Replaced(const std::string& value, char sign, std::string_view rest) {
   const bool all = rest.starts_with('/');
   if (all && sign == '/') rest.remove_prefix(1);
   const std::size_t slash = sign == '/' ? rest.find('/') : std::string_view::npos;
@@ -443,14 +443,18 @@ std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most, B
     const std::string before = current.substr(0, begin);
     const std::string after = current.substr(places.back() + 1);
     if (places.size() == 1) {
-      open.push_back(before + RangeOf(std::string_view(current).substr(begin + 1, places[0] - begin - 1)) + after);
+      std::string filled = before;
+      filled += RangeOf(std::string_view(current).substr(begin + 1, places[0] - begin - 1));
+      open.push_back(std::move(filled.append(after)));
       continue;
     }
     bytes += places.size() * (before.size() + after.size());
     if (places.size() > most || bytes > kMostBytes) return {std::string(1, kShellHole)};
     for (std::size_t which = places.size(); which > 0; --which) {
       const std::size_t from = (which == 1 ? begin : places[which - 2]) + 1;
-      open.push_back(before + current.substr(from, places[which - 1] - from) + after);
+      std::string filled = before;
+      filled.append(current, from, places[which - 1] - from).append(after);
+      open.push_back(std::move(filled));
     }
   }
   return done;

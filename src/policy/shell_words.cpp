@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "policy/shell_raw.hpp"
 #include "policy/shell_word_reader.hpp"
@@ -49,7 +50,7 @@ void ShellVariables::Assign(std::string_view name, std::string value) {
 void ShellVariables::Keep(std::string_view name, std::vector<std::string>& values, std::string value) {
   if (name == "IFS")
     for (const char c : value) splitters_.set(static_cast<unsigned char>(c));
-  memory_.Add(sizeof(value) + value.size());
+  memory_.Add(sizeof(std::string) + value.size());
   values.push_back(std::move(value));
 }
 
@@ -183,8 +184,8 @@ ShellFlow ShellWords::FlowOf(std::string_view code) {
     for (const std::string_view word : command.words) Expand(word, choice, argv);
     const auto first = std::ranges::find_if_not(argv, IsAssignment);
     argv.erase(argv.begin(), first);
-    if (!command.piped) all = Concatenated(std::move(all), std::move(last));
-    ShellFlow input = command.piped ? std::move(last) : ShellFlow();
+    if (!command.piped) all = Concatenated(std::move(all), std::exchange(last, {}));
+    ShellFlow input = std::exchange(last, {});
     if (!command.here_document.empty()) input = {ShellFlow::Kind::kText, std::string(command.here_document)};
     if (!command.here_string.empty()) input = {ShellFlow::Kind::kText, ExpandValue(command.here_string, choice)};
     last = argv.empty() ? ShellFlow() : OutputOfCommand(argv, input);

@@ -42,7 +42,7 @@ Value ValuePool::Either(Value a, Value b) {
   ForEach(b, add);
   if (a.kind == Value::Kind::kMany && all == sets_[a.id]) return a;
   if (sets_.size() >= kMaxSets) return a.kind == Value::Kind::kName || a.kind == Value::Kind::kMany ? a : b;
-  memory_.Add(sizeof(all) + all.capacity() * sizeof(Value));
+  memory_.Add(sizeof(std::vector<Value>) + all.capacity() * sizeof(Value));
   sets_.push_back(std::move(all));
   return {Value::Kind::kMany, static_cast<std::uint32_t>(sets_.size() - 1)};
 }

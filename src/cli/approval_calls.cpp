@@ -28,7 +28,7 @@ bool BeginsWith(std::string_view name, std::string_view beginning) {
 }
 
 base::Status CheckSession(const std::optional<std::string>& session) {
-  return session ? workspace::CheckSessionId(*session) : base::Status();
+  return session ? workspace::CheckSessionReference(*session) : base::Status();
 }
 
 }  // namespace

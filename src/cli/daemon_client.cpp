@@ -105,7 +105,7 @@ OutgoingRequest RequestWith(const std::string& method, const std::string& target
 }
 
 base::Result<std::string> InSession(const std::string& session, std::string_view behind) {
-  SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(session));
+  SKERRY_RETURN_IF_ERROR(workspace::CheckSessionReference(session));
   return "/v1/sessions/" + session + std::string(behind);
 }
 

@@ -17,7 +17,7 @@ bool MayPass(const base::Error& error) {
 }
 
 base::Status EventFeed::Open() {
-  if (session_) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*session_));
+  if (session_) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionReference(*session_));
   const auto after = last_ ? std::optional(std::to_string(*last_)) : std::nullopt;
   socket_.reset();
   SKERRY_ASSIGN_OR_RETURN(

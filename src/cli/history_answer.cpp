@@ -82,6 +82,7 @@ core::HistoryEntry HistoryEntryFrom(const Json& object) {
       entry.changes.push_back(ChangeFrom(file));
       entry.changes.back().action = action;
     }
+  entry.changes_total = NumberIn(object, "files_total");
   for (const Json& use : ListIn(object, "uses")) entry.uses.push_back(UseFrom(use));
   return entry;
 }

@@ -117,13 +117,18 @@ std::string DurationAsText(std::chrono::nanoseconds time) {
          std::to_string(duration_cast<seconds>(whole % minutes(1)).count()) + " s";
 }
 
-std::string ChangesAsText(const std::vector<core::FileChange>& changes, std::string_view indent) {
+// The first of them, and how many more there are in all.
+static std::string FirstChanges(const std::vector<core::FileChange>& changes, std::size_t total,
+                                std::string_view indent) {
   std::string text;
   for (std::size_t i = 0; i < std::min(changes.size(), kShownChanges); ++i)
     text.append(indent).append(SignOf(changes[i].action)).append(base::Printable(changes[i].path)).append("\n");
-  if (changes.size() > kShownChanges)
-    text.append(indent).append("and " + std::to_string(changes.size() - kShownChanges) + " more\n");
+  if (total > kShownChanges) text.append(indent).append("and " + std::to_string(total - kShownChanges) + " more\n");
   return text;
+}
+
+std::string ChangesAsText(const std::vector<core::FileChange>& changes, std::string_view indent) {
+  return FirstChanges(changes, changes.size(), indent);
 }
 
 std::string EntryAsText(const core::HistoryEntry& entry, std::string_view cause) {
@@ -132,7 +137,8 @@ std::string EntryAsText(const core::HistoryEntry& entry, std::string_view cause)
   text += Line("reason: ", execution.reason);
   text += Line("sandbox: ", execution.sandbox) + Line("risk: ", execution.risk);
   text += Line("approved by: ", execution.approval) + Line("caused by: ", std::string(cause));
-  return text + ChangesAsText(entry.changes, kIndent) + "\n";
+  return text + FirstChanges(entry.changes, std::max<std::size_t>(entry.changes.size(), entry.changes_total), kIndent) +
+         "\n";
 }
 
 std::string FileHistoryAsText(const core::FileHistory& history) {

@@ -78,6 +78,16 @@ watch::LoggerOptions LoggerOptionsOf(const config::Log& log) {
           .format = log.format == "json" ? watch::LogFormat::kJson : watch::LogFormat::kText};
 }
 
+engine::Budgets BudgetsOf(const config::Budgets& budgets) {
+  const auto bytes = [](int megabytes) { return static_cast<std::uint64_t>(megabytes) << 20U; };
+  return {.output = {.each = bytes(budgets.output_per_tenant_mb), .all = bytes(budgets.output_mb)},
+          .spool = {.each = bytes(budgets.spool_per_tenant_mb), .all = bytes(budgets.spool_mb)},
+          .record = {.each = bytes(budgets.record_per_tenant_mb), .all = bytes(budgets.record_mb)},
+          .audit = {.each = bytes(budgets.audit_per_tenant_mb), .all = bytes(budgets.audit_mb)},
+          .record_of_run = bytes(budgets.record_per_run_mb),
+          .reserve = bytes(budgets.reserve_mb)};
+}
+
 base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const config::Sandbox& sandbox,
                                                 const engine::ManagerOptions& manager) {
   SKERRY_ASSIGN_OR_RETURN(const std::string path, RecordPathOf(sandbox));
@@ -89,6 +99,8 @@ base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const co
                                         .idle = sandbox.daemon.idle_timeout},
                            .max_sessions = static_cast<std::size_t>(sandbox.daemon.max_sessions),
                            .keep_results = sandbox.daemon.keep_results,
+                           .max_output_mb = static_cast<std::uint64_t>(sandbox.limits.max_output_mb),
+                           .budgets = BudgetsOf(sandbox.budgets),
                            .approvals = {.limit = sandbox.confirm_timeout},
                            .monitor = MonitorOptionsOf(sandbox.monitor)};
   if (sandbox.daemon.session_ttl.count() != 0) host.ttl = sandbox.daemon.session_ttl;
@@ -98,10 +110,16 @@ base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const co
   return host;
 }
 
-// Half of the connections may be one peer's: an agent platform, or a person with many windows.
-transport::http::Limits LimitsOf(const config::Daemon& daemon) {
-  const auto connections = static_cast<std::size_t>(daemon.max_connections);
-  return {.connections = connections, .connections_per_peer = std::max<std::size_t>(connections / 2, 1)};
+// Half of the connections may be one peer's: an agent platform, or a person with many windows. A body is as large as a
+// workspace may be, with what an archive adds to that.
+transport::http::Limits LimitsOf(const config::Sandbox& sandbox) {
+  constexpr std::uint64_t kOfArchives = 64;
+  const auto connections = static_cast<std::size_t>(sandbox.daemon.max_connections);
+  const auto workspace = static_cast<std::uint64_t>(sandbox.workspace.max_size_mb);
+  transport::http::Limits limits{.connections = connections,
+                                 .connections_per_peer = std::max<std::size_t>(connections / 2, 1)};
+  limits.large_body = std::min(limits.large_body, (workspace + kOfArchives) << 20U);
+  return limits;
 }
 
 base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& context, const config::Sandbox& sandbox) {
@@ -111,7 +129,7 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
       .listen = daemon.listen,
       .hosts = daemon.allowed_hosts,
       .origins = daemon.allowed_origins,
-      .limits = LimitsOf(daemon),
+      .limits = LimitsOf(sandbox),
       .tokens = {.requests_per_second = static_cast<std::uint64_t>(daemon.requests_per_second),
                  .concurrent_runs = static_cast<std::uint64_t>(daemon.concurrent_runs),
                  .sessions = static_cast<std::uint64_t>(daemon.sessions_per_token)},

@@ -18,7 +18,7 @@ namespace skerry::cli {
 using Json = nlohmann::ordered_json;
 
 base::Result<Json> AskSandboxes(DaemonClient& daemon, const std::optional<std::string>& session) {
-  if (session) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*session));
+  if (session) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionReference(*session));
   SKERRY_ASSIGN_OR_RETURN(const Json page, daemon.Ask("GET", "/v1/sandboxes"));
   Json items = Json::array();
   for (const Json& sandbox : ListIn(page, "items"))

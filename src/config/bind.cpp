@@ -177,6 +177,19 @@ void BindDaemon(const Section& section, Daemon& daemon) {
   section.Read("assessmentMemoryMb", daemon.assessment_memory_mb);
 }
 
+void BindBudgets(const Section& section, Budgets& budgets) {
+  section.Read("outputMb", budgets.output_mb);
+  section.Read("outputPerTenantMb", budgets.output_per_tenant_mb);
+  section.Read("spoolMb", budgets.spool_mb);
+  section.Read("spoolPerTenantMb", budgets.spool_per_tenant_mb);
+  section.Read("recordMb", budgets.record_mb);
+  section.Read("recordPerTenantMb", budgets.record_per_tenant_mb);
+  section.Read("recordPerRunMb", budgets.record_per_run_mb);
+  section.Read("auditMb", budgets.audit_mb);
+  section.Read("auditPerTenantMb", budgets.audit_per_tenant_mb);
+  section.Read("reserveMb", budgets.reserve_mb);
+}
+
 void BindPool(const Section& section, Pool& pool) {
   section.Read("maxInstances", pool.max_instances);
   section.Read("minInstances", pool.min_instances);
@@ -238,6 +251,7 @@ void BindSandbox(const Section& section, Sandbox& sandbox) {
   section.Read("record.required", sandbox.record.required);
   BindPool(section.Child("pool"), sandbox.pool);
   BindDaemon(section.Child("daemon"), sandbox.daemon);
+  BindBudgets(section.Child("budgets"), sandbox.budgets);
   BindApprovals(section.Child("approvals"), sandbox.approvals);
   BindMonitor(section.Child("monitor"), sandbox.monitor);
   BindLog(section.Child("log"), sandbox.log);

@@ -88,6 +88,20 @@ struct Daemon {
   int assessment_memory_mb = 0;
 };
 
+// In MB; 0 for no limit.
+struct Budgets {
+  int output_mb = 0;
+  int output_per_tenant_mb = 0;
+  int spool_mb = 0;
+  int spool_per_tenant_mb = 0;
+  int record_mb = 0;
+  int record_per_tenant_mb = 0;
+  int record_per_run_mb = 0;
+  int audit_mb = 0;
+  int audit_per_tenant_mb = 0;
+  int reserve_mb = 0;
+};
+
 struct Approvals {
   std::string webhook_url;
   std::string webhook_secret;
@@ -192,6 +206,7 @@ struct Sandbox {
   Record record;
   Pool pool;
   Daemon daemon;
+  Budgets budgets;
   Approvals approvals;
   Monitor monitor;
   Log log;

@@ -103,7 +103,12 @@ base::Result<std::vector<HistoryEntry>> LoadHistory(RecordStore& store, const st
   std::vector<HistoryEntry> entries;
   for (ExecutionRecord& execution : executions) {
     HistoryEntry entry;
-    SKERRY_ASSIGN_OR_RETURN(entry.changes, store.ChangesOf(execution.id));
+    SKERRY_ASSIGN_OR_RETURN(ChangesPage page, store.PageOfChanges(execution.id, 0, kMostChangesOfEntry));
+    entry.changes = std::move(page.changes);
+    entry.changes_total = entry.changes.size();
+    if (page.next != 0) {
+      SKERRY_ASSIGN_OR_RETURN(entry.changes_total, store.CountChanges(execution.id));
+    }
     SKERRY_ASSIGN_OR_RETURN(entry.uses, store.UsesOf(execution.id));
     entry.execution = std::move(execution);
     entries.push_back(std::move(entry));

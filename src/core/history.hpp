@@ -12,10 +12,14 @@
 
 namespace skerry::core {
 
-// An execution with all it did to files and all it used.
+// Changes of one execution that a HistoryEntry has; the others are asked for by RecordStore::PageOfChanges.
+inline constexpr std::size_t kMostChangesOfEntry = 1000;
+
+// An execution with what it did to files and all it used.
 struct HistoryEntry {
   ExecutionRecord execution;
   std::vector<FileChange> changes;
+  std::uint64_t changes_total = 0;  // also those that are not in `changes`
   std::vector<FileUse> uses;
 
   bool operator==(const HistoryEntry&) const = default;

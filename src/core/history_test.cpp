@@ -16,6 +16,7 @@ class FakeRecordStore : public RecordStore {
     entry.execution.id = id;
     entry.execution.sequence = entries.size() + 1;
     entry.changes = std::move(changes);
+    entry.changes_total = entry.changes.size();
     entry.uses = std::move(uses);
     entries.push_back(std::move(entry));
   }
@@ -32,6 +33,22 @@ class FakeRecordStore : public RecordStore {
     SKERRY_ASSIGN_OR_RETURN(const HistoryEntry* entry, Find(id));
     return entry->execution;
   }
+  base::Result<ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t, std::size_t limit) override {
+    SKERRY_ASSIGN_OR_RETURN(auto changes, ChangesOf(execution));
+    ChangesPage page{.next = changes.size() > limit ? limit : 0};
+    changes.resize(std::min(changes.size(), limit));
+    page.changes = std::move(changes);
+    return page;
+  }
+  base::Result<std::uint64_t> CountChanges(const std::string& execution) override {
+    SKERRY_ASSIGN_OR_RETURN(const auto changes, ChangesOf(execution));
+    return changes.size();
+  }
+  base::Result<std::uint64_t> LeftOut(const std::string&) override { return 0; }
+  base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() override {
+    return std::map<std::string, std::uint64_t>();
+  }
+  base::Result<std::uint64_t> ForgetDeleted(const std::string&, std::uint64_t) override { return 0; }
   base::Result<std::vector<FileChange>> ChangesOf(const std::string& id) override {
     SKERRY_ASSIGN_OR_RETURN(const HistoryEntry* entry, Find(id));
     return entry->changes;
@@ -51,9 +68,13 @@ class FakeRecordStore : public RecordStore {
   }
 
   base::Status AddSession(const SessionRecord&) override { return {}; }
+  base::Status SetTenant(const std::string&, const std::string&) override { return {}; }
   base::Status TouchSession(const std::string&, TimePoint) override { return {}; }
   base::Status EndSession(const std::string&, TimePoint) override { return {}; }
   base::Result<SessionRecord> FindSession(const std::string&) override { return SessionRecord(); }
+  base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string&) override {
+    return std::vector<SessionRecord>();
+  }
   base::Result<std::vector<SessionRecord>> Sessions(Which) override { return std::vector<SessionRecord>(); }
   base::Result<std::uint64_t> BeginExecution(const ExecutionRecord&) override { return 0; }
   base::Status EndExecution(const std::string&, const ExecutionEnd&) override { return {}; }

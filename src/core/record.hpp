@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +55,9 @@ std::string_view NameOf(FileUse::How how);
 std::optional<FileUse::How> ParseHow(std::string_view name);
 
 struct SessionRecord {
-  std::string id;
+  std::string id;         // see core/session_name.hpp
+  std::string unique_id;  // of this one for ever, also when another one has the id; given by the store
+  std::string tenant;     // whose it is, or was; empty where nobody said
   std::string created_by;
   TimePoint created_at;
   TimePoint used_at;
@@ -73,6 +76,14 @@ std::optional<ExecutionState> ParseExecutionState(std::string_view name);
 
 // More of an ExecutionRecord's `what` is not kept.
 inline constexpr std::size_t kMaxRecordedWhat = std::size_t{1} << 20U;
+
+// What the record of something takes in the store, about: with its indices.
+[[nodiscard]] inline std::uint64_t WeightOf(const FileChange& change) {
+  return 200 + 2 * change.path.size();
+}
+[[nodiscard]] inline std::uint64_t WeightOf(const FileUse& use) {
+  return 150 + use.path.size();
+}
 
 // One thing that was done in a session: a program that ran, or a change through the file tools.
 struct ExecutionRecord {
@@ -100,6 +111,7 @@ struct ExecutionRecord {
   std::chrono::nanoseconds obtain{0};
   std::chrono::nanoseconds run{0};
   std::chrono::nanoseconds finish{0};
+  std::uint64_t left_out = 0;  // files that it changed or used and that are not recorded, because they are too many
 
   [[nodiscard]] bool WhatIsCut() const { return what.size() < what_bytes; }
   bool operator==(const ExecutionRecord&) const = default;
@@ -121,6 +133,16 @@ struct ExecutionEnd {
   std::chrono::nanoseconds finish{0};
   std::vector<FileChange> changes;
   std::vector<FileUse> uses;
+  std::uint64_t left_out = 0;  // of both, that are not here
+};
+
+// States of a file that are asked for at once.
+inline constexpr std::int64_t kMostVersions = 2000;
+
+// A part of what an execution did to files.
+struct ChangesPage {
+  std::vector<FileChange> changes;
+  std::uint64_t next = 0;  // `after` of the next part; 0: there is none
 };
 
 // A state of a file, and which execution made it.
@@ -135,7 +157,7 @@ struct FileVersion {
 
 // Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for what is not there, kConflict for what
 // is there already, kUnavailable when the store cannot be used (corrupt, read-only, locked, disk full): the message
-// says why and what to do.
+// says why and what to do. A session is named by its id or its unique one.
 class RecordStore {
  public:
   RecordStore() = default;
@@ -143,12 +165,16 @@ class RecordStore {
   RecordStore& operator=(const RecordStore&) = delete;
   virtual ~RecordStore() = default;
 
-  // An id may be used again when the session that had it is deleted; its history goes then.
+  // When a session that is deleted had the id, its history stays under its unique one.
   virtual base::Status AddSession(const SessionRecord& session) = 0;
+  // Whose a living session is.
+  virtual base::Status SetTenant(const std::string& id, const std::string& tenant) = 0;
   virtual base::Status TouchSession(const std::string& id, TimePoint used_at) = 0;
   // Its history stays, with the time of its end.
   virtual base::Status EndSession(const std::string& id, TimePoint deleted_at) = 0;
   virtual base::Result<SessionRecord> FindSession(const std::string& id) = 0;
+  // Those of a name, whoever has or had it, the newest first.
+  virtual base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string& name) = 0;
   // In the order of their creation; those that are deleted only when asked for.
   enum class Which { kLiving, kAll };
   virtual base::Result<std::vector<SessionRecord>> Sessions(Which which) = 0;
@@ -165,11 +191,23 @@ class RecordStore {
   virtual base::Result<std::vector<ExecutionRecord>> Unfinished(const std::string& session) = 0;
 
   virtual base::Result<std::vector<FileChange>> ChangesOf(const std::string& execution) = 0;
+  // The same in parts: at most `limit`, and not more bytes of paths than one answer can hold. `after` is 0 or a `next`.
+  virtual base::Result<ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t after,
+                                                  std::size_t limit) = 0;
+  virtual base::Result<std::uint64_t> CountChanges(const std::string& execution) = 0;
   virtual base::Result<std::vector<FileUse>> UsesOf(const std::string& execution) = 0;
-  // Every state that a path had, in order.
+  // The states that a path had, in order; the newest kMostVersions.
   virtual base::Result<std::vector<FileVersion>> VersionsOf(const std::string& session, const std::string& path) = 0;
   // The files that are there now by the record, sorted by path.
   virtual base::Result<std::vector<FileVersion>> CurrentFiles(const std::string& session) = 0;
+  // Files of all its executions that are not recorded.
+  virtual base::Result<std::uint64_t> LeftOut(const std::string& session) = 0;
+
+  // What the history of each tenant's sessions takes, about.
+  virtual base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() = 0;
+  // Removes the history of deleted sessions of a tenant, the oldest first, until so many bytes are free or there is
+  // none left. Gives how many that were.
+  virtual base::Result<std::uint64_t> ForgetDeleted(const std::string& tenant, std::uint64_t bytes) = 0;
 };
 
 }  // namespace skerry::core

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,7 +45,7 @@ struct TokenRecord {
 
 // A session that a daemon keeps. Its files and its history are elsewhere.
 struct HostedSessionRecord {
-  std::string id;
+  std::string id;  // see core/session_name.hpp
   std::string tenant;
   std::string settings;  // text of whoever made it
   TimePoint created_at;
@@ -69,17 +70,32 @@ std::optional<RunState> ParseRunState(std::string_view name);
 struct RunRecord {
   std::string id;
   std::uint64_t sequence = 0;  // in the order of their beginning; given by the store
-  std::string session;         // "" for one of its own
+  std::string session;         // id; "" for one of its own
   std::string tenant;
   std::string kind;      // "execute", "command", "cell"
   std::string language;  // of code; "" of a command
   std::string what;      // the beginning of it, for lists
   RunState state = RunState::kWaiting;
-  std::string result;  // text of whoever made it; "" until the end
+  std::string result;  // text of whoever made it; "" until the end. In lists its summary
   TimePoint created_at;
   std::optional<TimePoint> ended_at;
 
   bool operator==(const RunRecord&) const = default;
+};
+
+// How a run ended.
+struct RunEnding {
+  RunState state = RunState::kDone;
+  std::string result;
+  std::string summary;  // of the result, for lists: short, whatever the run did
+  TimePoint at;
+};
+
+// Whose a run is.
+struct RunOwner {
+  std::string id;
+  std::string tenant;
+  std::uint64_t sequence = 0;
 };
 
 // A request that must not be carried out twice.
@@ -121,9 +137,9 @@ struct ApprovalRecord {
 };
 
 struct ApprovalFilter {
-  std::optional<std::string> tenant;  // none: everybody's
-  std::optional<std::string> session;
-  std::string before;  // an id: those that were asked earlier; "" for the newest
+  std::optional<std::string> tenant;   // none: everybody's
+  std::optional<std::string> session;  // id or name
+  std::string before;                  // an id: those that were asked earlier; "" for the newest
   std::size_t limit = 100;
 };
 
@@ -151,14 +167,24 @@ class ServiceStore {
   // Gives the sequence number. With a claim as AddHosted.
   virtual base::Result<std::uint64_t> BeginRun(const RunRecord& run, const std::optional<IdempotencyClaim>& claim) = 0;
   // kConflict when it has ended already: a run has one final state.
-  virtual base::Status EndRun(const std::string& id, RunState state, const std::string& result, TimePoint ended_at) = 0;
+  virtual base::Status EndRun(const std::string& id, const RunEnding& ending) = 0;
   virtual base::Result<RunRecord> FindRun(const std::string& id) = 0;
-  virtual base::Result<std::vector<RunRecord>> Runs(const RunFilter& filter) = 0;  // the newest first
+  virtual base::Result<std::vector<RunRecord>> Runs(const RunFilter& filter) = 0;  // the newest first, with summaries
+  virtual base::Result<std::vector<RunOwner>> RunOwners() = 0;                     // of all
   virtual base::Result<std::vector<RunRecord>> UnfinishedRuns() = 0;               // of everybody
   // Those without a session that ended before, and of the others among them all but the newest `keep`; their keys go
   // with them. Gives the ids, at most `limit`.
   virtual base::Result<std::vector<std::string>> ForgetRuns(TimePoint ended_before, std::size_t keep,
                                                             std::size_t limit) = 0;
+
+  // The oldest of a tenant that ended, with their keys, until so many bytes are free; at most `limit` at a time.
+  struct Forgotten {
+    std::vector<std::string> ids;
+    std::uint64_t bytes = 0;
+  };
+  virtual base::Result<Forgotten> ForgetRunsOf(const std::string& tenant, std::uint64_t bytes, std::size_t limit) = 0;
+  // What the runs of each tenant take, about.
+  virtual base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() = 0;
 
   // kNotFound when the key is new.
   virtual base::Result<IdempotencyRecord> FindClaim(const std::string& tenant, const std::string& key) = 0;
@@ -171,6 +197,11 @@ class ServiceStore {
   // The newest first. kNotFound for `before`.
   virtual base::Result<std::vector<ApprovalRecord>> Approvals(const ApprovalFilter& filter) = 0;
   virtual base::Result<ApprovalRecord> FindApproval(const std::string& id) = 0;
+  // All that were decided but the newest `keep` of each tenant.
+  virtual base::Status ForgetApprovals(std::size_t keep) = 0;
+
+  // Gives room that is not used any more back to the disk, a piece at a time. True: there is more of it.
+  virtual base::Result<bool> Shrink() = 0;
 };
 
 }  // namespace skerry::core

@@ -7,6 +7,8 @@
 
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
+#include "core/session_name.hpp"
+#include "engine/disk_room.hpp"
 #include "json/history_json.hpp"
 #include "json/text.hpp"
 
@@ -19,6 +21,15 @@ constexpr std::size_t kMostChanges = 100;  // that an event names
 
 Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
+}
+
+// Of a session, as its tenant calls it.
+std::string NameOf(const std::string& session) {
+  return std::string(core::NameOfSession(session));
+}
+
+Json NameOrNull(const std::string& session) {
+  return TextOrNull(NameOf(session));
 }
 
 Json ByToJson(const Principal& by) {
@@ -51,12 +62,38 @@ void Chronicle::Log(watch::LogLevel level, std::string_view message, const watch
   if (parts_.log) parts_.log->Write(level, message, fields);
 }
 
+base::Status Chronicle::Afford(const std::string& tenant) {
+  constexpr std::chrono::hours kDay{24};
+  if (parts_.audit.all != 0 && audit_.bytes() >= parts_.audit.all)
+    return NoRoom("the audit is as large as it may be (sandbox.budgets.auditMb); its owner has to move old files away");
+  if (parts_.audit.each == 0) return {};
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(days_, [&](const auto& entry) { return now - entry.second.began >= kDay; });
+  const auto found = days_.find(tenant);
+  if (found == days_.end() || found->second.bytes < parts_.audit.each) return {};
+  const auto left = std::chrono::ceil<std::chrono::hours>(kDay - (now - found->second.began));
+  return base::Err(base::Code::kRateLimited,
+                   "this tenant has filled its share of the audit for a day (sandbox.budgets.auditPerTenantMb); there "
+                   "is more in " +
+                       std::to_string(left.count()) + " hours");
+}
+
 base::Status Chronicle::Record(const std::string& event, const Json& details) {
   const auto written = audit_.Append(event, details);
-  if (written) return {};
+  if (written) {
+    const auto tenant = details.find("tenant");
+    if (tenant == details.end() || !tenant->is_string()) return {};
+    const std::scoped_lock lock(mutex_);
+    Day& day =
+        days_.try_emplace(tenant->get<std::string>(), Day{.began = std::chrono::steady_clock::now()}).first->second;
+    day.bytes += *written;
+    return {};
+  }
   metrics_.CounterOf("skerry_audit_failures_total", "Records that could not be written to the audit.").Add();
   Log(watch::LogLevel::kError, "the audit cannot be written: " + written.error().message, {{"event", event}});
-  return base::Err(base::Code::kUnavailable, "cannot be recorded in the audit: " + written.error().message);
+  // Where it lies is nobody's business but the owner's.
+  return base::Err(base::Code::kUnavailable, "cannot be recorded in the audit; the log of the daemon says why");
 }
 
 void Chronicle::Note(const std::string& event, const Json& details) {
@@ -77,11 +114,13 @@ base::Status Chronicle::Configured(const std::string& text) {
 }
 
 base::Status Chronicle::SessionMade(const core::HostedSessionRecord& session, const Principal& by) {
+  SKERRY_RETURN_IF_ERROR(Afford(by));
   Json details = ByToJson(by);
-  details["session_id"] = session.id;
+  details["session_id"] = NameOf(session.id);
+  details["unique_id"] = session.id;
   details["settings"] = SettingsWithoutValues(session.settings);
   SKERRY_RETURN_IF_ERROR(Record("session.created", details));
-  events_.Publish({"session.created", session.tenant, session.id},
+  events_.Publish({"session.created", session.tenant, NameOf(session.id)},
                   {{"expires_at", session.expires_at ? Json(json::Rfc3339(*session.expires_at)) : Json(nullptr)}});
   metrics_.CounterOf("skerry_sessions_created_total", "Sessions that were made.").Add();
   return {};
@@ -97,30 +136,31 @@ void Chronicle::SessionState(const std::string& id, const std::string& tenant, s
 }
 
 base::Status Chronicle::RunBegins(const Run& run, const Principal& by, std::string_view code) {
+  SKERRY_RETURN_IF_ERROR(Afford(by));
   const core::RunRecord& record = run.record();
   Json details = ByToJson(by);
   details["execution_id"] = record.id;
-  details["session_id"] = TextOrNull(record.session);
+  details["session_id"] = NameOrNull(record.session);
   details["kind"] = record.kind;
   details["language"] = TextOrNull(record.language);
   details["code_sha256"] = base::Sha256Hex(code);
   details["code_bytes"] = code.size();
   if (parts_.code == CodeBodies::kIncluded) details["code"] = base::ToValidUtf8(code);
   SKERRY_RETURN_IF_ERROR(Record("run.began", details));
-  events_.Publish({"execution.began", record.tenant, record.session},
+  events_.Publish({"execution.began", record.tenant, NameOf(record.session)},
                   {{"execution_id", record.id}, {"kind", record.kind}, {"language", TextOrNull(record.language)}});
   return {};
 }
 
 void Chronicle::RunStarts(const Run& run) {
   const core::RunRecord& record = run.record();
-  events_.Publish({"execution.started", record.tenant, record.session}, {{"execution_id", record.id}});
+  events_.Publish({"execution.started", record.tenant, NameOf(record.session)}, {{"execution_id", record.id}});
 }
 
 void Chronicle::RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts) {
   const core::RunRecord& record = run.record();
   Note("run.ended", {{"execution_id", record.id},
-                     {"session_id", TextOrNull(record.session)},
+                     {"session_id", NameOrNull(record.session)},
                      {"tenant", record.tenant},
                      {"state", core::NameOf(end.state)},
                      {"outcome", end.outcome},
@@ -134,14 +174,14 @@ void Chronicle::RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts
 void Chronicle::RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace) {
   const core::RunRecord& record = run.record();
   const std::string risk = RiskOf(facts);
-  events_.Publish({"execution.ended", record.tenant, record.session}, {{"execution_id", record.id},
-                                                                       {"kind", record.kind},
-                                                                       {"state", core::NameOf(end.state)},
-                                                                       {"outcome", end.outcome},
-                                                                       {"exit_code", end.exit_code},
-                                                                       {"duration_ms", facts.took.count()},
-                                                                       {"risk", TextOrNull(risk)},
-                                                                       {"start", TextOrNull(facts.start)}});
+  events_.Publish({"execution.ended", record.tenant, NameOf(record.session)}, {{"execution_id", record.id},
+                                                                               {"kind", record.kind},
+                                                                               {"state", core::NameOf(end.state)},
+                                                                               {"outcome", end.outcome},
+                                                                               {"exit_code", end.exit_code},
+                                                                               {"duration_ms", facts.took.count()},
+                                                                               {"risk", TextOrNull(risk)},
+                                                                               {"start", TextOrNull(facts.start)}});
   metrics_.CounterOf("skerry_runs_total", "Runs that have ended.", {{"kind", record.kind}, {"outcome", end.outcome}})
       .Add();
   if (facts.assessed)
@@ -159,7 +199,7 @@ void Chronicle::RunEnded(const Run& run, const RunEnd& end, const RunFacts& fact
   }
   Log(watch::LogLevel::kInfo, "run ended",
       {{"execution_id", record.id},
-       {"session_id", record.session},
+       {"session_id", NameOf(record.session)},
        {"tenant", record.tenant},
        {"kind", record.kind},
        {"outcome", end.outcome},
@@ -172,7 +212,7 @@ void Chronicle::RunEnded(const Run& run, const RunEnd& end, const RunFacts& fact
 
 void Chronicle::RunLost(const core::RunRecord& run) {
   Note("run.ended", {{"execution_id", run.id},
-                     {"session_id", TextOrNull(run.session)},
+                     {"session_id", NameOrNull(run.session)},
                      {"tenant", run.tenant},
                      {"state", "lost"},
                      {"outcome", "lost"}});
@@ -189,7 +229,7 @@ void Chronicle::Trace(const Run& run, const RunEnd& end, const RunFacts& facts, 
                      .begin = record.created_at,
                      .end = std::chrono::system_clock::now(),
                      .attributes = {{"skerry.execution_id", record.id},
-                                    {"skerry.session_id", record.session},
+                                    {"skerry.session_id", NameOf(record.session)},
                                     {"skerry.kind", record.kind},
                                     {"skerry.language", record.language},
                                     {"skerry.outcome", end.outcome},
@@ -222,12 +262,12 @@ void Chronicle::Asked(const confirm::Approval& approval, const std::string& tena
                         {"language", question.content_type},
                         {"digest", question.digest},
                         {"expires_at", json::Rfc3339(approval.expires)}};
-  events_.Publish({"approval.requested", tenant, question.session}, details);
+  events_.Publish({"approval.requested", tenant, NameOf(question.session)}, details);
   metrics_.CounterOf("skerry_approvals_requested_total", "Questions that were put to a person.").Add();
   if (!parts_.announcer) return;
   Json body = details;
   body["type"] = "approval.requested";
-  body["session_id"] = TextOrNull(question.session);
+  body["session_id"] = NameOrNull(question.session);
   body["tenant"] = tenant;
   parts_.announcer->Announce({.id = approval.id, .body = json::Text(body), .until = approval.expires});
 }
@@ -236,7 +276,7 @@ base::Status Chronicle::Asks(const confirm::Approval& approval) {
   const confirm::Question& question = approval.question;
   return Record("approval.requested", {{"approval_id", approval.id},
                                        {"execution_id", question.execution},
-                                       {"session_id", TextOrNull(question.session)},
+                                       {"session_id", NameOrNull(question.session)},
                                        {"tenant", question.tenant},
                                        {"level", core::NameOf(question.risk.level)},
                                        {"digest", question.digest}});
@@ -245,12 +285,13 @@ base::Status Chronicle::Asks(const confirm::Approval& approval) {
 void Chronicle::Answered(const confirm::Event& event, const std::string& tenant) {
   const confirm::Question& question = event.approval->question;
   const std::string decision(confirm::NameOf(event.answer.decision));
-  events_.Publish({"approval.decided", tenant, question.session}, {{"approval_id", event.approval->id},
-                                                                   {"execution_id", question.execution},
-                                                                   {"decision", decision},
-                                                                   {"by", TextOrNull(event.answer.by)},
-                                                                   {"scope", confirm::NameOf(event.answer.scope)},
-                                                                   {"reason", TextOrNull(event.answer.reason)}});
+  events_.Publish({"approval.decided", tenant, NameOf(question.session)},
+                  {{"approval_id", event.approval->id},
+                   {"execution_id", question.execution},
+                   {"decision", decision},
+                   {"by", TextOrNull(event.answer.by)},
+                   {"scope", confirm::NameOf(event.answer.scope)},
+                   {"reason", TextOrNull(event.answer.reason)}});
   metrics_.CounterOf("skerry_approvals_total", "Answers to questions.", {{"decision", decision}}).Add();
   metrics_
       .HistogramOf("skerry_approval_wait_seconds", "How long questions waited for their answer.",
@@ -262,7 +303,7 @@ void Chronicle::Answered(const confirm::Event& event, const std::string& tenant)
 base::Status Chronicle::Decided(const Run& run, const confirm::Question& question, const confirm::Answer& answer) {
   return Record("approval.decided", {{"approval_id", TextOrNull(answer.approval)},
                                      {"execution_id", run.id()},
-                                     {"session_id", TextOrNull(question.session)},
+                                     {"session_id", NameOrNull(question.session)},
                                      {"tenant", run.record().tenant},
                                      {"decision", confirm::NameOf(answer.decision)},
                                      {"scope", confirm::NameOf(answer.scope)},
@@ -286,6 +327,7 @@ void Chronicle::FilesChanged(const std::string& session, const std::string& tena
 }
 
 base::Status Chronicle::FilesExported(const std::string& session, const Principal& by, const std::string& what) {
+  SKERRY_RETURN_IF_ERROR(Afford(by));
   Json details = ByToJson(by);
   details["session_id"] = session;
   details["what"] = base::ToValidUtf8(what);

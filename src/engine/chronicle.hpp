@@ -3,7 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +19,7 @@
 #include "core/execution.hpp"
 #include "core/record.hpp"
 #include "core/service_store.hpp"
+#include "engine/budgets.hpp"
 #include "engine/monitor.hpp"
 #include "engine/principal.hpp"
 #include "engine/run.hpp"
@@ -36,6 +40,7 @@ struct ChronicleParts {
   std::shared_ptr<watch::SpanExporter> spans;   // none: nobody traces
   std::shared_ptr<watch::Announcer> announcer;  // none: no webhook
   CodeBodies code = CodeBodies::kLeftOut;       // in the audit
+  Budgets::Share audit;                         // what tenants may fill of it; `each` is for a day
 };
 
 // What is known of a run when it has ended, besides its RunEnd.
@@ -93,18 +98,30 @@ class Chronicle {
   [[nodiscard]] watch::EventLog& events() { return events_; }
   [[nodiscard]] watch::Metrics& metrics() { return metrics_; }
   [[nodiscard]] const std::shared_ptr<watch::SpanExporter>& spans() const { return parts_.spans; }
+  // Somebody may have moved files of the audit away.
+  void CountAudit() { audit_.CountBytes(); }
   void Log(watch::LogLevel level, std::string_view message, const watch::LogFields& fields = {}) const;
 
  private:
   // Says what could not be written; for what has happened already.
   void Note(const std::string& event, const nlohmann::ordered_json& details);
   base::Status Record(const std::string& event, const nlohmann::ordered_json& details);
+  // Before a tenant does something that is recorded. kRateLimited: it has filled its share of a day. NoRoom: the audit
+  // is as large as it may be.
+  base::Status Afford(const std::string& tenant);
+  base::Status Afford(const Principal& by) { return by.owner ? base::Status{} : Afford(by.tenant); }
   void Trace(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);
 
   watch::EventLog events_;
   watch::Metrics metrics_;
   watch::AuditLog audit_;
   ChronicleParts parts_;
+  struct Day {
+    std::chrono::steady_clock::time_point began;
+    std::uint64_t bytes = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Day> days_;  // what each tenant has filled of the audit
 };
 
 }  // namespace skerry::engine

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/ids.hpp"
@@ -19,8 +21,17 @@ using std::chrono_literals::operator""s;
 
 constexpr std::string_view kLocalTenant = "local";  // of the daemon's owner
 
-base::Error NoSession(const std::string& id) {
-  return {base::Code::kNotFound, "there is no session " + id.substr(0, 64)};
+base::Error NoSession(const std::string& name) {
+  return {base::Code::kNotFound, "there is no session " + name.substr(0, 64)};
+}
+
+// Only for those who may see everybody's.
+base::Error WhichOne(const std::string& name, const std::vector<std::shared_ptr<HostedSession>>& found) {
+  constexpr std::size_t kShown = 5;
+  std::string ids;
+  for (const auto& session : found | std::views::take(kShown))
+    ids += (ids.empty() ? "" : ", ") + session->id() + " (" + session->tenant() + ")";
+  return {base::Code::kConflict, "several tenants have a session " + name + "; name one by its unique_id: " + ids};
 }
 
 std::string SharedWorkspace(const std::string& tenant) {
@@ -81,7 +92,7 @@ void Host::StopRuns() {
 
 base::Status Host::Open() {
   SKERRY_ASSIGN_OR_RETURN(directory_, os::OpenOwnDirectory(options_.state_directory));
-  SKERRY_ASSIGN_OR_RETURN(outputs_, os::OpenOwnPart(directory_.get(), "outputs"));
+  SKERRY_ASSIGN_OR_RETURN(output_directory_, os::OpenOwnPart(directory_.get(), "outputs"));
   auto lock = os::LockFile(directory_.get(), "daemon.lock", os::LockMode::kExclusive, base::Deadline::After(0s));
   if (!lock)
     return base::Err(base::Code::kConflict, "another daemon uses " + options_.state_directory +
@@ -89,22 +100,52 @@ base::Status Host::Open() {
   lock_ = std::move(*lock);
   SKERRY_ASSIGN_OR_RETURN(watch::AuditLog audit,
                           watch::AuditLog::Open({.directory = options_.state_directory + "/audit"}));
+  options_.chronicle.audit = options_.budgets.audit;
   chronicle_ = std::make_unique<Chronicle>(std::move(audit), options_.chronicle);
   chronicle_->DaemonBegan(options_.version);
   SKERRY_RETURN_IF_ERROR(NoteConfiguration());
+  options_.recorder.most_of_execution = options_.budgets.record_of_run;
   options_.recorder.told = [this](const std::string& session, const std::string& execution,
                                   const std::vector<core::FileChange>& changes) {
     NoteFiles(session, execution, changes);
   };
+  options_.sessions.limits.room = [this](const std::string& workspace) { return RoomFor(workspace); };
   sessions_ = std::make_unique<Sessions>(options_.sessions, std::make_shared<const Recorder>(options_.recorder));
-  runs_ = std::make_unique<Runs>(*options_.store, outputs_.get());
+  OpenBudgets();
+  runs_ = std::make_unique<Runs>(*options_.store, *outputs_);
   SKERRY_ASSIGN_OR_RETURN(Tokens tokens, Tokens::Load(*options_.store));
   tokens_ = std::make_unique<Tokens>(std::move(tokens));
   return {};
 }
 
+void Host::OpenBudgets() {
+  const Budgets& budgets = options_.budgets;
+  room_ = std::make_unique<DiskRoom>(directory_.get(), budgets.reserve);
+  const auto has_room = [&room = *room_](std::uint64_t bytes) { return room.Has(bytes); };
+  const auto limits = [&](const Budgets::Share& share) {
+    return base::BudgetLimits{.each = share.each, .all = share.all, .has_room = has_room};
+  };
+  outputs_ = std::make_unique<Outputs>(output_directory_.get(), limits(budgets.output));
+  spool_ = std::make_shared<base::Budget>(limits(budgets.spool));
+  keeper_ = std::make_unique<RecordKeeper>(
+      budgets.record, KeeperParts{.runs = *options_.store,
+                                  .history = options_.record.get(),
+                                  .room = *room_,
+                                  .owner = std::string(kLocalTenant),
+                                  .forget_output = [this](const std::string& run) { outputs_->Remove(run); }});
+}
+
+// The reserve is the owner's.
+std::uint64_t Host::RoomFor(const std::string& workspace) const {
+  const auto sessions = ThoseAt(workspace);
+  const bool owned = std::ranges::any_of(sessions, [](const auto& each) { return each->tenant() == kLocalTenant; });
+  return owned || options_.budgets.reserve == 0 ? UINT64_MAX : room_->Left();
+}
+
 base::Status Host::Recover() {
   SKERRY_ASSIGN_OR_RETURN(const auto lost, runs_->MarkLost());
+  SKERRY_ASSIGN_OR_RETURN(const auto owners, options_.store->RunOwners());
+  SKERRY_RETURN_IF_ERROR(outputs_->Adopt(owners));
   for (const core::RunRecord& run : lost) chronicle_->RunLost(run);
   SKERRY_RETURN_IF_ERROR(
       options_.store->CancelApprovals("the daemon was ended meanwhile", std::chrono::system_clock::now()));
@@ -167,6 +208,8 @@ std::shared_ptr<SessionLife> Host::LifeFor(const std::string& tenant, const std:
 void Host::Add(core::HostedSessionRecord record, const SessionSettings& settings, Condition condition) {
   const std::scoped_lock lock(mutex_);
   auto life = LifeFor(record.tenant, record.id, settings);
+  // Whose it was is known when it is deleted. A record that does not know the session learns of it at its first use.
+  if (options_.record) (void)options_.record->SetTenant(life->workspace(), record.tenant);
   const std::string id = record.id;
   hosted_.insert_or_assign(id,
                            std::make_shared<HostedSession>(std::move(record), settings, std::move(life), condition));
@@ -184,7 +227,7 @@ std::vector<std::shared_ptr<HostedSession>> Host::ThoseAt(const std::string& wor
 void Host::NoteSandbox(const std::string& workspace, bool has) {
   for (const auto& session : ThoseAt(workspace)) {
     (void)options_.store->UpdateHosted(session->record(has));
-    chronicle_->SessionState(session->id(), session->tenant(), has ? "active" : "idle");
+    chronicle_->SessionState(session->name(), session->tenant(), has ? "active" : "idle");
   }
 }
 
@@ -205,11 +248,20 @@ class Host::Making {
   std::string id_;
 };
 
-// Counts what is there and what is being made, so that no two at once exceed a limit.
-base::Status Host::Reserve(const Principal& principal, const std::string& id) {
+// The id of the session that the tenant calls so, there or on its way. Needs the lock.
+std::optional<std::string> Host::Holder(const std::string& tenant, const std::string& name) const {
+  for (const auto& [id, session] : hosted_)
+    if (session->tenant() == tenant && core::NameOfSession(id) == name) return id;
+  for (const auto& [id, whose] : making_)
+    if (whose == tenant && core::NameOfSession(id) == name) return id;
+  return std::nullopt;
+}
+
+// Counts what is there and what is being made, so that no two at once exceed a limit. Gives the id.
+base::Result<std::string> Host::Reserve(const Principal& principal, const std::string& name) {
   const std::scoped_lock lock(mutex_);
-  if (making_.contains(id) || hosted_.contains(id))
-    return base::Err(base::Code::kConflict, "there is a session " + id + " already");
+  if (Holder(principal.tenant, name))
+    return base::Err(base::Code::kConflict, "there is a session " + name + " already");
   const auto mine = [&](const std::string& tenant) { return tenant == principal.tenant; };
   const auto of_tenant =
       std::ranges::count_if(hosted_, [&](const auto& entry) { return mine(entry.second->tenant()); }) +
@@ -220,8 +272,11 @@ base::Status Host::Reserve(const Principal& principal, const std::string& id) {
   if (hosted_.size() + making_.size() >= options_.max_sessions)
     return base::Err(base::Code::kUnavailable,
                      "there are " + std::to_string(hosted_.size()) + " sessions, the most that this daemon may have");
+  // The owner finds the files under the name that they gave; what others call theirs is no name of a directory.
+  const bool plain = principal.tenant == kLocalTenant && !hosted_.contains(name) && !making_.contains(name);
+  std::string id = plain ? name : core::SessionIdOf(name, base::RandomId(""));
   making_.emplace(id, principal.tenant);
-  return {};
+  return id;
 }
 
 void Host::AwaitMade(const std::string& id) {
@@ -229,12 +284,26 @@ void Host::AwaitMade(const std::string& id) {
   (void)made_.wait_for(lock, 30s, [&] { return !making_.contains(id); });
 }
 
+void Host::AwaitMade(const std::string& tenant, const std::string& name) {
+  std::unique_lock lock(mutex_);
+  const auto holder = Holder(tenant, name);
+  (void)made_.wait_for(lock, 30s, [&] { return !holder || !making_.contains(*holder); });
+}
+
+std::shared_ptr<HostedSession> Host::Get(const std::string& id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = hosted_.find(id);
+  return found == hosted_.end() ? nullptr : found->second;
+}
+
 base::Result<Host::Made> Host::Replay(const Principal& principal, const core::IdempotencyClaim& claim) {
   SKERRY_ASSIGN_OR_RETURN(const auto known, options_.store->FindClaim(claim.tenant, claim.key));
   if (known.request_sha256 != claim.request_sha256)
     return base::Err(base::Code::kConflict, "this Idempotency-Key was used for another request");
   AwaitMade(known.made);
-  SKERRY_ASSIGN_OR_RETURN(auto session, Find(principal, known.made));
+  auto session = Get(known.made);
+  if (session == nullptr || session->tenant() != principal.tenant)
+    return std::unexpected(NoSession(std::string(core::NameOfSession(known.made))));
   return Made{std::move(session), true};
 }
 
@@ -244,19 +313,22 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
     return base::Err(base::Code::kInvalidArgument, "ids that begin with shared- are not for sessions");
   if (wanted.claim && options_.store->FindClaim(wanted.claim->tenant, wanted.claim->key))
     return Replay(principal, *wanted.claim);
-  core::HostedSessionRecord record{.id = wanted.id ? *wanted.id : base::RandomId("s"),
-                                   .tenant = principal.tenant,
+  SKERRY_RETURN_IF_ERROR(Admit(principal));
+  const std::string name = wanted.id ? *wanted.id : base::RandomId("s");
+  core::HostedSessionRecord record{.tenant = principal.tenant,
                                    .settings = EncodeSettings(wanted.settings),
                                    .created_at = std::chrono::system_clock::now()};
   if (wanted.ttl) record.expires_at = record.created_at + *wanted.ttl;
-  if (const auto reserved = Reserve(principal, record.id); !reserved) {
+  auto reserved = Reserve(principal, name);
+  if (!reserved) {
     // The same request may be under way.
     if (wanted.claim && reserved.error().code == base::Code::kConflict) {
-      AwaitMade(record.id);
+      AwaitMade(principal.tenant, name);
       if (auto replayed = Replay(principal, *wanted.claim)) return replayed;
     }
     return std::unexpected(reserved.error());
   }
+  record.id = *std::move(reserved);
   const Making making(*this, record.id);
   if (const auto added = options_.store->AddHosted(record, wanted.claim); !added) {
     // Somebody was faster with the same key.
@@ -272,9 +344,8 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
     (void)options_.store->RemoveHosted(record.id);
     return std::unexpected(made.error());
   }
-  const std::string id = record.id;
   Add(record, wanted.settings, Condition::kIdle);
-  SKERRY_ASSIGN_OR_RETURN(const auto session, Find({.everybody = true}, id));
+  const auto session = Get(record.id);
   if (const auto noted = chronicle_->SessionMade(record, principal); !noted) {
     (void)Remove(session, "unrecorded");
     return std::unexpected(noted.error());
@@ -282,20 +353,31 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
   return Made{session, false};
 }
 
-base::Result<std::shared_ptr<HostedSession>> Host::Find(const Principal& principal, const std::string& id) const {
+base::Result<std::shared_ptr<HostedSession>> Host::Find(const Principal& principal, const std::string& name) const {
+  const auto now = std::chrono::system_clock::now();
   const std::scoped_lock lock(mutex_);
-  const auto found = hosted_.find(id);
-  if (found == hosted_.end() || (!principal.everybody && found->second->tenant() != principal.tenant) ||
-      found->second->Expired(std::chrono::system_clock::now()))
-    return std::unexpected(NoSession(id));
-  return found->second;
+  std::vector<std::shared_ptr<HostedSession>> others;
+  for (const auto& [id, session] : hosted_) {
+    if (session->Expired(now)) continue;
+    const bool named = core::NameOfSession(id) == name;
+    if (named && session->tenant() == principal.tenant) return session;
+    if (named) others.push_back(session);
+  }
+  if (!principal.everybody) return std::unexpected(NoSession(name));
+  if (const auto exact = hosted_.find(name); exact != hosted_.end() && !exact->second->Expired(now))
+    return exact->second;
+  if (others.size() == 1) return others.front();
+  return std::unexpected(others.empty() ? NoSession(name) : WhichOne(name, others));
 }
 
 std::vector<std::shared_ptr<HostedSession>> Host::List(const Principal& principal) const {
-  const std::scoped_lock lock(mutex_);
   std::vector<std::shared_ptr<HostedSession>> sessions;
-  for (const auto& [id, session] : hosted_)
-    if (principal.everybody || session->tenant() == principal.tenant) sessions.push_back(session);
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [id, session] : hosted_)
+      if (principal.everybody || session->tenant() == principal.tenant) sessions.push_back(session);
+  }
+  std::ranges::sort(sessions, {}, [](const auto& session) { return std::tuple(session->name(), session->id()); });
   return sessions;
 }
 
@@ -306,7 +388,7 @@ base::Status Host::Delete(const Principal& principal, const std::string& id) {
 
 base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::string_view why) {
   const std::string& id = session->id();
-  if (!session->BeginRemoval()) return std::unexpected(NoSession(id));
+  if (!session->BeginRemoval()) return std::unexpected(NoSession(session->name()));
   bool last = true;
   {
     const std::scoped_lock lock(mutex_);
@@ -315,7 +397,7 @@ base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::st
     // The next one begins anew.
     if (last && session->settings().mode == LifeMode::kShared) shared_.erase(session->tenant());
   }
-  chronicle_->SessionEnded(id, session->tenant(), why);
+  chronicle_->SessionEnded(session->name(), session->tenant(), why);
   remembered_.Forget(id);
   if (session->life().IsPaused()) (void)session->life().Resume();
   (void)runs_->Stop(id, base::Deadline::After(10s));
@@ -336,7 +418,7 @@ base::Status Host::Extend(HostedSession& session, std::chrono::seconds ttl) {
 base::Status Host::Stop(HostedSession& session) {
   if (session.life().IsPaused()) (void)session.life().Resume();
   if (!runs_->Stop(session.id(), base::Deadline::After(10s)))
-    return base::Err(base::Code::kTimeout, "what runs in session " + session.id() + " does not end");
+    return base::Err(base::Code::kTimeout, "what runs in session " + session.name() + " does not end");
   return session.life().Rest();
 }
 
@@ -359,6 +441,8 @@ void Host::Tend(const std::stop_token& stop) {
     if (round % 10 != 0) continue;
     if (round % 600 == 0) RemoveUnused();
     (void)runs_->Forget(options_.keep_results, options_.keep_results_count);
+    if (const auto tended = keeper_->Tend(stop); !tended) Warn(tended.error().message);
+    if (round % 60 == 0) chronicle_->CountAudit();
   }
 }
 

@@ -21,10 +21,14 @@
 #include "confirm/approval_queue.hpp"
 #include "confirm/session_approvals.hpp"
 #include "core/service_store.hpp"
+#include "engine/budgets.hpp"
 #include "engine/chronicle.hpp"
+#include "engine/disk_room.hpp"
 #include "engine/hosted_session.hpp"
 #include "engine/monitor.hpp"
+#include "engine/outputs.hpp"
 #include "engine/principal.hpp"
+#include "engine/record_keeper.hpp"
 #include "engine/runs.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "engine/session_life.hpp"
@@ -44,6 +48,8 @@ struct HostOptions {
   std::size_t max_sessions = 1000;          // of everybody
   std::chrono::seconds keep_results{3600};  // of runs without a session
   std::size_t keep_results_count = 10'000;
+  std::uint64_t max_output_mb = 10;  // that a run keeps: of one that names none, and the most for who may not do all
+  Budgets budgets;
   confirm::ApprovalQueueOptions approvals;
   MonitorOptions monitor;
   ChronicleParts chronicle;
@@ -86,7 +92,8 @@ struct CellWork {
   Consent consent = Consent::kAsk;
 };
 
-// Thread-safe. What is not the principal's is kNotFound.
+// Thread-safe. What is not the principal's is kNotFound. A session is named by its tenant's name for it; for those who
+// may see everybody's also by its id, and a name that several tenants use is kConflict then.
 class Host {
  public:
   // Takes over what an earlier one left: its runs are lost, its sessions are there. kConflict when another process is
@@ -104,8 +111,8 @@ class Host {
   };
   base::Result<Made> Create(const Principal& principal, NewSession wanted);
   [[nodiscard]] base::Result<std::shared_ptr<HostedSession>> Find(const Principal& principal,
-                                                                  const std::string& id) const;
-  [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> List(const Principal& principal) const;  // by id
+                                                                  const std::string& name) const;
+  [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> List(const Principal& principal) const;  // by name
   base::Status Delete(const Principal& principal, const std::string& id);
   base::Status Extend(HostedSession& session, std::chrono::seconds ttl);
   // Ends what runs in it, and its sandbox; the next use makes another one.
@@ -116,6 +123,10 @@ class Host {
   [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
                                                                          core::RunFilter filter) const;
+  // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
+  [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
+  // For bodies on their way, in and out.
+  [[nodiscard]] const std::shared_ptr<base::Budget>& spool() const { return spool_; }
   // Ends all of them; whoever waits for one is told. For the end of the daemon.
   void StopRuns();
   [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
@@ -144,8 +155,11 @@ class Host {
   base::Status Open();
   base::Status Recover();
   base::Status Adopt();
-  base::Status Reserve(const Principal& principal, const std::string& id);
+  base::Result<std::string> Reserve(const Principal& principal, const std::string& name);
+  [[nodiscard]] std::optional<std::string> Holder(const std::string& tenant, const std::string& name) const;
   void AwaitMade(const std::string& id);
+  void AwaitMade(const std::string& tenant, const std::string& name);
+  [[nodiscard]] std::shared_ptr<HostedSession> Get(const std::string& id) const;
   base::Result<Made> Replay(const Principal& principal, const core::IdempotencyClaim& claim);
   [[nodiscard]] std::shared_ptr<SessionLife> LifeFor(const std::string& tenant, const std::string& id,
                                                      const SessionSettings& settings);
@@ -157,6 +171,8 @@ class Host {
   void NoteAlert(const std::string& workspace, const std::string& execution, const watch::AlertChange& change);
   base::Status NoteConfiguration();
   void OfferFigures();
+  void OpenBudgets();
+  [[nodiscard]] std::uint64_t RoomFor(const std::string& workspace) const;
   base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why);
   void Perform(Run& run, Work& work, const Principal& principal);
   void PerformCell(Run& run, CellWork& work, const Principal& principal);
@@ -178,8 +194,12 @@ class Host {
   SandboxManager& manager_;
   base::WorkerPool& workers_;
   base::UniqueFd directory_;
-  base::UniqueFd outputs_;
+  base::UniqueFd output_directory_;
   base::UniqueFd lock_;
+  std::unique_ptr<DiskRoom> room_;
+  std::unique_ptr<Outputs> outputs_;
+  std::shared_ptr<base::Budget> spool_;
+  std::unique_ptr<RecordKeeper> keeper_;
   confirm::ApprovalQueue approvals_;
   confirm::SessionApprovals remembered_;
   std::shared_ptr<const Gate> gate_;

@@ -20,7 +20,7 @@ RunEnd EndOf(core::ExecutionResult result, const std::string& execution) {
   result.execution_id = execution;
   return {.outcome = std::string(core::NameOf(result.outcome.kind)),
           .exit_code = result.outcome.exit_code,
-          .result = json::ToJson(result)};
+          .result = json::ToJson(result, json::kKeptLists)};
 }
 
 RunEnd EndOf(const base::Error& error, const std::string& execution) {
@@ -31,6 +31,10 @@ RunEnd EndOf(const base::Error& error, const std::string& execution) {
           .exit_code = base::RowOf(error.code).exit_code,
           .result = json::Text(object),
           .error = error};
+}
+
+base::Reach ReachOf(const Principal& principal) {
+  return principal.owner ? base::Reach::kReserve : base::Reach::kTenant;
 }
 
 RunFacts FactsOf(const core::ExecutionResult& result) {
@@ -66,6 +70,7 @@ base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std
 void Host::EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal) {
   // Whoever hears of the end finds it in the audit.
   chronicle_->RunEnds(run, end, facts);
+  keeper_->Add(run.record().tenant, end.result.size());
   runs_->End(run, end);
   chronicle_->RunEnded(run, end, facts, principal.trace);
 }
@@ -108,6 +113,8 @@ base::Result<Begun> Host::Launch(Begun begun, Place place, const std::stop_token
 
 base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place place) {
   SKERRY_RETURN_IF_ERROR(core::Validate(work.request));
+  const bool known = work.claim && options_.store->FindClaim(work.claim->tenant, work.claim->key).has_value();
+  if (!known) SKERRY_RETURN_IF_ERROR(Admit(principal));
   RunOrder order{.record = {.session = work.session ? work.session->id() : "",
                             .tenant = principal.tenant,
                             .kind = work.kind,
@@ -115,6 +122,7 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
                             .what = work.request.code},
                  .claim = work.claim,
                  .most_of_tenant = principal.most_runs,
+                 .reach = ReachOf(principal),
                  .input = work.input,
                  .terminal = work.terminal};
   if (work.input_text) {
@@ -144,7 +152,10 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
   if (result && run.lost_bytes() != 0) {
     result->output_truncated = true;
     result->degraded.push_back("output: " + std::to_string(run.lost_bytes()) +
-                               " bytes could not be kept; the disk is full");
+                               (run.was_refused_room()
+                                    ? " bytes were not kept; the room for output is used up (sandbox.budgets.outputMb, "
+                                      "outputPerTenantMb)"
+                                    : " bytes could not be kept; the disk is full"));
   }
   const RunFacts facts = result ? FactsOf(*result) : RunFacts{};
   EndRun(run, result ? EndOf(std::move(*result), run.id()) : EndOf(result.error(), run.id()), facts, principal);
@@ -156,13 +167,15 @@ void Host::Admitted(Run& run) {
 }
 
 base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work, Place place) {
+  SKERRY_RETURN_IF_ERROR(Admit(principal));
   SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, work.session->life().contexts().Find(work.context));
   RunOrder order{.record = {.session = work.session->id(),
                             .tenant = principal.tenant,
                             .kind = "cell",
                             .language = std::string(core::NameOf(context.language)),
                             .what = work.cell.text},
-                 .most_of_tenant = principal.most_runs};
+                 .most_of_tenant = principal.most_runs,
+                 .reach = ReachOf(principal)};
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
   SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.cell.text));
   auto shared = std::make_shared<CellWork>(std::move(work));

@@ -1,6 +1,7 @@
 // What a Host tells of itself.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/sha256.hpp"
@@ -74,6 +75,12 @@ void Host::OfferFigures() {
     }
     return std::vector<watch::Sampled>{
         sessions,
+        One("skerry_output_bytes", "Output of runs that is kept.", Kind::kGauge,
+            static_cast<double>(outputs_->budget().used())),
+        One("skerry_output_removed_total", "Outputs that went to make room for newer.", Kind::kCounter,
+            static_cast<double>(outputs_->evicted())),
+        One("skerry_spool_bytes", "Uploads and answers on their way.", Kind::kGauge,
+            static_cast<double>(spool_->used())),
         One("skerry_runs_running", "Runs that have not ended.", Kind::kGauge, static_cast<double>(runs_->Count())),
         One("skerry_approvals_waiting", "Questions that wait for a person.", Kind::kGauge,
             static_cast<double>(approvals_.List().size())),
@@ -100,13 +107,17 @@ base::Status Host::NoteConfiguration() {
 
 void Host::NoteFiles(const std::string& workspace, const std::string& execution,
                      const std::vector<core::FileChange>& changes) {
-  for (const auto& session : ThoseAt(workspace))
-    chronicle_->FilesChanged(session->id(), session->tenant(), execution, changes);
+  const auto sessions = ThoseAt(workspace);
+  std::uint64_t bytes = 0;
+  for (const core::FileChange& change : changes) bytes += core::WeightOf(change);
+  if (const std::uint64_t most = options_.recorder.most_of_execution; most != 0) bytes = std::min(bytes, most);
+  if (!sessions.empty()) keeper_->Add(sessions.front()->tenant(), bytes);
+  for (const auto& session : sessions) chronicle_->FilesChanged(session->name(), session->tenant(), execution, changes);
 }
 
 void Host::NoteAlert(const std::string& workspace, const std::string& execution, const watch::AlertChange& change) {
   if (!workspace.empty()) {
-    for (const auto& session : ThoseAt(workspace)) chronicle_->Alert(session->id(), session->tenant(), "", change);
+    for (const auto& session : ThoseAt(workspace)) chronicle_->Alert(session->name(), session->tenant(), "", change);
     return;
   }
   const auto run = runs_->Find(execution);
@@ -130,7 +141,7 @@ base::Status Host::RevokeToken(const Principal& principal, const std::string& id
 }
 
 base::Status Host::NoteExport(const Principal& principal, const HostedSession& session, const std::string& what) {
-  return chronicle_->FilesExported(session.id(), principal, what);
+  return chronicle_->FilesExported(session.name(), principal, what);
 }
 
 base::Result<std::vector<core::ApprovalRecord>> Host::PastApprovals(const Principal& principal,

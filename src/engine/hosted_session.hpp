@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/service_store.hpp"
+#include "core/session_name.hpp"
 #include "engine/session_life.hpp"
 
 namespace skerry::engine {
@@ -29,7 +30,8 @@ class HostedSession {
         life_(std::move(life)),
         crashed_(condition == Condition::kCrashed) {}
 
-  [[nodiscard]] const std::string& id() const { return record_.id; }
+  [[nodiscard]] const std::string& id() const { return record_.id; }                               // unique for ever
+  [[nodiscard]] std::string name() const { return std::string(core::NameOfSession(record_.id)); }  // the tenant's
   [[nodiscard]] const std::string& tenant() const { return record_.tenant; }
   [[nodiscard]] const SessionSettings& settings() const { return settings_; }
   [[nodiscard]] SessionLife& life() const { return *life_; }

@@ -123,8 +123,8 @@ base::Result<std::vector<OutputPiece>> OutputReader::Next(std::size_t limit) {
   return pieces;
 }
 
-OutputLog::OutputLog(int directory, std::string name)
-    : directory_(directory), name_(std::move(name)), file_(std::make_shared<OutputFile>()) {}
+OutputLog::OutputLog(int directory, std::string name, OutputRoom room)
+    : directory_(directory), name_(std::move(name)), file_(std::make_shared<OutputFile>()), room_(std::move(room)) {}
 
 OutputLog::~OutputLog() = default;
 
@@ -147,7 +147,18 @@ bool OutputLog::Open() {
 }
 
 bool OutputLog::Append(core::Stream stream, std::string_view piece) {
-  if (broken_ || !Open()) return false;
+  const std::uint64_t bytes = kHeader + piece.size();
+  if (broken_) return false;
+  if (room_.take && !room_.take(bytes)) {
+    refused_ = true;
+    return false;
+  }
+  const bool written = Open() && WriteFrame(stream, piece);
+  if (!written && room_.give_back) room_.give_back(bytes);
+  return written;
+}
+
+bool OutputLog::WriteFrame(core::Stream stream, std::string_view piece) {
   Header header = Encode(stream, piece.size());
   // writev only reads.
   const std::array<iovec, 2> parts = {iovec{.iov_base = header.data(), .iov_len = header.size()},
@@ -176,6 +187,11 @@ std::uint64_t OutputLog::size() const {
 std::uint64_t OutputLog::lost() const {
   const std::lock_guard lock(mutex_);
   return lost_;
+}
+
+bool OutputLog::was_refused() const {
+  const std::lock_guard lock(mutex_);
+  return refused_;
 }
 
 base::Result<OutputReader> OutputLog::Read(std::uint64_t offset) const {

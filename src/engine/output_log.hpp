@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,17 +46,24 @@ class OutputReader {
   std::uint64_t passed_ = 0;    // offset of that frame's first byte
 };
 
+// Who says whether there is room for what is to be written; both may be empty.
+struct OutputRoom {
+  std::function<bool(std::uint64_t bytes)> take;
+  std::function<void(std::uint64_t bytes)> give_back;  // what was taken and could not be written
+};
+
 // Thread-safe. The file is made at the first byte.
 class OutputLog : public core::OutputSink {
  public:
   // `directory` is borrowed and outlives it. The file is called `name` and must not be there.
-  OutputLog(int directory, std::string name);
+  OutputLog(int directory, std::string name, OutputRoom room = {});
   ~OutputLog() override;
 
-  // Takes everything; when the disk is full, what is lost is counted and the program goes on.
+  // Takes everything; when there is no room or the disk is full, what is lost is counted and the program goes on.
   core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
   [[nodiscard]] std::uint64_t size() const;  // without what was lost
   [[nodiscard]] std::uint64_t lost() const;
+  [[nodiscard]] bool was_refused() const;  // there was no room for some of it
 
   // From an offset on; one behind the end waits there.
   [[nodiscard]] base::Result<OutputReader> Read(std::uint64_t offset) const;
@@ -69,6 +77,7 @@ class OutputLog : public core::OutputSink {
   // All of these need the lock. Whether it is in the file.
   bool Open();
   bool Append(core::Stream stream, std::string_view piece);
+  bool WriteFrame(core::Stream stream, std::string_view piece);
   void CutTo(std::uint64_t end);
 
   int directory_;
@@ -77,6 +86,8 @@ class OutputLog : public core::OutputSink {
   std::shared_ptr<OutputFile> file_;
   std::uint64_t size_ = 0;
   std::uint64_t lost_ = 0;
+  OutputRoom room_;
+  bool refused_ = false;
   bool broken_ = false;  // half a frame is at the end and stays there: nothing can follow it
 };
 

@@ -1,5 +1,7 @@
 #include "engine/recorder.hpp"
 
+#include <algorithm>
+
 #include "base/ids.hpp"
 
 namespace skerry::engine {
@@ -8,6 +10,19 @@ namespace {
 base::Error NotRecorded(const base::Error& error) {
   return {error.code, "cannot be recorded: " + error.message +
                           "; with sandbox.record.required set to false it is done all the same"};
+}
+
+// As many from the beginning as there is room for; the others are counted.
+template <class T>
+void Bound(std::vector<T>& files, std::uint64_t& room, std::uint64_t& left_out) {
+  const auto end = std::ranges::find_if(files, [&](const T& file) {
+    const std::uint64_t weight = core::WeightOf(file);
+    if (weight > room) return true;
+    room -= weight;
+    return false;
+  });
+  left_out += static_cast<std::uint64_t>(files.end() - end);
+  files.erase(end, files.end());
 }
 
 }  // namespace
@@ -41,6 +56,10 @@ base::Status Recorder::End(const std::string& session, const std::string& id, co
   if (options_.told && !end.changes.empty()) options_.told(session, id, end.changes);
   if (options_.store == nullptr) return {};  // said at the beginning
   end.ended_at = std::chrono::system_clock::now();
+  if (std::uint64_t room = options_.most_of_execution; room != 0) {
+    Bound(end.changes, room, end.left_out);
+    Bound(end.uses, room, end.left_out);
+  }
   const auto ended = options_.store->EndExecution(id, end);
   // It was said at the beginning too, when it was not even begun.
   if (!ended && ended.error().code == base::Code::kNotFound) return {};

@@ -21,7 +21,9 @@ struct RecorderOptions {
   std::shared_ptr<core::RecordStore> store;  // none when it could not be opened; then `problem` says why
   std::string problem;
   Recording recording = Recording::kRequired;
-  std::string by;                                // who acts
+  std::string by;  // who acts
+  // More of what one execution did to files, and of what it used, is counted and not named. 0: all of it.
+  std::uint64_t most_of_execution = std::uint64_t{16} << 20U;
   std::function<void(const std::string&)> warn;  // told of what could not be recorded
   // Told of what became of files, by what; may be empty.
   std::function<void(const std::string& session, const std::string& execution,

@@ -1,5 +1,6 @@
 #include "engine/run.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,11 +12,11 @@
 
 namespace skerry::engine {
 
-Run::Run(core::RunRecord record, int log_directory, RunChannels channels)
+Run::Run(core::RunRecord record, int log_directory, RunChannels channels, OutputRoom room)
     : record_(std::move(record)),
       log_directory_(log_directory),
       channels_(std::move(channels)),
-      log_(std::make_unique<OutputLog>(log_directory, record_.id)),
+      log_(std::make_unique<OutputLog>(log_directory, record_.id, std::move(room))),
       state_(record_.state) {}
 
 Run::Run(core::RunRecord record, int log_directory, RunEnd end)
@@ -44,6 +45,11 @@ std::uint64_t Run::output_bytes() const {
   if (log_) return log_->size();
   const std::scoped_lock lock(mutex_);
   return end_ ? end_->output_bytes : 0;
+}
+
+bool Run::HasLostOutput() const {
+  return !log_ && output_bytes() != 0 &&
+         ::faccessat(log_directory_, record_.id.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 base::Result<OutputReader> Run::Output(std::uint64_t offset) const {

@@ -46,7 +46,7 @@ struct RunChannels {
 class Run {
  public:
   // Under way.
-  Run(core::RunRecord record, int log_directory, RunChannels channels);
+  Run(core::RunRecord record, int log_directory, RunChannels channels, OutputRoom room = {});
   // One that is over, from the store.
   Run(core::RunRecord record, int log_directory, RunEnd end);
 
@@ -56,7 +56,10 @@ class Run {
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] std::optional<core::TimePoint> ended_at() const;
   [[nodiscard]] std::uint64_t output_bytes() const;
-  [[nodiscard]] std::uint64_t lost_bytes() const { return log_ ? log_->lost() : 0; }  // that the disk did not take
+  [[nodiscard]] std::uint64_t lost_bytes() const { return log_ ? log_->lost() : 0; }  // that were not kept
+  [[nodiscard]] bool was_refused_room() const { return log_ && log_->was_refused(); }
+  // It is over and wrote something, and nothing of that is kept.
+  [[nodiscard]] bool HasLostOutput() const;
   [[nodiscard]] base::Result<OutputReader> Output(std::uint64_t offset) const;
 
   // False when it had not ended at the deadline or when `stop` was asked for.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/sha256.hpp"
+#include "core/session_name.hpp"
 #include "engine/run_digest.hpp"
 
 namespace skerry::engine {
@@ -83,7 +84,8 @@ std::string Joined(const std::vector<std::string>& texts) {
 }
 
 std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWorkspace& workspace) {
-  if (workspace.session() != nullptr) return "that of session " + workspace.session()->directory.id();
+  if (workspace.session() != nullptr)
+    return "that of session " + std::string(core::NameOfSession(workspace.session()->directory.id()));
   return request.workspace.value_or("an empty one, burned afterwards");
 }
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/unique_fd.hpp"
+#include "core/session_name.hpp"
 #include "engine/commit_policy.hpp"
 #include "os/directory.hpp"
 #include "os/errno_error.hpp"
@@ -31,7 +32,8 @@ constexpr const char* kLeftovers = "/commits";
 base::Result<workspace::OpenedDirectory> OpenSession(const workspace::SessionDirectory& session) {
   workspace::OpenedDirectory directory{base::UniqueFd(::openat(session.root(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC)),
                                        session.path()};
-  if (!directory.fd.valid()) return os::ErrnoErr("open the workspace of session " + session.id());
+  if (!directory.fd.valid())
+    return os::ErrnoErr("open the workspace of session " + std::string(core::NameOfSession(session.id())));
   return directory;
 }
 

@@ -65,9 +65,9 @@ RunEnd LostEnd(const core::RunRecord& record, std::uint64_t output_bytes) {
           .result = json::Text(object)};
 }
 
-RunEnd EndOf(const core::RunRecord& record) {
-  const auto object = json::Parse(record.result);
-  RunEnd end{.state = record.state, .result = record.result};
+RunEnd TakeEnd(core::RunRecord& record) {
+  RunEnd end{.state = record.state, .result = std::move(record.result)};
+  const auto object = json::Parse(end.result);
   if (!object.is_object()) return end;
   end.outcome = object.value("outcome", "");
   end.exit_code = object.value("exit_code", 0);
@@ -76,6 +76,10 @@ RunEnd EndOf(const core::RunRecord& record) {
   for (const base::CodeRow& row : base::CodeTable())
     if (row.name == code) end.error = base::Error{row.code, object.value("error", "")};
   return end;
+}
+
+core::RunEnding EndingOf(const RunEnd& end, core::TimePoint at) {
+  return {.state = end.state, .result = end.result, .summary = json::SummaryOf(end.result), .at = at};
 }
 
 }  // namespace
@@ -115,7 +119,11 @@ base::Result<Begun> Runs::Begin(RunOrder order) {
       SKERRY_RETURN_IF_ERROR(limit);
       SKERRY_ASSIGN_OR_RETURN(record.sequence, store_.BeginRun(record, order.claim));
       record.state = core::RunState::kWaiting;
-      auto run = std::make_shared<Run>(std::move(record), directory_, std::move(channels));
+      outputs_.Begin(record, order.reach);
+      OutputRoom room{
+          .take = [&outputs = outputs_, id = record.id](std::uint64_t bytes) { return !outputs.Take(id, bytes); },
+          .give_back = [&outputs = outputs_, id = record.id](std::uint64_t bytes) { outputs.GiveBack(id, bytes); }};
+      auto run = std::make_shared<Run>(std::move(record), directory_, std::move(channels), std::move(room));
       const std::scoped_lock lock(mutex_);
       under_way_.emplace(run->id(), run);
       return Begun{std::move(run), false};
@@ -126,7 +134,7 @@ base::Result<Begun> Runs::Begin(RunOrder order) {
 
 void Runs::End(Run& run, RunEnd end) {
   const auto now = std::chrono::system_clock::now();
-  const auto written = store_.EndRun(run.id(), end.state, end.result, now);
+  const auto written = store_.EndRun(run.id(), EndingOf(end, now));
   {
     // Before it is told: whoever hears of the end may begin the next.
     const std::scoped_lock lock(mutex_);
@@ -136,13 +144,14 @@ void Runs::End(Run& run, RunEnd end) {
     if (!written && entry && written.error().code == base::Code::kUnavailable) unwritten_[run.id()] = entry.mapped();
   }
   run.Finish(std::move(end), now);
+  outputs_.End(run.id());
   const std::scoped_lock lock(mutex_);
   ending_.erase(run.id());
   left_.notify_all();
 }
 
 std::shared_ptr<Run> Runs::FromRecord(core::RunRecord record) const {
-  RunEnd end = EndOf(record);
+  RunEnd end = TakeEnd(record);
   return std::make_shared<Run>(std::move(record), directory_, std::move(end));
 }
 
@@ -162,7 +171,7 @@ void Runs::WriteAgain() {
   for (const auto& [id, run] : left) {
     const auto end = run->end();
     if (!end) continue;
-    const auto written = store_.EndRun(id, end->state, end->result, run->ended_at().value_or(core::TimePoint{}));
+    const auto written = store_.EndRun(id, EndingOf(*end, run->ended_at().value_or(core::TimePoint{})));
     if (!written && written.error().code == base::Code::kUnavailable) return;
     const std::scoped_lock lock(mutex_);
     unwritten_.erase(id);
@@ -187,8 +196,8 @@ base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filte
   if (wanted == core::RunState::kWaiting) filter.state = core::RunState::kRunning;
   SKERRY_ASSIGN_OR_RETURN(auto records, store_.Runs(filter));
   std::vector<std::shared_ptr<Run>> runs;
-  for (const core::RunRecord& record : records) {
-    auto run = core::IsFinal(record.state) ? FromRecord(record) : Find(record.id).value_or(nullptr);
+  for (core::RunRecord& record : records) {
+    auto run = core::IsFinal(record.state) ? FromRecord(std::move(record)) : Find(record.id).value_or(nullptr);
     if (run != nullptr && (!wanted || run->state() == *wanted)) runs.push_back(std::move(run));
   }
   return runs;
@@ -225,7 +234,7 @@ base::Result<std::vector<core::RunRecord>> Runs::MarkLost() {
   SKERRY_ASSIGN_OR_RETURN(auto unfinished, store_.UnfinishedRuns());
   for (const core::RunRecord& record : unfinished) {
     const RunEnd end = LostEnd(record, BytesIn(directory_, record.id));
-    SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, end.state, end.result, std::chrono::system_clock::now()));
+    SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, EndingOf(end, std::chrono::system_clock::now())));
   }
   return unfinished;
 }
@@ -235,7 +244,7 @@ base::Status Runs::Forget(std::chrono::seconds keep_for, std::size_t keep) {
   for (;;) {
     SKERRY_ASSIGN_OR_RETURN(const auto ids,
                             store_.ForgetRuns(std::chrono::system_clock::now() - keep_for, keep, kAtOnce));
-    for (const std::string& id : ids) (void)::unlinkat(directory_, id.c_str(), 0);
+    for (const std::string& id : ids) outputs_.Remove(id);
     if (ids.size() < kAtOnce) return {};
   }
 }
@@ -245,7 +254,7 @@ base::Status Runs::ForgetOutputs(const std::string& session) {
   for (;;) {
     SKERRY_ASSIGN_OR_RETURN(const auto records, store_.Runs(filter));
     if (records.empty()) return {};
-    for (const core::RunRecord& record : records) (void)::unlinkat(directory_, record.id.c_str(), 0);
+    for (const core::RunRecord& record : records) outputs_.Remove(record.id);
     filter.before = records.back().sequence;
   }
 }

@@ -17,6 +17,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "core/service_store.hpp"
+#include "engine/outputs.hpp"
 #include "engine/run.hpp"
 
 namespace skerry::engine {
@@ -29,7 +30,8 @@ enum class Input {
 struct RunOrder {
   core::RunRecord record;  // session, tenant, kind, language, what
   std::optional<core::IdempotencyClaim> claim;
-  std::uint64_t most_of_tenant = 0;  // runs at once; 0: any number
+  std::uint64_t most_of_tenant = 0;          // runs at once; 0: any number
+  base::Reach reach = base::Reach::kTenant;  // of what it writes
   Input input = Input::kNone;
   base::UniqueFd given_input;  // a file, in place of a pipe
   std::optional<core::TerminalSize> terminal;
@@ -43,8 +45,9 @@ struct Begun {
 // Thread-safe.
 class Runs {
  public:
-  // `directory` is for what they write. Both outlive it.
-  Runs(core::ServiceStore& store, int directory) : store_(store), directory_(directory) {}
+  // `outputs` is for what they write. Both outlive it.
+  Runs(core::ServiceStore& store, Outputs& outputs)
+      : store_(store), outputs_(outputs), directory_(outputs.directory()) {}
 
   // In the store before it is given out. kRateLimited, kConflict (the key was used for something else).
   base::Result<Begun> Begin(RunOrder order);
@@ -76,6 +79,7 @@ class Runs {
   [[nodiscard]] base::Result<Begun> Replay(const core::IdempotencyClaim& claim) const;
 
   core::ServiceStore& store_;
+  Outputs& outputs_;
   int directory_;
   mutable std::mutex begin_mutex_;  // before the other
   mutable std::mutex mutex_;

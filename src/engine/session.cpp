@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "core/session_name.hpp"
 #include "os/errno_error.hpp"
 #include "os/own_directory.hpp"
 #include "os/remove_tree.hpp"
@@ -295,10 +296,12 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
 
 base::Result<SessionRun> Session::NextRun(std::string execution) const {
   SKERRY_ASSIGN_OR_RETURN(const workspace::Usage usage, files_->CurrentUsage());
+  std::uint64_t allowance = limits_.max_bytes > usage.bytes ? limits_.max_bytes - usage.bytes : 0;
+  if (limits_.room) allowance = std::min(allowance, limits_.room(id()));
   return SessionRun{.directory = *directory_,
                     .execution = std::move(execution),
                     .max_bytes = limits_.max_bytes,
-                    .allowance_bytes = limits_.max_bytes > usage.bytes ? limits_.max_bytes - usage.bytes : 0,
+                    .allowance_bytes = allowance,
                     .memory = live_ ? &live_->memory : nullptr};
 }
 
@@ -309,7 +312,8 @@ base::Result<std::string> Session::Diff() const {
 
 base::Result<Changes> Session::Undo(workspace::LaterWork later) {
   if (live_)
-    return base::Err(base::Code::kConflict, "programs live on in session " + id() + "; end them before an undo");
+    return base::Err(base::Code::kConflict, "programs live on in session " + std::string(core::NameOfSession(id())) +
+                                                "; end them before an undo");
   SKERRY_ASSIGN_OR_RETURN(const auto last, directory_->Last());
   SKERRY_ASSIGN_OR_RETURN(
       const std::string execution,

@@ -25,6 +25,8 @@ namespace skerry::engine {
 
 struct SessionLimits {
   std::uint64_t max_bytes = std::uint64_t{1024} << 20U;
+  // What the disk has left for what a session's programs changed; may be empty.
+  std::function<std::uint64_t(const std::string& session)> room;
 };
 
 // Held by one at a time, of all processes. What changes something is recorded, whether it succeeds or not. Reading goes

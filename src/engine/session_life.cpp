@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/session_name.hpp"
+
 namespace skerry::engine {
 namespace {
 
@@ -78,6 +80,10 @@ SessionLife::~SessionLife() {
   End();
 }
 
+std::string SessionLife::Name() const {
+  return std::string(core::NameOfSession(workspace_));
+}
+
 base::Status SessionLife::OpenSession() {
   if (session_) return {};
   SKERRY_ASSIGN_OR_RETURN(Session session, parts_.sessions.Open(workspace_, base::Deadline::After(kPatience)));
@@ -107,10 +113,10 @@ base::Status SessionLife::EndLife() {
 base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!left_.wait_for(lock, stop, kPatience, [&] { return !alone_; }))
-    return base::Err(base::Code::kConflict, "session " + workspace_ + " is busy with a run in a sandbox of its own");
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
+    return base::Err(base::Code::kConflict, "session " + Name() + " is busy with a run in a sandbox of its own");
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
   if (paused_ && need != Need::kReading)
-    return base::Err(base::Code::kConflict, "session " + workspace_ + " is paused; resume it first");
+    return base::Err(base::Code::kConflict, "session " + Name() + " is paused; resume it first");
   SKERRY_RETURN_IF_ERROR(OpenSession());
   if (need == Need::kSandbox) SKERRY_RETURN_IF_ERROR(BeginLife());
   ++users_;
@@ -123,10 +129,10 @@ base::Result<SessionLife::Use> SessionLife::EnterAlone() {
   std::unique_lock lock(mutex_);
   // Those who only read or write files are over in a moment.
   const bool free = left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || paused_ || users_ == 0; });
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
   if (!free || programs_ != 0 || paused_)
-    return base::Err(base::Code::kConflict, "programs run in session " + workspace_ +
-                                                "; this needs it for itself: wait for them, or end them");
+    return base::Err(base::Code::kConflict,
+                     "programs run in session " + Name() + "; this needs it for itself: wait for them, or end them");
   SKERRY_RETURN_IF_ERROR(OpenSession());
   SKERRY_RETURN_IF_ERROR(EndLife());
   ++users_;
@@ -226,7 +232,7 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
 
 base::Result<std::unique_ptr<core::Sandbox>> SessionLife::BorrowSandbox() {
   if (!session_ || !session_->IsLive())
-    return base::Err(base::Code::kNotStarted, "session " + workspace_ + " has no sandbox");
+    return base::Err(base::Code::kNotStarted, "session " + Name() + " has no sandbox");
   return std::make_unique<BorrowedSandbox>(session_->sandbox());
 }
 
@@ -298,8 +304,8 @@ base::Status SessionLife::ChangeAtRest(const std::function<base::Status(Session&
 
 base::Status SessionLife::Pause() {
   const std::scoped_lock lock(mutex_);
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + workspace_);
-  if (paused_) return base::Err(base::Code::kConflict, "session " + workspace_ + " is paused already");
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
+  if (paused_) return base::Err(base::Code::kConflict, "session " + Name() + " is paused already");
   if (session_ && session_->IsLive()) SKERRY_RETURN_IF_ERROR(session_->sandbox().Freeze());
   paused_ = true;
   return {};
@@ -307,7 +313,7 @@ base::Status SessionLife::Pause() {
 
 base::Status SessionLife::Resume() {
   const std::scoped_lock lock(mutex_);
-  if (!paused_) return base::Err(base::Code::kConflict, "session " + workspace_ + " is not paused");
+  if (!paused_) return base::Err(base::Code::kConflict, "session " + Name() + " is not paused");
   if (session_ && session_->IsLive()) SKERRY_RETURN_IF_ERROR(session_->sandbox().Thaw());
   paused_ = false;
   last_use_ = std::chrono::steady_clock::now();
@@ -317,7 +323,7 @@ base::Status SessionLife::Resume() {
 base::Status SessionLife::Rest() {
   std::unique_lock lock(mutex_);
   (void)left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || users_ == 0; });
-  if (users_ != 0) return base::Err(base::Code::kConflict, "programs run in session " + workspace_);
+  if (users_ != 0) return base::Err(base::Code::kConflict, "programs run in session " + Name());
   const auto ended = EndLife();
   session_.reset();
   paused_ = false;

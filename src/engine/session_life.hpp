@@ -88,6 +88,7 @@ class SessionLife {
   base::Result<Use> EnterAlone();
   enum class Mark { kRan, kUsed, kNothing };
   void Leave(Mark mark);
+  [[nodiscard]] std::string Name() const;  // for people
   // These need the lock.
   base::Status OpenSession();
   base::Status BeginLife();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/session_name.hpp"
 #include "engine/session.hpp"
 #include "os/own_directory.hpp"
 
@@ -14,7 +15,8 @@ workspace::AgentWorkspace& Session::files() const {
 
 base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
                                 const core::SandboxLimits& limits) {
-  if (live_) return base::Err(base::Code::kConflict, "session " + id() + " lives already");
+  if (live_)
+    return base::Err(base::Code::kConflict, "session " + std::string(core::NameOfSession(id())) + " lives already");
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
   SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits));
   manager_ = &manager;
@@ -60,7 +62,8 @@ base::Status Session::EndLife() {
 }
 
 base::Status Session::RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act) {
-  if (!live_) return base::Err(base::Code::kNotStarted, "session " + id() + " has no sandbox");
+  if (!live_)
+    return base::Err(base::Code::kNotStarted, "session " + std::string(core::NameOfSession(id())) + " has no sandbox");
   record.session = id();
   SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
   core::ExecutionEnd end = act();

@@ -16,7 +16,6 @@ namespace skerry::engine {
 using workspace::SessionDirectory;
 
 base::Result<Session> Sessions::Begin(const std::string& id) const {
-  SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(id));
   SKERRY_ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::Create(options_.base_dir, id));
   const auto now = std::chrono::system_clock::now();
   const auto store = recorder_->Store();

@@ -1,6 +1,8 @@
 #include "json/execution_json.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -20,11 +22,44 @@ Json TextsToJson(const std::vector<std::string>& texts) {
   return array;
 }
 
-Json WithheldToJson(const std::vector<core::WithheldFile>& files) {
-  Json array = Json::array();
-  for (const core::WithheldFile& file : files)
-    array.push_back({{"path", base::ToValidUtf8(file.path)}, {"reason", base::ToValidUtf8(file.reason)}});
-  return array;
+// As many from the beginning as the bounds let through.
+template <class T, class Path>
+std::span<const T> Within(const std::vector<T>& all, const ListBounds& bounds, const Path& path) {
+  std::size_t count = 0;
+  for (std::size_t bytes = 0; count < all.size() && count < bounds.names && bytes < bounds.bytes; ++count)
+    bytes += path(all[count]).size();
+  return std::span(all).first(count);
+}
+
+// The lists of files, and how many there are where they do not have all.
+void AddFiles(Json& object, const core::ExecutionResult& result, const ListBounds& bounds) {
+  bool cut = false;
+  const auto names = [&](const std::vector<std::string>& files) {
+    const auto kept = Within(files, bounds, std::identity());
+    cut = cut || kept.size() < files.size();
+    Json array = Json::array();
+    for (const std::string& name : kept) array.push_back(base::ToValidUtf8(name));
+    return array;
+  };
+  object["files_created"] = names(result.files_created);
+  object["files_changed"] = names(result.files_changed);
+  object["files_deleted"] = names(result.files_deleted);
+  const auto reasons = [&](const std::vector<core::WithheldFile>& files) {
+    const auto kept = Within(files, bounds, std::mem_fn(&core::WithheldFile::path));
+    cut = cut || kept.size() < files.size();
+    Json array = Json::array();
+    for (const core::WithheldFile& file : kept)
+      array.push_back({{"path", base::ToValidUtf8(file.path)}, {"reason", base::ToValidUtf8(file.reason)}});
+    return array;
+  };
+  object["files_withheld"] = reasons(result.files_withheld);
+  if (!result.files_to_review.empty()) object["files_to_review"] = reasons(result.files_to_review);
+  if (!cut) return;
+  object["files_total"] = {{"created", result.files_created.size()},
+                           {"changed", result.files_changed.size()},
+                           {"deleted", result.files_deleted.size()},
+                           {"withheld", result.files_withheld.size()},
+                           {"to_review", result.files_to_review.size()}};
 }
 
 Json LimitsToJson(const std::vector<core::LimitReached>& limits) {
@@ -50,7 +85,7 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-std::string ToJson(const core::ExecutionResult& result) {
+std::string ToJson(const core::ExecutionResult& result, const ListBounds& lists) {
   Json object;
   object["success"] = result.Success();
   AddBytes(object, "stdout", result.standard_output);
@@ -65,11 +100,7 @@ std::string ToJson(const core::ExecutionResult& result) {
   object["timings_ms"] = {{"obtain", milliseconds(result.timings.obtain)},
                           {"run", milliseconds(result.timings.run)},
                           {"finish", milliseconds(result.timings.finish)}};
-  object["files_created"] = TextsToJson(result.files_created);
-  object["files_changed"] = TextsToJson(result.files_changed);
-  object["files_deleted"] = TextsToJson(result.files_deleted);
-  object["files_withheld"] = WithheldToJson(result.files_withheld);
-  if (!result.files_to_review.empty()) object["files_to_review"] = WithheldToJson(result.files_to_review);
+  AddFiles(object, result, lists);
   object["outcome"] = core::NameOf(result.outcome.kind);
   object["output_truncated"] = result.output_truncated;
   object["output_bytes"] = result.output_bytes;

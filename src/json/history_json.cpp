@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
+#include "core/session_name.hpp"
 #include "json/bytes.hpp"
 #include "json/execution_json.hpp"
 
@@ -139,7 +140,7 @@ Json ExecutionToJson(const core::ExecutionRecord& execution) {
   Json object;
   object["id"] = base::ToValidUtf8(execution.id);
   object["sequence"] = execution.sequence;
-  object["session"] = base::ToValidUtf8(execution.session);
+  object["session"] = base::ToValidUtf8(core::NameOfSession(execution.session));
   object["kind"] = base::ToValidUtf8(execution.kind);
   AddBytes(object, "what", execution.what);
   object["what_bytes"] = execution.what_bytes;
@@ -161,6 +162,8 @@ Json HistoryToJson(std::span<const core::HistoryEntry> entries) {
   for (const core::HistoryEntry& entry : entries) {
     Json object = ExecutionToJson(entry.execution);
     object["files"] = ChangesToJson(entry.changes);
+    if (entry.changes_total > entry.changes.size()) object["files_total"] = entry.changes_total;
+    if (entry.execution.left_out != 0) object["files_left_out"] = entry.execution.left_out;
     object["uses"] = Json::array();
     for (const core::FileUse& use : entry.uses) object["uses"].push_back(UseToJson(use));
     array.push_back(std::move(object));

@@ -36,4 +36,14 @@ std::optional<core::TimePoint> NextOptionalTime(Statement& statement) {
   return statement.NextOptionalNumber().transform(FromMicroseconds);
 }
 
+base::Result<std::map<std::string, std::uint64_t>> ReadSums(Statement& statement) {
+  std::map<std::string, std::uint64_t> sums;
+  while (true) {
+    SKERRY_ASSIGN_OR_RETURN(const Statement::Row row, statement.Step());
+    if (row == Statement::Row::kNoMore) return sums;
+    std::string name = statement.NextText();
+    sums[std::move(name)] = NextUnsigned(statement);
+  }
+}
+
 }  // namespace skerry::store

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +23,14 @@ std::uint64_t NextUnsigned(Statement& statement);
 core::TimePoint NextTime(Statement& statement);
 std::optional<core::TimePoint> NextOptionalTime(Statement& statement);
 
+// Rows of a name and a number.
+base::Result<std::map<std::string, std::uint64_t>> ReadSums(Statement& statement);
+
 // A name of ours, or the file is damaged.
 template <class E>
 base::Result<E> Parsed(Database& database, const std::string& name, std::optional<E> (*parse)(std::string_view)) {
   const std::optional<E> value = parse(name);
-  if (!value) return std::unexpected(DamagedError(database.path(), "it says '" + name + "'"));
+  if (!value) return std::unexpected(DamagedError(database.label(), "it says '" + name + "'"));
   return *value;
 }
 

@@ -60,7 +60,8 @@ base::Status Database::Configure() {
   }
   sqlite3_wal_autocheckpoint(handle_, kLogPages);
   // With a log, NORMAL waits for the disk only where the log is written into the file.
-  return Execute("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL");
+  // A log that one large transaction made long is short again after it was written into the file.
+  return Execute("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304");
 }
 
 int Database::WaitForOthers(void* database, int tries) {
@@ -130,7 +131,7 @@ base::Error Database::ErrorWith(int code) const {
   const Failure failure{.code = code,
                         .system_errno = knows_more ? sqlite3_system_errno(handle_) : 0,
                         .detail = knows_more ? sqlite3_errmsg(handle_) : sqlite3_errstr(code)};
-  return ErrorOf(failure, path_, options_.busy_timeout);
+  return ErrorOf(failure, label_, options_.busy_timeout);
 }
 
 base::Result<Transaction> Transaction::Begin(Database& database, Kind kind) {

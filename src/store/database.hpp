@@ -41,6 +41,9 @@ class Database {
   // Rows that the last statement wrote itself.
   [[nodiscard]] std::int64_t RowsWritten() const;
   [[nodiscard]] const std::string& path() const { return path_; }
+  // For errors: the path, or nothing after LeaveOutPath.
+  [[nodiscard]] const std::string& label() const { return label_; }
+  void LeaveOutPath() { label_.clear(); }
   [[nodiscard]] std::chrono::milliseconds busy_timeout() const { return options_.busy_timeout; }
 
   // Whether the last failure was somebody else's lock.
@@ -60,6 +63,7 @@ class Database {
 
   sqlite3* handle_;
   std::string path_;
+  std::string label_ = path_;
   DatabaseOptions options_;
   base::Deadline patience_ = base::Deadline::After(std::chrono::seconds(0));  // of the statement that waits
   std::unordered_map<std::string, sqlite3_stmt*> idle_;                       // by their text

@@ -66,6 +66,8 @@ base::Result<std::size_t> TakeStep(Database& database, Migrations migrations) {
 base::Status Migrate(Database& database, Migrations migrations) {
   SKERRY_ASSIGN_OR_RETURN(std::size_t version, VersionNow(database, migrations.size()));
   if (version == 0 && !migrations.empty()) {
+    // Has to be said before there is anything in the file.
+    SKERRY_RETURN_IF_ERROR(database.Execute("PRAGMA auto_vacuum = INCREMENTAL"));
     SKERRY_RETURN_IF_ERROR(UseLog(database));
   }
   while (version < migrations.size()) {

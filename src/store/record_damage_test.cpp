@@ -72,7 +72,7 @@ TEST_F(RecordDamageTest, PagesInTheMiddleThatAreBrokenAreToldOnUse) {
   Fill();
   const auto size = std::filesystem::file_size(Path());
   ASSERT_GT(size, 100'000U);
-  Overwrite(size / 2, size / 3);  // behind the schema
+  Overwrite(size / 4 * 3, size / 5);  // behind the schema
   const auto store = Open();
   const auto read = ReadAll(*store);
   ASSERT_FALSE(read);

@@ -34,21 +34,11 @@ base::Result<core::ExecutionRecord> NextExecution(Database& database, Statement&
   execution.obtain = nanoseconds(statement.NextNumber());
   execution.run = nanoseconds(statement.NextNumber());
   execution.finish = nanoseconds(statement.NextNumber());
+  execution.left_out = NextUnsigned(statement);
   execution.what_bytes = NextUnsigned(statement);
   execution.what_sha256 = statement.NextText();
   execution.what = statement.NextText();
   return execution;
-}
-
-base::Result<core::FileChange> NextChange(Database& database, Statement& statement) {
-  core::FileChange change;
-  change.path = statement.NextText();
-  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseFileAction, change.action));
-  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseFileKind, change.kind));
-  change.size = NextUnsigned(statement);
-  change.mode = static_cast<std::uint32_t>(statement.NextNumber());
-  change.sha256 = statement.NextText();
-  return change;
 }
 
 base::Result<core::FileUse> NextUse(Database& database, Statement& statement) {
@@ -70,11 +60,13 @@ base::Result<core::FileVersion> NextVersion(Database& database, Statement& state
 
 }  // namespace
 
-const std::string_view kSessionColumns = "id, created_by, created_at, used_at, deleted_at";
+const std::string_view kSessionColumns =
+    "id, CASE WHEN instr(id, '~') THEN id ELSE id || '~' || key END, tenant, created_by, created_at, used_at, "
+    "deleted_at";
 const std::string_view kExecutionColumns =
     "e.id, e.sequence, s.id, e.kind, e.language, e.asked_by, e.sandbox, e.risk, e.approval, e.timeout_seconds, "
     "e.memory_mb, (SELECT cause FROM causes WHERE execution = e.sequence), e.state, e.outcome, e.exit_code, e.reason, "
-    "e.started_at, e.ended_at, e.obtain, e.run, e.finish, e.what_bytes, e.what_sha256, e.what";
+    "e.started_at, e.ended_at, e.obtain, e.run, e.finish, e.left_out, e.what_bytes, e.what_sha256, e.what";
 const std::string_view kChangeColumns = "v.path, v.action, v.kind, v.size, v.mode, v.sha256";
 const std::string_view kUseColumns = "u.path, u.how, u.sha256";
 
@@ -95,6 +87,17 @@ void BindUse(Statement& statement, const core::FileUse& use) {
   statement.Bytes(use.path).Text(NameOf(use.how)).Text(use.sha256);
 }
 
+base::Result<core::FileChange> NextChange(Database& database, Statement& statement) {
+  core::FileChange change;
+  change.path = statement.NextText();
+  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseFileAction, change.action));
+  SKERRY_RETURN_IF_ERROR(NextName(database, statement, core::ParseFileKind, change.kind));
+  change.size = NextUnsigned(statement);
+  change.mode = static_cast<std::uint32_t>(statement.NextNumber());
+  change.sha256 = statement.NextText();
+  return change;
+}
+
 base::Result<std::vector<core::SessionRecord>> ReadSessions(Statement& statement) {
   std::vector<core::SessionRecord> sessions;
   while (true) {
@@ -102,6 +105,8 @@ base::Result<std::vector<core::SessionRecord>> ReadSessions(Statement& statement
     if (row == Row::kNoMore) return sessions;
     core::SessionRecord session;
     session.id = statement.NextText();
+    session.unique_id = statement.NextText();
+    session.tenant = statement.NextText();
     session.created_by = statement.NextText();
     session.created_at = NextTime(statement);
     session.used_at = NextTime(statement);

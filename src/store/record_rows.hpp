@@ -27,6 +27,8 @@ base::Result<std::vector<core::SessionRecord>> ReadSessions(Statement& statement
 base::Result<std::vector<core::ExecutionRecord>> ReadExecutions(Database& database, Statement& statement);
 base::Result<std::vector<core::FileChange>> ReadChanges(Database& database, Statement& statement);
 base::Result<std::vector<core::FileUse>> ReadUses(Database& database, Statement& statement);
+// One row.
+base::Result<core::FileChange> NextChange(Database& database, Statement& statement);
 // Rows of kChangeColumns and then the execution's id, sequence and time.
 base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement);
 

@@ -159,7 +159,47 @@ ALTER TABLE approvals ADD COLUMN scope TEXT NOT NULL DEFAULT '';
 CREATE INDEX approvals_of_tenant ON approvals(tenant);
 )";
 
-constexpr std::array kMigrations = {kFirst, kService, kDecisions};
+// Whose a session is, for as long as there is a record of it. Of those that were deleted before nobody knows.
+constexpr std::string_view kTenants = R"(
+ALTER TABLE sessions ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+UPDATE sessions SET tenant = ifnull((SELECT tenant FROM hosted_sessions h WHERE h.id = sessions.id), '')
+  WHERE deleted_at IS NULL;
+CREATE INDEX sessions_of_tenant ON sessions(tenant);
+)";
+
+// Summaries of results for lists, beside the results, which a list has no need to read; and what everything takes. A
+// result that was recorded before summaries were may name any number of files; it stays, and its summary has how many
+// they are. What does not parse has no summary.
+constexpr std::string_view kBounds = R"(
+ALTER TABLE executions ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET bytes =
+  ifnull((SELECT sum(600 + length(what)) FROM executions e WHERE e.session = sessions.key), 0) +
+  ifnull((SELECT sum(200 + 2 * length(path)) FROM file_versions v WHERE v.session = sessions.key), 0);
+
+CREATE TABLE summaries(
+  run INTEGER PRIMARY KEY REFERENCES runs(sequence) ON DELETE CASCADE,
+  summary TEXT NOT NULL
+) STRICT;
+INSERT INTO summaries SELECT sequence, result FROM runs WHERE result <> '' AND length(result) <= 4096;
+INSERT INTO summaries SELECT sequence, json_replace(
+    json_insert(json_remove(result, '$.stdout', '$.stderr', '$.stdout_base64', '$.stderr_base64', '$.diff', '$.traceback'),
+      '$.files_total', json_object(
+        'created', ifnull(json_array_length(result, '$.files_created'), 0),
+        'changed', ifnull(json_array_length(result, '$.files_changed'), 0),
+        'deleted', ifnull(json_array_length(result, '$.files_deleted'), 0),
+        'withheld', ifnull(json_array_length(result, '$.files_withheld'), 0))),
+    '$.files_created', json('[]'), '$.files_changed', json('[]'), '$.files_deleted', json('[]'),
+    '$.files_withheld', json('[]'), '$.outputs', json('[]'), '$.degraded', json('[]'))
+  FROM runs WHERE length(result) > 4096 AND json_valid(result);
+
+ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE runs SET bytes = 300 + length(CAST(what AS BLOB)) + length(CAST(result AS BLOB)) +
+  ifnull((SELECT length(CAST(summary AS BLOB)) FROM summaries WHERE run = sequence), 0);
+CREATE INDEX runs_bytes ON runs(tenant, bytes);
+)";
+
+constexpr std::array kMigrations = {kFirst, kService, kDecisions, kTenants, kBounds};
 
 }  // namespace
 

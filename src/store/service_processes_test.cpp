@@ -79,7 +79,7 @@ TEST_F(ServiceProcessesTest, TheRecordAndTheServiceShareAFile) {
           const std::string id = std::to_string(writer) + "-" + std::to_string(i);
           if (!service->BeginRun(ARun(id), AClaim(id))) ++failed;
           if (!Record(*record, AnExecution(id), AnEnd({AChange(id)}))) ++failed;
-          if (!service->EndRun(id, RunState::kDone, std::string(3000, 'r'), At(1))) ++failed;
+          if (!service->EndRun(id, {.state = RunState::kDone, .result = std::string(3000, 'r'), .at = At(1)})) ++failed;
         }
       });
   }
@@ -119,7 +119,8 @@ TEST_F(ServiceProcessesTest, AKilledProcessLeavesItsRunUnfinished) {
   const pid_t child = StartChild([&] {
     const auto store = OpenService();
     if (!Expect(store->BeginRun(ARun("ended"), AClaim("first")).has_value(), "BeginRun")) return false;
-    if (!Expect(store->EndRun("ended", RunState::kDone, "r", At(1)).has_value(), "EndRun")) return false;
+    if (!Expect(store->EndRun("ended", {.state = RunState::kDone, .result = "r", .at = At(1)}).has_value(), "EndRun"))
+      return false;
     if (!Expect(store->BeginRun(ARun("running"), AClaim("second")).has_value(), "BeginRun")) return false;
     if (!Expect(::write(ends[1], "x", 1) == 1, "write")) return false;
     while (true) ::pause();
@@ -140,7 +141,7 @@ TEST_F(ServiceProcessesTest, AKilledProcessLeavesItsRunUnfinished) {
   EXPECT_EQ(unfinished[0].state, RunState::kRunning);
   EXPECT_EQ(store->FindRun("ended")->state, RunState::kDone);
   EXPECT_EQ(store->FindClaim("t", "second")->made, "running");
-  ASSERT_TRUE(store->EndRun("running", RunState::kLost, "", At(2)));
+  ASSERT_TRUE(store->EndRun("running", {.state = RunState::kLost, .result = "", .at = At(2)}));
   EXPECT_TRUE(store->UnfinishedRuns()->empty());
 }
 
@@ -152,7 +153,8 @@ TEST_F(ServiceProcessesTest, KillsAtAnyMomentLeaveWholeRuns) {
       for (int i = 0;; ++i) {
         const std::string id = std::to_string(round) + "-" + std::to_string(i);
         if (!Expect(store->BeginRun(ARun(id), AClaim(id)).has_value(), "BeginRun")) return false;
-        if (!Expect(store->EndRun(id, RunState::kDone, "r", At(1)).has_value(), "EndRun")) return false;
+        if (!Expect(store->EndRun(id, {.state = RunState::kDone, .result = "r", .at = At(1)}).has_value(), "EndRun"))
+          return false;
       }
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(10 + 3 * round));
@@ -163,7 +165,8 @@ TEST_F(ServiceProcessesTest, KillsAtAnyMomentLeaveWholeRuns) {
     const auto store = OpenService();
     const auto unfinished = store->UnfinishedRuns().value();
     ASSERT_LE(unfinished.size(), 1U);
-    for (const auto& run : unfinished) ASSERT_TRUE(store->EndRun(run.id, RunState::kLost, "", At(2)));
+    for (const auto& run : unfinished)
+      ASSERT_TRUE(store->EndRun(run.id, {.state = RunState::kLost, .result = "", .at = At(2)}));
   }
   const auto database = Database::Open(Path(), {}).value();
   EXPECT_EQ(database->Ask("SELECT count(*) FROM runs WHERE id NOT IN (SELECT made FROM claims)").value(), 0);

@@ -91,7 +91,7 @@ std::string_view IndexFor(const core::RunFilter& filter) {
 }
 
 std::string SelectOf(const core::RunFilter& filter) {
-  std::string sql = Select(kRunColumns, " FROM runs ") + std::string(IndexFor(filter)) + " WHERE sequence < ?";
+  std::string sql = Select(kRunSummaryColumns, " FROM runs ") + std::string(IndexFor(filter)) + " WHERE sequence < ?";
   if (filter.tenant) sql += " AND tenant = ?";
   if (filter.session) sql += " AND session = ?";
   if (filter.kind) sql += " AND kind = ?";
@@ -109,6 +109,9 @@ const std::string_view kTokenColumns =
 const std::string_view kHostedColumns = "id, tenant, settings, created_at, expires_at, in_use";
 const std::string_view kRunColumns =
     "id, sequence, session, tenant, kind, language, state, created_at, ended_at, what, result";
+const std::string_view kRunSummaryColumns =
+    "id, sequence, session, tenant, kind, language, state, created_at, ended_at, what, "
+    "ifnull((SELECT summary FROM summaries WHERE run = sequence), '')";
 const std::string_view kApprovalColumns =
     "id, session, execution, tenant, digest, decision, decided_by, decided_from, scope, reason, asked_at, decided_at";
 

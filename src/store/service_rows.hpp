@@ -17,6 +17,7 @@ std::string TextOf(const std::vector<core::TokenScope>& scopes);
 extern const std::string_view kTokenColumns;
 extern const std::string_view kHostedColumns;
 extern const std::string_view kRunColumns;
+extern const std::string_view kRunSummaryColumns;  // with the summary in place of the result
 extern const std::string_view kApprovalColumns;
 
 // The rest of the rows. kUnavailable for a value that we cannot have written.

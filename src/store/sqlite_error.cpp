@@ -14,7 +14,7 @@ using base::Code;
 using base::Error;
 
 std::string Record(const std::string& path) {
-  return "the record " + base::Printable(path) + " ";
+  return path.empty() ? "the record " : "the record " + base::Printable(path) + " ";
 }
 
 std::string Detail(const Failure& failure) {

@@ -15,8 +15,8 @@ struct Failure {
   std::string_view detail;  // SQLite's own words
 };
 
-// kUnavailable for what is the matter with the file, its place or another process; kTooLarge for a value; kInternal for
-// what only a mistake of ours can cause.
+// `path` is empty where nobody must know. kUnavailable for what is the matter with the file, its place or another
+// process; kTooLarge for a value; kInternal for what only a mistake of ours can cause.
 base::Error ErrorOf(const Failure& failure, const std::string& path, std::chrono::milliseconds busy_timeout);
 
 // The error for a file whose content cannot be what we wrote.

@@ -19,6 +19,7 @@ using base::Err;
 using Row = Statement::Row;
 using Lock = std::lock_guard<std::mutex>;
 
+constexpr std::uint64_t kExecutionBytes = 600;  // of a row, besides `what`
 constexpr std::string_view kFromExecutions = " FROM executions e JOIN sessions s ON s.key = e.session ";
 
 std::string SelectExecutions(std::string_view rest) {
@@ -33,9 +34,16 @@ base::Result<std::unique_ptr<SqliteRecordStore>> SqliteRecordStore::Open(const s
   return std::unique_ptr<SqliteRecordStore>(new SqliteRecordStore(std::move(database)));
 }
 
+// By its id, or by the unique one that it has when another one gets its id.
 base::Result<std::int64_t> SqliteRecordStore::SessionKey(const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT key FROM sessions WHERE id = ?"));
-  return KeyOf(std::move(find), "session", id);
+  auto key = KeyOf(std::move(find), "session", id);
+  if (key || key.error().code != Code::kNotFound) return key;
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement unique,
+      database_->Prepare(
+          "SELECT key FROM sessions WHERE id = substr(?1, 1, instr(?1, '~') - 1) AND ?1 = id || '~' || key"));
+  return KeyOf(std::move(unique), "session", id);
 }
 
 base::Result<std::int64_t> SqliteRecordStore::LivingSessionKey(const std::string& id) {
@@ -53,15 +61,26 @@ base::Status SqliteRecordStore::AddSession(const core::SessionRecord& session) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
   SKERRY_RETURN_IF_ERROR(MustNotBeThere(LivingSessionKey(session.id), "session", session.id));
-  SKERRY_ASSIGN_OR_RETURN(Statement purge, database_->Prepare("DELETE FROM sessions WHERE id = ?"));
-  SKERRY_RETURN_IF_ERROR(purge.Text(session.id).Run());
+  // A key is never given twice.
+  SKERRY_ASSIGN_OR_RETURN(Statement distinguish,
+                          database_->Prepare("UPDATE sessions SET id = id || '~' || key WHERE id = ?"));
+  SKERRY_RETURN_IF_ERROR(distinguish.Text(session.id).Run());
   SKERRY_ASSIGN_OR_RETURN(
       Statement insert,
-      database_->Prepare("INSERT INTO sessions(id, created_by, created_at, used_at) VALUES(?, ?, ?, ?)"));
-  insert.Text(session.id).Text(session.created_by);
+      database_->Prepare("INSERT INTO sessions(id, tenant, created_by, created_at, used_at) VALUES(?, ?, ?, ?, ?)"));
+  insert.Text(session.id).Text(session.tenant).Text(session.created_by);
   insert.Number(ToMicroseconds(session.created_at)).Number(ToMicroseconds(session.used_at));
   SKERRY_RETURN_IF_ERROR(insert.Run());
   return transaction.Commit();
+}
+
+base::Status SqliteRecordStore::SetTenant(const std::string& id, const std::string& tenant) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement update,
+                          database_->Prepare("UPDATE sessions SET tenant = ? WHERE id = ? AND deleted_at IS NULL"));
+  SKERRY_RETURN_IF_ERROR(update.Text(tenant).Text(id).Run());
+  if (database_->RowsWritten() == 0) return NotThere("living session", id);
+  return {};
 }
 
 base::Status SqliteRecordStore::TouchSession(const std::string& id, core::TimePoint used_at) {
@@ -86,10 +105,21 @@ base::Status SqliteRecordStore::EndSession(const std::string& id, core::TimePoin
 
 base::Result<core::SessionRecord> SqliteRecordStore::FindSession(const std::string& id) {
   const Lock lock(mutex_);
-  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kSessionColumns, " FROM sessions WHERE id = ?")));
-  SKERRY_ASSIGN_OR_RETURN(auto sessions, ReadSessions(find.Text(id)));
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t key, SessionKey(id));
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kSessionColumns, " FROM sessions WHERE key = ?")));
+  SKERRY_ASSIGN_OR_RETURN(auto sessions, ReadSessions(find.Number(key)));
   if (sessions.empty()) return NotThere("session", id);
   return std::move(sessions.front());
+}
+
+base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::SessionsNamed(const std::string& name) {
+  const Lock lock(mutex_);
+  // What follows a name's `~` are letters and digits, which are before it in order.
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement list, database_->Prepare(Select(kSessionColumns,
+                                                " FROM sessions WHERE id = ?1 OR (id > ?1 || '~' AND id < ?1 || '~~') "
+                                                "ORDER BY key DESC LIMIT 1000")));
+  return ReadSessions(list.Text(name));
 }
 
 base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::Sessions(Which which) {
@@ -110,8 +140,14 @@ base::Result<std::uint64_t> SqliteRecordStore::BeginExecution(const core::Execut
   SKERRY_RETURN_IF_ERROR(InsertExecution(session, digest, execution));
   const std::int64_t sequence = database_->LastInsertedRow();
   SKERRY_RETURN_IF_ERROR(InsertCause(sequence, execution.caused_by));
+  SKERRY_RETURN_IF_ERROR(AddBytes(session, kExecutionBytes + std::min(execution.what.size(), core::kMaxRecordedWhat)));
   SKERRY_RETURN_IF_ERROR(transaction.Commit());
   return static_cast<std::uint64_t>(sequence);
+}
+
+base::Status SqliteRecordStore::AddBytes(std::int64_t session, std::uint64_t bytes) {
+  SKERRY_ASSIGN_OR_RETURN(Statement update, database_->Prepare("UPDATE sessions SET bytes = bytes + ? WHERE key = ?"));
+  return update.Number(Saturated(bytes)).Number(session).Run();
 }
 
 base::Status SqliteRecordStore::InsertExecution(std::int64_t session, const std::string& digest,
@@ -147,6 +183,12 @@ base::Status SqliteRecordStore::EndExecution(const std::string& id, const core::
     return Err(Code::kConflict, "the execution '" + base::Printable(id) + "' has ended already");
   SKERRY_RETURN_IF_ERROR(InsertChanges(sequence, end.changes));
   SKERRY_RETURN_IF_ERROR(InsertUses(sequence, end.uses));
+  std::uint64_t bytes = 0;
+  for (const core::FileChange& change : end.changes) bytes += core::WeightOf(change);
+  for (const core::FileUse& use : end.uses) bytes += core::WeightOf(use);
+  SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT session FROM executions WHERE id = ?"));
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t session, KeyOf(std::move(find), "execution", id));
+  SKERRY_RETURN_IF_ERROR(AddBytes(session, bytes));
   return transaction.Commit();
 }
 
@@ -155,11 +197,12 @@ base::Status SqliteRecordStore::UpdateExecution(std::int64_t sequence, const cor
       Statement update,
       database_->Prepare("UPDATE executions SET state = ?, sandbox = ifnull(nullif(?, ''), sandbox), "
                          "risk = ifnull(nullif(?, ''), risk), approval = ifnull(nullif(?, ''), approval), outcome = ?, "
-                         "exit_code = ?, reason = ?, ended_at = ?, obtain = ?, run = ?, finish = ? "
+                         "exit_code = ?, reason = ?, ended_at = ?, obtain = ?, run = ?, finish = ?, left_out = ? "
                          "WHERE sequence = ? AND state = 'running'"));
   update.Text(NameOf(end.state)).Text(end.sandbox).Text(end.risk).Text(end.approval).Text(end.outcome);
   update.Number(end.exit_code).Text(end.reason).Number(ToMicroseconds(end.ended_at));
-  update.Number(end.obtain.count()).Number(end.run.count()).Number(end.finish.count()).Number(sequence);
+  update.Number(end.obtain.count()).Number(end.run.count()).Number(end.finish.count());
+  update.Number(Saturated(end.left_out)).Number(sequence);
   return update.Run();
 }
 
@@ -221,6 +264,40 @@ base::Result<std::vector<core::FileChange>> SqliteRecordStore::ChangesOf(const s
   return ReadChanges(*database_, list.Number(sequence));
 }
 
+base::Result<core::ChangesPage> SqliteRecordStore::PageOfChanges(const std::string& execution, std::uint64_t after,
+                                                                 std::size_t limit) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // of paths
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, SequenceOf(execution));
+  SKERRY_ASSIGN_OR_RETURN(Statement list,
+                          database_->Prepare(Select("v.number", ", " + std::string(kChangeColumns) +
+                                                                    " FROM file_versions v WHERE v.execution = ? AND "
+                                                                    "v.number > ? ORDER BY v.number")));
+  list.Number(sequence).Number(Saturated(after));
+  core::ChangesPage page;
+  std::int64_t last = 0;
+  for (std::size_t bytes = 0;;) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
+    if (row == Row::kNoMore) return page;
+    if (page.changes.size() >= limit || bytes >= kMostBytes) break;
+    last = list.NextNumber();
+    SKERRY_ASSIGN_OR_RETURN(core::FileChange change, NextChange(*database_, list));
+    bytes += change.path.size();
+    page.changes.push_back(std::move(change));
+  }
+  page.next = static_cast<std::uint64_t>(last);
+  return page;
+}
+
+base::Result<std::uint64_t> SqliteRecordStore::CountChanges(const std::string& execution) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, SequenceOf(execution));
+  SKERRY_ASSIGN_OR_RETURN(Statement count,
+                          database_->Prepare("SELECT count(*) FROM file_versions WHERE execution = ?"));
+  SKERRY_RETURN_IF_ERROR(count.Number(sequence).Step());
+  return static_cast<std::uint64_t>(count.NextNumber());
+}
+
 base::Result<std::vector<core::FileUse>> SqliteRecordStore::UsesOf(const std::string& execution) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, SequenceOf(execution));
@@ -239,8 +316,11 @@ base::Result<std::vector<core::FileVersion>> SqliteRecordStore::VersionsOf(const
       database_->Prepare(Select(kChangeColumns,
                                 ", e.id, e.sequence, ifnull(e.ended_at, e.started_at) FROM file_versions v "
                                 "JOIN executions e ON e.sequence = v.execution "
-                                "WHERE v.session = ? AND v.path = ? ORDER BY v.number")));
-  return ReadVersions(*database_, list.Number(key).Bytes(path));
+                                "WHERE v.session = ? AND v.path = ? ORDER BY v.number DESC LIMIT ?")));
+  list.Number(key).Bytes(path).Number(core::kMostVersions);
+  SKERRY_ASSIGN_OR_RETURN(auto versions, ReadVersions(*database_, list));
+  std::ranges::reverse(versions);
+  return versions;
 }
 
 base::Result<std::vector<core::FileVersion>> SqliteRecordStore::CurrentFiles(const std::string& session) {
@@ -260,16 +340,48 @@ base::Result<std::vector<core::FileVersion>> SqliteRecordStore::CurrentFiles(con
   return files;
 }
 
+base::Result<std::uint64_t> SqliteRecordStore::LeftOut(const std::string& session) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t key, SessionKey(session));
+  SKERRY_ASSIGN_OR_RETURN(Statement sum,
+                          database_->Prepare("SELECT ifnull(sum(left_out), 0) FROM executions WHERE session = ?"));
+  SKERRY_RETURN_IF_ERROR(sum.Number(key).Step());
+  return static_cast<std::uint64_t>(sum.NextNumber());
+}
+
+base::Result<std::map<std::string, std::uint64_t>> SqliteRecordStore::BytesByTenant() {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement sums,
+                          database_->Prepare("SELECT tenant, sum(bytes) FROM sessions GROUP BY tenant"));
+  return ReadSums(sums);
+}
+
+base::Result<std::uint64_t> SqliteRecordStore::ForgetDeleted(const std::string& tenant, std::uint64_t bytes) {
+  // One session at a time, so that others may write in between.
+  for (std::uint64_t freed = 0;;) {
+    if (freed >= bytes) return freed;
+    const Lock lock(mutex_);
+    SKERRY_ASSIGN_OR_RETURN(Statement oldest, database_->Prepare("SELECT key, bytes FROM sessions WHERE tenant = ? AND "
+                                                                 "deleted_at IS NOT NULL ORDER BY key LIMIT 1"));
+    SKERRY_ASSIGN_OR_RETURN(const Row row, oldest.Text(tenant).Step());
+    if (row == Row::kNoMore) return freed;
+    const std::int64_t key = oldest.NextNumber();
+    freed += std::max<std::uint64_t>(NextUnsigned(oldest), 1);
+    SKERRY_ASSIGN_OR_RETURN(Statement remove, database_->Prepare("DELETE FROM sessions WHERE key = ?"));
+    SKERRY_RETURN_IF_ERROR(remove.Number(key).Run());
+  }
+}
+
 base::Status SqliteRecordStore::Check() {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement check, database_->Prepare("PRAGMA quick_check(1)"));
   SKERRY_RETURN_IF_ERROR(check.Step());
   if (const std::string said = check.NextText(); said != "ok")
-    return std::unexpected(DamagedError(database_->path(), said));
+    return std::unexpected(DamagedError(database_->label(), said));
   SKERRY_ASSIGN_OR_RETURN(Statement keys, database_->Prepare("PRAGMA foreign_key_check"));
   SKERRY_ASSIGN_OR_RETURN(const Row row, keys.Step());
   if (row == Row::kNoMore) return {};
-  return std::unexpected(DamagedError(database_->path(), "a row of " + keys.NextText() + " belongs to nothing"));
+  return std::unexpected(DamagedError(database_->label(), "a row of " + keys.NextText() + " belongs to nothing"));
 }
 
 }  // namespace skerry::store

@@ -19,9 +19,11 @@ class SqliteRecordStore : public core::RecordStore {
   static base::Result<std::unique_ptr<SqliteRecordStore>> Open(const std::string& path, const OpenOptions& options);
 
   base::Status AddSession(const core::SessionRecord& session) override;
+  base::Status SetTenant(const std::string& id, const std::string& tenant) override;
   base::Status TouchSession(const std::string& id, core::TimePoint used_at) override;
   base::Status EndSession(const std::string& id, core::TimePoint deleted_at) override;
   base::Result<core::SessionRecord> FindSession(const std::string& id) override;
+  base::Result<std::vector<core::SessionRecord>> SessionsNamed(const std::string& name) override;
   base::Result<std::vector<core::SessionRecord>> Sessions(Which which) override;
 
   base::Result<std::uint64_t> BeginExecution(const core::ExecutionRecord& execution) override;
@@ -32,9 +34,15 @@ class SqliteRecordStore : public core::RecordStore {
   base::Result<std::vector<core::ExecutionRecord>> Unfinished(const std::string& session) override;
 
   base::Result<std::vector<core::FileChange>> ChangesOf(const std::string& execution) override;
+  base::Result<core::ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t after,
+                                                std::size_t limit) override;
+  base::Result<std::uint64_t> CountChanges(const std::string& execution) override;
   base::Result<std::vector<core::FileUse>> UsesOf(const std::string& execution) override;
   base::Result<std::vector<core::FileVersion>> VersionsOf(const std::string& session, const std::string& path) override;
   base::Result<std::vector<core::FileVersion>> CurrentFiles(const std::string& session) override;
+  base::Result<std::uint64_t> LeftOut(const std::string& session) override;
+  base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() override;
+  base::Result<std::uint64_t> ForgetDeleted(const std::string& tenant, std::uint64_t bytes) override;
 
   // Reads the whole file. kUnavailable when something in it is not as it must be.
   base::Status Check();
@@ -47,6 +55,7 @@ class SqliteRecordStore : public core::RecordStore {
   base::Result<std::int64_t> LivingSessionKey(const std::string& id);
   base::Result<std::int64_t> SequenceOf(const std::string& execution);
   base::Status InsertExecution(std::int64_t session, const std::string& digest, const core::ExecutionRecord& execution);
+  base::Status AddBytes(std::int64_t session, std::uint64_t bytes);
   base::Status InsertCause(std::int64_t sequence, const std::string& cause);
   base::Status UpdateExecution(std::int64_t sequence, const core::ExecutionEnd& end);
   base::Status InsertChanges(std::int64_t sequence, const std::vector<core::FileChange>& changes);

@@ -48,7 +48,9 @@ TEST_F(SqliteRecordStoreTest, ASessionComesBackAsItWas) {
   const core::SessionRecord session{
       .id = "other", .created_by = kAllBytes, .created_at = At(5) + std::chrono::microseconds(1), .used_at = At(-9)};
   ASSERT_TRUE(store_->AddSession(session));
-  EXPECT_EQ(store_->FindSession("other").value(), session);
+  auto found = store_->FindSession("other").value();
+  found.unique_id = "";
+  EXPECT_EQ(found, session);
 }
 
 TEST_F(SqliteRecordStoreTest, TimesAreKeptToTheMicrosecondAlsoBeforeTheEpoch) {
@@ -94,20 +96,47 @@ TEST_F(SqliteRecordStoreTest, ADeletedSessionKeepsItsHistoryButTakesNothingNew) 
   EXPECT_EQ(store_->EndSession("s", At(4)).error().code, Code::kNotFound);
 }
 
-TEST_F(SqliteRecordStoreTest, ANewSessionOfADeletedOnesNameHasNothingOfIt) {
-  auto execution = AnExecution("e1");
-  execution.caused_by = "e0";
+TEST_F(SqliteRecordStoreTest, AnIdIsUsedAgainAndTheHistoryOfBothStays) {
+  ASSERT_TRUE(store_->SetTenant("s", "a"));
   auto end = AnEnd({AChange("f")});
   end.uses = {{.path = "f"}};
-  ASSERT_TRUE(Record(*store_, execution, end));
+  ASSERT_TRUE(Record(*store_, AnExecution("e1"), end));
+  const std::string first = store_->FindSession("s")->unique_id;
   ASSERT_TRUE(store_->EndSession("s", At(3)));
-  ASSERT_TRUE(store_->AddSession({.id = "s"}));
+  ASSERT_TRUE(store_->AddSession({.id = "s", .tenant = "b"}));
   EXPECT_EQ(store_->FindSession("s")->deleted_at, std::nullopt);
+  EXPECT_EQ(store_->FindSession("s")->tenant, "b");
   EXPECT_THAT(Ids(0, 10), ElementsAre());
   EXPECT_TRUE(CurrentPaths().empty());
   EXPECT_TRUE(store_->VersionsOf("s", "f")->empty());
-  EXPECT_EQ(store_->FindExecution("e1").error().code, Code::kNotFound);
+  // The first one has its own id, before and after.
+  EXPECT_NE(store_->FindSession("s")->unique_id, first);
+  EXPECT_EQ(store_->FindSession(first)->tenant, "a");
+  EXPECT_EQ(store_->FindSession(first)->deleted_at, At(3));
+  EXPECT_EQ(store_->Executions(first, 0, 10)->size(), 1U);
+  EXPECT_EQ(store_->VersionsOf(first, "f")->size(), 1U);
+  EXPECT_TRUE(store_->FindExecution("e1"));
   EXPECT_TRUE(store_->Check());
+}
+
+TEST_F(SqliteRecordStoreTest, ASessionIsFoundByTheIdThatIsUniqueForEver) {
+  const std::string unique = store_->FindSession("s")->unique_id;
+  ASSERT_TRUE(store_->BeginExecution(AnExecution("e1")));
+  EXPECT_NE(unique, "s");
+  EXPECT_EQ(store_->Executions(unique, 0, 10)->size(), 1U);
+  EXPECT_EQ(store_->FindSession("s~999").error().code, Code::kNotFound);
+  EXPECT_EQ(store_->FindSession("~1").error().code, Code::kNotFound);
+}
+
+TEST_F(SqliteRecordStoreTest, SessionsOfANameAreThoseOfEveryTenant) {
+  ASSERT_TRUE(store_->AddSession({.id = "s~x1", .tenant = "a"}));
+  ASSERT_TRUE(store_->AddSession({.id = "s2", .tenant = "a"}));
+  ASSERT_TRUE(store_->AddSession({.id = "s2~x", .tenant = "a"}));
+  ASSERT_TRUE(store_->EndSession("s", At(1)));
+  ASSERT_TRUE(store_->AddSession({.id = "s", .tenant = "b"}));
+  std::vector<std::string> tenants;
+  for (const auto& session : store_->SessionsNamed("s").value()) tenants.push_back(session.tenant);
+  EXPECT_THAT(tenants, ElementsAre("b", "a", ""));
 }
 
 TEST_F(SqliteRecordStoreTest, AnExecutionComesBackAsItBegan) {
@@ -224,7 +253,7 @@ TEST_F(SqliteRecordStoreTest, SequencesGrowAndAreNeverUsedAgain) {
   EXPECT_GT(second, first);
   ASSERT_TRUE(store_->EndSession("s", At(1)));
   ASSERT_TRUE(store_->AddSession({.id = "s"}));
-  EXPECT_GT(store_->BeginExecution(AnExecution("e1")).value(), second);
+  EXPECT_GT(store_->BeginExecution(AnExecution("e3")).value(), second);
 }
 
 TEST_F(SqliteRecordStoreTest, ExecutionsComeInPagesAndOfTheirSessionOnly) {

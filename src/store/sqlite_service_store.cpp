@@ -7,6 +7,7 @@
 #include "store/columns.hpp"
 #include "store/lookup.hpp"
 #include "store/service_rows.hpp"
+#include "store/vacuum.hpp"
 
 namespace skerry::store {
 namespace {
@@ -15,6 +16,8 @@ using base::Code;
 using base::Err;
 using Row = Statement::Row;
 using Lock = std::lock_guard<std::mutex>;
+
+constexpr std::size_t kRunBytes = 300;  // of a row, besides its texts
 
 std::int64_t Bits(std::uint64_t number) {
   return std::bit_cast<std::int64_t>(number);
@@ -140,10 +143,11 @@ base::Result<std::vector<core::HostedSessionRecord>> SqliteServiceStore::Hosted(
 base::Status SqliteServiceStore::InsertRun(const core::RunRecord& run) {
   SKERRY_ASSIGN_OR_RETURN(
       Statement insert,
-      database_->Prepare("INSERT INTO runs(id, session, tenant, kind, language, state, created_at, what) "
-                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+      database_->Prepare("INSERT INTO runs(id, session, tenant, kind, language, state, created_at, what, bytes) "
+                         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
   insert.Text(run.id).Text(run.session).Text(run.tenant).Text(run.kind).Text(run.language).Text(NameOf(run.state));
   insert.Number(ToMicroseconds(run.created_at)).Text(run.what);
+  insert.Number(static_cast<std::int64_t>(kRunBytes + run.what.size()));
   SKERRY_RETURN_IF_ERROR(insert.Run());
   if (database_->RowsWritten() == 0) return ThereAlready("run", run.id);
   return {};
@@ -162,18 +166,25 @@ base::Result<std::uint64_t> SqliteServiceStore::BeginRun(const core::RunRecord& 
   return static_cast<std::uint64_t>(sequence);
 }
 
-base::Status SqliteServiceStore::EndRun(const std::string& id, core::RunState state, const std::string& result,
-                                        core::TimePoint ended_at) {
-  if (!IsFinal(state)) return Err(Code::kInvalidArgument, "a run that ended is done or lost");
+base::Status SqliteServiceStore::EndRun(const std::string& id, const core::RunEnding& ending) {
+  if (!IsFinal(ending.state)) return Err(Code::kInvalidArgument, "a run that ended is done or lost");
   const Lock lock(mutex_);
-  SKERRY_ASSIGN_OR_RETURN(
-      Statement update,
-      database_->Prepare("UPDATE runs SET state = ?, result = ?, ended_at = ? WHERE id = ? AND ended_at IS NULL"));
-  update.Text(NameOf(state)).Text(result).Number(ToMicroseconds(ended_at)).Text(id);
+  SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  SKERRY_ASSIGN_OR_RETURN(Statement update,
+                          database_->Prepare("UPDATE runs SET state = ?, result = ?, bytes = bytes + ?, ended_at = ? "
+                                             "WHERE id = ? AND ended_at IS NULL"));
+  update.Text(NameOf(ending.state)).Text(ending.result);
+  update.Number(static_cast<std::int64_t>(ending.result.size() + ending.summary.size()));
+  update.Number(ToMicroseconds(ending.at)).Text(id);
   SKERRY_RETURN_IF_ERROR(update.Run());
-  if (database_->RowsWritten() != 0) return {};
+  const bool ended = database_->RowsWritten() != 0;
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT sequence FROM runs WHERE id = ?"));
-  SKERRY_RETURN_IF_ERROR(KeyOf(std::move(find), "run", id));
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, KeyOf(std::move(find), "run", id));
+  if (ended) {
+    SKERRY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare("INSERT INTO summaries(run, summary) VALUES(?, ?)"));
+    SKERRY_RETURN_IF_ERROR(insert.Number(sequence).Text(ending.summary).Run());
+    return transaction.Commit();
+  }
   return Err(Code::kConflict, "the run '" + base::Printable(id) + "' has ended already");
 }
 
@@ -188,6 +199,20 @@ base::Result<core::RunRecord> SqliteServiceStore::FindRun(const std::string& id)
 base::Result<std::vector<core::RunRecord>> SqliteServiceStore::Runs(const core::RunFilter& filter) {
   const Lock lock(mutex_);
   return SelectRuns(*database_, filter);
+}
+
+base::Result<std::vector<core::RunOwner>> SqliteServiceStore::RunOwners() {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare("SELECT id, tenant, sequence FROM runs"));
+  std::vector<core::RunOwner> owners;
+  while (true) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
+    if (row == Row::kNoMore) return owners;
+    core::RunOwner owner{.id = list.NextText()};
+    owner.tenant = list.NextText();
+    owner.sequence = NextUnsigned(list);
+    owners.push_back(std::move(owner));
+  }
 }
 
 base::Result<std::vector<core::RunRecord>> SqliteServiceStore::UnfinishedRuns() {
@@ -243,6 +268,36 @@ base::Result<std::vector<std::string>> SqliteServiceStore::ForgetRuns(core::Time
   }
   SKERRY_RETURN_IF_ERROR(transaction.Commit());
   return forgotten;
+}
+
+base::Result<core::ServiceStore::Forgotten> SqliteServiceStore::ForgetRunsOf(const std::string& tenant,
+                                                                             std::uint64_t bytes, std::size_t limit) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  Forgotten forgotten;
+  {
+    SKERRY_ASSIGN_OR_RETURN(Statement list,
+                            database_->Prepare("SELECT id, bytes FROM runs INDEXED BY runs_of_tenant WHERE tenant = ? "
+                                               "AND ended_at IS NOT NULL ORDER BY sequence LIMIT ?"));
+    list.Text(tenant).Number(Saturated(limit));
+    while (forgotten.bytes < bytes) {
+      SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
+      if (row == Row::kNoMore) break;
+      forgotten.ids.push_back(list.NextText());
+      forgotten.bytes += NextUnsigned(list);
+    }
+  }
+  for (const std::string& id : forgotten.ids)
+    SKERRY_RETURN_IF_ERROR(RemoveWithClaims("DELETE FROM runs WHERE id = ?", id));
+  SKERRY_RETURN_IF_ERROR(transaction.Commit());
+  return forgotten;
+}
+
+base::Result<std::map<std::string, std::uint64_t>> SqliteServiceStore::BytesByTenant() {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement sums, database_->Prepare("SELECT tenant, sum(bytes) FROM runs INDEXED BY runs_bytes GROUP BY tenant"));
+  return ReadSums(sums);
 }
 
 base::Result<core::IdempotencyRecord> SqliteServiceStore::FindClaim(const std::string& tenant, const std::string& key) {
@@ -309,7 +364,9 @@ base::Result<std::vector<core::ApprovalRecord>> SqliteServiceStore::Approvals(co
   SKERRY_ASSIGN_OR_RETURN(Statement list,
                           database_->Prepare(Select(kApprovalColumns,
                                                     " FROM approvals WHERE number < ?1 AND (?2 IS NULL OR tenant = ?2) "
-                                                    "AND (?3 IS NULL OR session = ?3) ORDER BY number DESC LIMIT ?4")));
+                                                    "AND (?3 IS NULL OR session = ?3 "
+                                                    "OR substr(session, 1, length(?3) + 1) = ?3 || '~') "
+                                                    "ORDER BY number DESC LIMIT ?4")));
   list.Number(before).OptionalText(filter.tenant).OptionalText(filter.session).Number(Saturated(filter.limit));
   return ReadApprovals(*database_, list);
 }
@@ -320,6 +377,26 @@ base::Result<core::ApprovalRecord> SqliteServiceStore::FindApproval(const std::s
   SKERRY_ASSIGN_OR_RETURN(const auto found, ReadApprovals(*database_, find.Text(id)));
   if (found.empty()) return NotThere("approval", id);
   return found.front();
+}
+
+base::Status SqliteServiceStore::ForgetApprovals(std::size_t keep) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare("SELECT tenant, count(*) FROM approvals GROUP BY tenant"));
+  SKERRY_ASSIGN_OR_RETURN(const auto counts, ReadSums(list));
+  for (const auto& [tenant, count] : counts) {
+    if (count <= keep) continue;
+    SKERRY_ASSIGN_OR_RETURN(
+        Statement remove,
+        database_->Prepare("DELETE FROM approvals WHERE tenant = ?1 AND decision <> '' AND number <= (SELECT number "
+                           "FROM approvals WHERE tenant = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)"));
+    SKERRY_RETURN_IF_ERROR(remove.Text(tenant).Number(Saturated(keep)).Run());
+  }
+  return {};
+}
+
+base::Result<bool> SqliteServiceStore::Shrink() {
+  const Lock lock(mutex_);
+  return GiveBackPages(*database_);
 }
 
 }  // namespace skerry::store

@@ -36,14 +36,17 @@ class SqliteServiceStore : public core::ServiceStore {
   // kNotFound when its session is not there; kInvalidArgument for one that has ended.
   base::Result<std::uint64_t> BeginRun(const core::RunRecord& run,
                                        const std::optional<core::IdempotencyClaim>& claim) override;
-  base::Status EndRun(const std::string& id, core::RunState state, const std::string& result,
-                      core::TimePoint ended_at) override;
+  base::Status EndRun(const std::string& id, const core::RunEnding& ending) override;
   base::Result<core::RunRecord> FindRun(const std::string& id) override;
   base::Result<std::vector<core::RunRecord>> Runs(const core::RunFilter& filter) override;
+  base::Result<std::vector<core::RunOwner>> RunOwners() override;
   base::Result<std::vector<core::RunRecord>> UnfinishedRuns() override;  // the oldest first
   // Never one that has not ended.
   base::Result<std::vector<std::string>> ForgetRuns(core::TimePoint ended_before, std::size_t keep,
                                                     std::size_t limit) override;
+
+  base::Result<Forgotten> ForgetRunsOf(const std::string& tenant, std::uint64_t bytes, std::size_t limit) override;
+  base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() override;
 
   base::Result<core::IdempotencyRecord> FindClaim(const std::string& tenant, const std::string& key) override;
 
@@ -52,6 +55,9 @@ class SqliteServiceStore : public core::ServiceStore {
   base::Status CancelApprovals(const std::string& reason, core::TimePoint at) override;
   base::Result<std::vector<core::ApprovalRecord>> Approvals(const core::ApprovalFilter& filter) override;
   base::Result<core::ApprovalRecord> FindApproval(const std::string& id) override;
+  base::Status ForgetApprovals(std::size_t keep) override;
+
+  base::Result<bool> Shrink() override;
 
  private:
   explicit SqliteServiceStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}

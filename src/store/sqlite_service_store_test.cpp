@@ -36,7 +36,7 @@ class SqliteServiceStoreTest : public ServiceTest {
   void Begin(const core::RunRecord& run) { ASSERT_TRUE(store_->BeginRun(run, std::nullopt)) << run.id; }
   void Ended(const std::string& id, std::int64_t at, const std::string& session = "") {
     ASSERT_TRUE(store_->BeginRun(ARun(id, session), AClaim("key of " + id)));
-    ASSERT_TRUE(store_->EndRun(id, RunState::kDone, "r", At(at)));
+    ASSERT_TRUE(store_->EndRun(id, {.state = RunState::kDone, .result = "r", .at = At(at)}));
   }
   // Reopens the file, so that everything comes from the disk.
   void Reopen() { store_ = OpenService(); }
@@ -175,7 +175,7 @@ TEST_F(SqliteServiceStoreTest, ARunComesBackAsItWas) {
   run.state = RunState::kDone;
   run.result = std::string(20'000, 'x') + bytes;
   run.ended_at = At(4);
-  ASSERT_TRUE(store_->EndRun("r", RunState::kDone, run.result, At(4)));
+  ASSERT_TRUE(store_->EndRun("r", {.state = RunState::kDone, .result = run.result, .at = At(4)}));
   Reopen();
   EXPECT_EQ(store_->FindRun("r").value(), run);
   EXPECT_EQ(store_->FindRun("R").error().code, Code::kNotFound);
@@ -238,14 +238,16 @@ TEST_F(SqliteServiceStoreTest, TenantsHaveKeysOfTheirOwn) {
 TEST_F(SqliteServiceStoreTest, ARunHasOneFinalState) {
   Begin(ARun("r"));
   for (const auto state : {RunState::kWaiting, RunState::kRunning})
-    EXPECT_EQ(store_->EndRun("r", state, "", At(1)).error().code, Code::kInvalidArgument);
-  ASSERT_TRUE(store_->EndRun("r", RunState::kLost, "first", At(1)));
-  EXPECT_EQ(store_->EndRun("r", RunState::kDone, "second", At(2)).error().code, Code::kConflict);
+    EXPECT_EQ(store_->EndRun("r", {.state = state, .result = "", .at = At(1)}).error().code, Code::kInvalidArgument);
+  ASSERT_TRUE(store_->EndRun("r", {.state = RunState::kLost, .result = "first", .at = At(1)}));
+  EXPECT_EQ(store_->EndRun("r", {.state = RunState::kDone, .result = "second", .at = At(2)}).error().code,
+            Code::kConflict);
   const auto run = store_->FindRun("r").value();
   EXPECT_EQ(run.state, RunState::kLost);
   EXPECT_EQ(run.result, "first");
   EXPECT_EQ(run.ended_at, At(1));
-  EXPECT_EQ(store_->EndRun("none", RunState::kDone, "", At(1)).error().code, Code::kNotFound);
+  EXPECT_EQ(store_->EndRun("none", {.state = RunState::kDone, .result = "", .at = At(1)}).error().code,
+            Code::kNotFound);
 }
 
 TEST_F(SqliteServiceStoreTest, TheSchemaRefusesStatesThatCannotBe) {
@@ -266,8 +268,8 @@ TEST_F(SqliteServiceStoreTest, RunsAreFilteredAndTheNewestComesFirst) {
   cell.kind = "cell";
   cell.state = RunState::kWaiting;
   Begin(cell);
-  ASSERT_TRUE(store_->EndRun("a", RunState::kDone, "", At(1)));
-  ASSERT_TRUE(store_->EndRun("d", RunState::kLost, "", At(1)));
+  ASSERT_TRUE(store_->EndRun("a", {.state = RunState::kDone, .result = "", .at = At(1)}));
+  ASSERT_TRUE(store_->EndRun("d", {.state = RunState::kLost, .result = "", .at = At(1)}));
 
   EXPECT_THAT(Ids(store_->Runs({})), ElementsAre("e", "d", "c", "b", "a"));
   EXPECT_THAT(Ids(store_->Runs({.tenant = "t"})), ElementsAre("e", "b", "a"));
@@ -302,8 +304,8 @@ TEST_F(SqliteServiceStoreTest, TheUnfinishedAreThoseOfEverybodyThatWaitOrRun) {
   auto waiting = ARun("waiting");
   waiting.state = RunState::kWaiting;
   Begin(waiting);
-  ASSERT_TRUE(store_->EndRun("done", RunState::kDone, "", At(1)));
-  ASSERT_TRUE(store_->EndRun("lost", RunState::kLost, "", At(1)));
+  ASSERT_TRUE(store_->EndRun("done", {.state = RunState::kDone, .result = "", .at = At(1)}));
+  ASSERT_TRUE(store_->EndRun("lost", {.state = RunState::kLost, .result = "", .at = At(1)}));
   EXPECT_THAT(Ids(store_->UnfinishedRuns()), ElementsAre("running", "waiting"));
 }
 

@@ -40,6 +40,17 @@ base::Result<std::vector<std::uint64_t>> AuditFilesIn(int directory) {
   return numbers;
 }
 
+base::Result<std::uint64_t> AuditBytesIn(int directory) {
+  SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> names, os::NamesOf(directory));
+  std::uint64_t bytes = 0;
+  for (const std::string& name : names) {
+    struct stat facts{};
+    if (::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(facts.st_mode))
+      bytes += static_cast<std::uint64_t>(facts.st_size);
+  }
+  return bytes;
+}
+
 base::Result<base::UniqueFd> OpenAuditFile(int directory, const std::string& name, int flags) {
   // A pipe by that name must not make anybody wait.
   base::UniqueFd fd(::openat(directory, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));

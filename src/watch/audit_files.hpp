@@ -24,6 +24,8 @@ base::Result<std::vector<std::uint64_t>> AuditFilesIn(int directory);
 // kInvalidArgument for what is no file, a link for one: that never was ours. `flags` are those of open(2).
 base::Result<base::UniqueFd> OpenAuditFile(int directory, const std::string& name, int flags);
 
+// What everything in the directory takes.
+base::Result<std::uint64_t> AuditBytesIn(int directory);
 // Nothing when there is none, or something else is in it.
 std::optional<AuditHead> ReadHead(int directory);
 

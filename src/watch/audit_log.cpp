@@ -47,9 +47,10 @@ struct AuditLog::State {
   std::uint64_t file_number = 0;
   std::mutex mutex;
   AuditHead last;
+  std::uint64_t total = 0;              // bytes of all files
   std::optional<std::uint64_t> cut_to;  // there is half a record behind it that could not be taken back
 
-  base::Status Append(const std::string& event, const Json& details);
+  base::Result<std::uint64_t> Append(const std::string& event, const Json& details);
   base::Status ContinueWith(AuditTail tail);
   base::Status WriteHead(const AuditHead& now) const;
 
@@ -107,7 +108,7 @@ base::Status AuditLog::State::WriteLine(const AuditText& text, std::uint64_t num
   return written;
 }
 
-base::Status AuditLog::State::Append(const std::string& event, const Json& details) {
+base::Result<std::uint64_t> AuditLog::State::Append(const std::string& event, const Json& details) {
   const std::lock_guard guard(mutex);
   const auto refuse = [&](const std::string& why) {
     return base::Err(base::Code::kUnavailable, why + "; see to " + options.directory);
@@ -119,7 +120,8 @@ base::Status AuditLog::State::Append(const std::string& event, const Json& detai
   const AuditText text = MakeAuditLine({number, std::chrono::system_clock::now(), event}, details, last.hash);
   if (const auto written = WriteLine(text, number); !written) return refuse(written.error().message);
   last = {number, text.hash};
-  return {};
+  total += text.line.size();
+  return text.line.size();
 }
 
 // The head is not written before what was found is recorded: who is killed meanwhile finds it again.
@@ -131,9 +133,10 @@ base::Status AuditLog::State::ContinueWith(AuditTail tail) {
   SKERRY_RETURN_IF_ERROR(WriteHead(last));
   SKERRY_RETURN_IF_ERROR(CutTo(head.get(), HeadText(last).size()));
   if (tail.torn_file.empty()) return {};
-  return Append(
+  SKERRY_RETURN_IF_ERROR(Append(
       "audit.repaired",
-      {{"file", tail.torn_file}, {"half_a_line_bytes", tail.torn_bytes}, {"moved_to", TornNameOf(tail.torn_file)}});
+      {{"file", tail.torn_file}, {"half_a_line_bytes", tail.torn_bytes}, {"moved_to", TornNameOf(tail.torn_file)}}));
+  return {};
 }
 
 AuditLog::AuditLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -154,10 +157,22 @@ base::Result<AuditLog> AuditLog::Open(AuditOptions options) {
   SKERRY_ASSIGN_OR_RETURN(AuditTail tail, FindAuditTail(directory));
   SKERRY_ASSIGN_OR_RETURN(state->head, OpenHead(directory));
   SKERRY_RETURN_IF_ERROR(state->ContinueWith(std::move(tail)));
-  return AuditLog(std::move(state));
+  AuditLog log(std::move(state));
+  log.CountBytes();
+  return log;
 }
 
-base::Status AuditLog::Append(const std::string& event, const Json& details) {
+std::uint64_t AuditLog::bytes() const {
+  const std::lock_guard guard(state_->mutex);
+  return state_->total;
+}
+
+void AuditLog::CountBytes() {
+  const std::lock_guard guard(state_->mutex);
+  if (const auto counted = AuditBytesIn(state_->directory.get())) state_->total = *counted;
+}
+
+base::Result<std::uint64_t> AuditLog::Append(const std::string& event, const Json& details) {
   return state_->Append(event, details);
 }
 

@@ -39,10 +39,13 @@ class AuditLog {
   ~AuditLog();
 
   // `details` is an object; texts in it that are no UTF-8 are made so. kUnavailable when it cannot be written; then
-  // nothing of it is there.
-  base::Status Append(const std::string& event, const nlohmann::ordered_json& details);
+  // nothing of it is there. Gives how many bytes it takes.
+  base::Result<std::uint64_t> Append(const std::string& event, const nlohmann::ordered_json& details);
 
   [[nodiscard]] std::uint64_t last() const;  // number of the last one
+  // What all files take, as they were counted last and with what was written since.
+  [[nodiscard]] std::uint64_t bytes() const;
+  void CountBytes();
 
  private:
   struct State;

@@ -10,6 +10,7 @@
 
 #include "base/ids.hpp"
 #include "base/printable.hpp"
+#include "core/session_name.hpp"
 #include "os/errno_error.hpp"
 #include "os/file_lock.hpp"
 #include "os/files.hpp"
@@ -39,8 +40,34 @@ core::TimePoint TimeOf(const timespec& time) {
                                                                                std::chrono::nanoseconds(time.tv_nsec)));
 }
 
+// For people.
+std::string Name(const std::string& id) {
+  return std::string(core::NameOfSession(id));
+}
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool IsName(std::string_view text, std::size_t longest) {
+  const auto fits = [](char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-'; };
+  return !text.empty() && text.size() <= longest && IsLetterOrDigit(text.front()) && std::ranges::all_of(text, fits);
+}
+
+// The id of a session, or what all sessions of a tenant share: longer than a name by what is put before or behind it.
+base::Status CheckId(std::string_view id) {
+  constexpr std::size_t kLongestName = 80;
+  constexpr std::size_t kLongestDistinction = 32;
+  const std::string_view name = core::NameOfSession(id);
+  const std::string_view rest = id.substr(name.size());
+  const bool plain = rest.empty() || (rest.size() > 1 && rest.size() <= kLongestDistinction &&
+                                      std::ranges::all_of(rest.substr(1), IsLetterOrDigit));
+  if (plain && IsName(name, kLongestName)) return {};
+  return base::Err(base::Code::kInvalidArgument, "'" + base::Printable(base::Excerpt(id)) + "' is no id of a session");
+}
+
 base::Error NotFound(const std::string& id) {
-  return {base::Code::kNotFound, "there is no session " + id + "; skerry session list shows those that are"};
+  return {base::Code::kNotFound, "there is no session " + Name(id) + "; skerry session list shows those that are"};
 }
 
 // "a, b, c and 4 more".
@@ -57,23 +84,25 @@ std::string Named(const std::vector<std::string>& paths) {
 
 base::Status CheckSessionId(std::string_view id) {
   constexpr std::size_t kMaxLength = 64;
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
-  const auto fits = [&](char c) { return letter(c) || c == '.' || c == '_' || c == '-'; };
-  if (!id.empty() && id.size() <= kMaxLength && letter(id.front()) && std::ranges::all_of(id, fits)) return {};
+  if (IsName(id, kMaxLength)) return {};
   return base::Err(base::Code::kInvalidArgument,
                    "a session's name is 1 to 64 letters, digits and ._- and begins with a letter or digit");
 }
 
+base::Status CheckSessionReference(std::string_view text) {
+  return text.contains('~') ? CheckId(text) : CheckSessionId(text);
+}
+
 base::Result<SessionDirectory> SessionDirectory::Prepare(const std::string& base, const std::string& id,
                                                          base::Deadline deadline) {
-  SKERRY_RETURN_IF_ERROR(CheckSessionId(id));
+  SKERRY_RETURN_IF_ERROR(CheckId(id));
   SessionDirectory session;
   session.id_ = id;
   SKERRY_ASSIGN_OR_RETURN(session.base_, os::OpenOwnDirectory(base));
   SKERRY_ASSIGN_OR_RETURN(session.states_, os::OpenOwnPart(session.base_.get(), kStates));
   SKERRY_ASSIGN_OR_RETURN(session.own_, os::OpenOwnPart(session.states_.get(), id.c_str()));
   auto lock = os::LockFile(session.own_.get(), kLock, os::LockMode::kExclusive, deadline);
-  if (!lock) return base::Err(lock.error().code, "session " + id + ": " + lock.error().message);
+  if (!lock) return base::Err(lock.error().code, "session " + Name(id) + ": " + lock.error().message);
   session.lock_ = std::move(*lock);
   return session;
 }
@@ -84,7 +113,7 @@ void SessionDirectory::Touch() const {
 
 base::Status SessionDirectory::OpenParts() {
   root_.Reset(::openat(base_.get(), id_.c_str(), kOpenDirectory));
-  if (!root_.valid()) return os::ErrnoErr("session " + id_);
+  if (!root_.valid()) return os::ErrnoErr("session " + Name(id_));
   SKERRY_ASSIGN_OR_RETURN(path_, PathOf(root_.get()));
   SKERRY_ASSIGN_OR_RETURN(stage_, os::OpenOwnPart(own_.get(), kStage));
   return {};
@@ -92,11 +121,12 @@ base::Status SessionDirectory::OpenParts() {
 
 base::Result<SessionDirectory> SessionDirectory::Create(const std::string& base, const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(SessionDirectory session, Prepare(base, id, base::Deadline::After({})));
-  if (IsThere(session.base_.get(), id)) return base::Err(base::Code::kConflict, "session " + id + " is there already");
+  if (IsThere(session.base_.get(), id))
+    return base::Err(base::Code::kConflict, "session " + Name(id) + " is there already");
   SKERRY_RETURN_IF_ERROR(session.RemoveRemains());
   if (::mkdirat(session.base_.get(), id.c_str(), S_IRWXU) < 0) {
-    if (errno == EEXIST) return base::Err(base::Code::kConflict, "session " + id + " is there already");
-    return os::ErrnoErr("make the workspace of session " + id);
+    if (errno == EEXIST) return base::Err(base::Code::kConflict, "session " + Name(id) + " is there already");
+    return os::ErrnoErr("make the workspace of session " + Name(id));
   }
   SKERRY_RETURN_IF_ERROR(session.OpenParts());
   session.Touch();
@@ -118,18 +148,19 @@ base::Result<SessionDirectory> SessionDirectory::OpenToRemove(const std::string&
 }
 
 base::Result<base::UniqueFd> SessionDirectory::OpenRoot(const std::string& base, const std::string& id) {
-  SKERRY_RETURN_IF_ERROR(CheckSessionId(id));
+  SKERRY_RETURN_IF_ERROR(CheckId(id));
   base::UniqueFd root(::open((base + "/" + id).c_str(), kOpenDirectory));
-  if (!root.valid()) return std::unexpected(errno == ENOENT ? NotFound(id) : os::ErrnoError("session " + id, errno));
+  if (!root.valid())
+    return std::unexpected(errno == ENOENT ? NotFound(id) : os::ErrnoError("session " + Name(id), errno));
   return root;
 }
 
 base::Result<SessionDirectory::Use> SessionDirectory::UseOf(const std::string& base, const std::string& id) {
-  SKERRY_RETURN_IF_ERROR(CheckSessionId(id));
+  SKERRY_RETURN_IF_ERROR(CheckId(id));
   const std::string path = base + "/" + kStates + "/" + id + "/" + kLock;
   const base::UniqueFd lock(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts{};
-  if (!lock.valid() || ::fstat(lock.get(), &facts) < 0) return os::ErrnoErr("session " + id);
+  if (!lock.valid() || ::fstat(lock.get(), &facts) < 0) return os::ErrnoErr("session " + Name(id));
   Use use{.used_at = TimeOf(facts.st_mtim)};
   use.busy = ::flock(lock.get(), LOCK_SH | LOCK_NB) < 0;
   return use;
@@ -140,8 +171,9 @@ base::Result<SessionDirectory> SessionDirectory::OpenIdle(const std::string& bas
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd there, OpenRoot(base, id));
   SKERRY_ASSIGN_OR_RETURN(SessionDirectory session, Prepare(base, id, base::Deadline::After({})));
   struct stat facts{};
-  if (::fstat(session.lock_.get(), &facts) < 0) return os::ErrnoErr("session " + id);
-  if (TimeOf(facts.st_mtim) > unused_since) return base::Err(base::Code::kConflict, "session " + id + " is in use");
+  if (::fstat(session.lock_.get(), &facts) < 0) return os::ErrnoErr("session " + Name(id));
+  if (TimeOf(facts.st_mtim) > unused_since)
+    return base::Err(base::Code::kConflict, "session " + Name(id) + " is in use");
   SKERRY_RETURN_IF_ERROR(session.OpenParts());
   return session;
 }
@@ -163,7 +195,7 @@ base::Result<std::vector<std::string>> SessionDirectory::List(const std::string&
   if (!directory.valid() && errno == ENOENT) return std::vector<std::string>{};
   if (!directory.valid()) return os::ErrnoErr(base);
   SKERRY_ASSIGN_OR_RETURN(std::vector<std::string> names, os::NamesOf(directory.get()));
-  std::erase_if(names, [](const std::string& name) { return !CheckSessionId(name); });
+  std::erase_if(names, [](const std::string& name) { return !CheckId(name); });
   std::ranges::sort(names);
   return names;
 }
@@ -200,7 +232,7 @@ void SessionDirectory::GiveUp(const std::string& journal, const base::Error& err
   const std::string away = base::RandomId("unfinished-");
   (void)::renameat(own_.get(), journal.c_str(), own_.get(), away.c_str());
   recovered_ = true;
-  problem_ = "what was interrupted in session " + id_ + " could not be taken back (" + error.message +
+  problem_ = "what was interrupted in session " + Name(id_) + " could not be taken back (" + error.message +
              "); what it kept is in " + std::string(kStates) + "/" + id_ + "/" + away + " beside the workspaces";
 }
 
@@ -252,7 +284,7 @@ base::Result<std::optional<SessionDirectory::LastChanges>> SessionDirectory::Las
 base::Result<std::vector<core::FileChange>> SessionDirectory::Undo(LaterWork later) const {
   SKERRY_ASSIGN_OR_RETURN(const auto last, Last());
   if (!last)
-    return base::Err(base::Code::kNotFound, "there is nothing to take back in session " + id_ +
+    return base::Err(base::Code::kNotFound, "there is nothing to take back in session " + Name(id_) +
                                                 ": no run has changed a file since the last undo");
   if (later == LaterWork::kStays) {
     SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> since, ChangedSince(last->journal, root_.get()));
@@ -272,7 +304,7 @@ base::Status SessionDirectory::Remove() {
   const std::string gone = "gone-" + id_;
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(own_.get(), gone));
   if (::renameat(base_.get(), id_.c_str(), own_.get(), gone.c_str()) < 0 && errno != ENOENT)
-    return os::ErrnoErr("remove session " + id_);
+    return os::ErrnoErr("remove session " + Name(id_));
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(own_.get(), gone));
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(states_.get(), id_));
   lock_.Reset();

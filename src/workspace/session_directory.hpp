@@ -22,6 +22,8 @@ namespace skerry::workspace {
 
 // Letters, digits and ._- of ASCII, 1 to 64, a letter or digit first.
 base::Status CheckSessionId(std::string_view id);
+// The same for what names a session that is there: its name, or its id (core/session_name.hpp).
+base::Status CheckSessionReference(std::string_view text);
 
 // Held by one at a time, of all processes: the lock ends with the object, or with the process however that ends.
 class SessionDirectory {

@@ -130,7 +130,8 @@ class SessionsTest(daemon.DaemonTest):
         self.execute("echo new > f; echo more > g", session)
         diff = self.api.get(f"/v1/sessions/{session}/diff")
         self.assertIn(b"-old\n+new\n", diff.body)
-        self.assertEqual(self.api.expect(200, "GET", f"/v1/sessions/{session}/check"), {"matches": True, "files": []})
+        self.assertEqual(self.api.expect(200, "GET", f"/v1/sessions/{session}/check"),
+                         {"matches": True, "files": [], "total": 0, "left_out": 0})
         taken = self.api.expect(200, "POST", f"/v1/sessions/{session}/undo")
         self.assertEqual({row["path"]: row["action"] for row in taken["files"]}, {"f": "changed", "g": "removed"})
         self.assertEqual(self.get_file(session, "f"), b"old\n")

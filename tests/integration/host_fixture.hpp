@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/native/native_backend.hpp"
+#include "core/session_name.hpp"
 #include "engine/host.hpp"
 #include "store/sqlite_record_store.hpp"
 #include "store/sqlite_service_store.hpp"
@@ -130,8 +131,12 @@ class HostTest : public testing::Test {
       return {};
     });
   }
-  [[nodiscard]] std::filesystem::path Place(const std::string& workspace, const std::string& path = "") const {
-    return home_ / "workspaces" / workspace / path;
+  // Where the files of a session of this name are; of one that is not there, where they would be.
+  [[nodiscard]] std::filesystem::path Place(const std::string& name, const std::string& path = "") const {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(home_ / "workspaces", none))
+      if (core::NameOfSession(entry.path().filename().string()) == name) return entry.path() / path;
+    return home_ / "workspaces" / name / path;
   }
   [[nodiscard]] std::string OnDisk(const std::string& workspace, const std::string& path) const {
     std::ostringstream text;

@@ -37,7 +37,7 @@ TEST_F(HostTest, WhatIsAnotherTenantsDoesNotExist) {
             TheHost().Find(kBob, "never").error().message.replace(20, 5, "one"));
   SessionOf(kBob, "two");
   EXPECT_EQ(TheHost().List(kAlice).size(), 1U);
-  EXPECT_EQ(TheHost().List(kBob).front()->id(), "two");
+  EXPECT_EQ(TheHost().List(kBob).front()->name(), "two");
   EXPECT_EQ(TheHost().List(kOwner).size(), 2U);
   const auto run = Do(session, "echo hello");
   EXPECT_TRUE(TheHost().FindRun(kAlice, run->id()));
@@ -72,10 +72,17 @@ TEST_F(HostTest, ADeletedSessionIsGoneWithItsFilesAndRuns) {
 TEST_F(HostTest, IdsThatAreNotForSessionsAreRefused) {
   Session("one");
   EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.id = "one"})), Code::kConflict);
-  EXPECT_EQ(CodeOf(TheHost().Create(kBob, {.id = "one"})), Code::kConflict);
-  for (const char* id : {"shared-a", "", "..", "a/b", ".hidden", "a b"})
+  // Another tenant's is another one.
+  const auto other = TheHost().Create(kBob, {.id = "one"});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->session->name(), "one");
+  EXPECT_NE(other->session->id(), TheHost().Find(kAlice, "one").value()->id());
+  EXPECT_EQ(CodeOf(TheHost().Find(kOwner, "one")), Code::kConflict);
+  EXPECT_EQ(TheHost().Find(kOwner, other->session->id()).value(), other->session);
+  EXPECT_EQ(CodeOf(TheHost().Find(kAlice, other->session->id())), Code::kNotFound);
+  for (const char* id : {"shared-a", "", "..", "a/b", ".hidden", "a b", "a~b"})
     EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.id = id})), Code::kInvalidArgument) << id;
-  EXPECT_EQ(TheHost().List(kOwner).size(), 1U);
+  EXPECT_EQ(TheHost().List(kOwner).size(), 2U);
 }
 
 TEST_F(HostTest, ASessionExpires) {

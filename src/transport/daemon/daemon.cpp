@@ -228,6 +228,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
       .hosts = options.hosts,
       .origins = options.origins,
       .spool = host->options().state_directory,
+      .spool_budget = host->spool(),
       .authenticator = std::make_shared<v1::TokenAuthenticator>(host->tokens(), options.tokens)};
   std::ranges::copy(listening.hosts, std::back_inserter(server_options.hosts));
   server_options.dialects.push_back(v1::MakeDialect(api));

@@ -16,7 +16,41 @@ Refusal RefusalFor(const base::Error& error) {
   return {.status = 500, .code = "internal", .message = "keep the body: " + error.message};
 }
 
+std::string Megabytes(std::uint64_t bytes) {
+  return std::to_string(bytes >> 20U) + " MB";
+}
+
+Refusal RefusalFor(base::Shortage shortage, const base::BudgetShare& share) {
+  const Headers again = {{"Retry-After", "5"}};
+  if (shortage == base::Shortage::kOwn)
+    return {.status = 429,
+            .code = "rate_limited",
+            .message = "bodies of this tenant that are on their way take all of the " +
+                       Megabytes(share.budget()->limits().each) +
+                       " that they may (sandbox.budgets.spoolPerTenantMb); wait for one of them",
+            .headers = again};
+  return {.status = 507,
+          .code = "unavailable",
+          .message = shortage == base::Shortage::kAll
+                         ? "bodies that are on their way take all of the room that they may (sandbox.budgets.spoolMb); "
+                           "try again soon"
+                         : "no room on the disk for this body; try again later, or ask the owner to free some space",
+          .headers = again};
+}
+
 }  // namespace
+
+std::optional<Refusal> BodyCollector::Expect(std::uint64_t length) const {
+  const base::Budget* budget = body_.share.budget();
+  if (budget == nullptr || body_.share.reach() == base::Reach::kReserve || length <= limits_.in_memory)
+    return std::nullopt;
+  const std::uint64_t each = budget->limits().each;
+  if (each == 0 || length <= each || length > limits_.most) return std::nullopt;
+  return Refusal{.status = 413,
+                 .code = "too_large",
+                 .message = "the body is larger than the " + Megabytes(each) +
+                            " that a tenant's bodies may take (sandbox.budgets.spoolPerTenantMb); send it in parts"};
+}
 
 std::optional<Refusal> BodyCollector::Append(std::string_view bytes) {
   if (bytes.size() > limits_.most - body_.size)
@@ -42,6 +76,7 @@ std::optional<Refusal> BodyCollector::OpenFile() {
 }
 
 std::optional<Refusal> BodyCollector::WriteToFile(std::string_view bytes) {
+  if (const auto shortage = body_.share.Grow(bytes.size())) return RefusalFor(*shortage, body_.share);
   const auto written = os::WriteAll(body_.file.get(), bytes);
   if (!written) return RefusalFor(written.error());
   return std::nullopt;

@@ -19,8 +19,13 @@ struct BodyLimits {
 
 class BodyCollector {
  public:
-  explicit BodyCollector(BodyLimits limits) : limits_(std::move(limits)) {}
-  // 413: too much. 507: the disk is full.
+  // `share` is what the file may take of the spool.
+  explicit BodyCollector(BodyLimits limits, base::BudgetShare share = {}) : limits_(std::move(limits)) {
+    body_.share = std::move(share);
+  }
+  // Before the first byte of a body that will have so many: what could not be kept is not read either.
+  [[nodiscard]] std::optional<Refusal> Expect(std::uint64_t length) const;
+  // 413: too much. 429: the tenant has too much in the spool. 507: all have, or the disk is full.
   std::optional<Refusal> Append(std::string_view bytes);
   // At its beginning.
   std::expected<Body, Refusal> Finish();

@@ -96,6 +96,11 @@ BodyLimits LimitsOf(const Exchange& exchange, const ServerOptions& options) {
           .spool = options.spool};
 }
 
+base::BudgetShare ShareOf(const Exchange& exchange, const ServerOptions& options) {
+  const Caller& caller = exchange.request.caller;
+  return {options.spool_budget, caller.tenant, caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
+}
+
 }  // namespace
 
 Connection::Connection(Service& service, Channel channel, Client client, Places::Id place)
@@ -224,7 +229,9 @@ asio::awaitable<bool> Connection::ReadBody(Exchange& exchange, std::optional<Ref
 }
 
 asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<Refusal>& refusal) {
-  BodyCollector collector(LimitsOf(exchange, service_.options));
+  BodyCollector collector(LimitsOf(exchange, service_.options), ShareOf(exchange, service_.options));
+  if (exchange.framing.content_length) refusal = collector.Expect(*exchange.framing.content_length);
+  if (refusal) co_return true;
   BodyDecoder decoder(exchange.framing);
   while (!decoder.done()) {
     if (in_.empty()) {

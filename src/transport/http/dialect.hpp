@@ -21,6 +21,7 @@ namespace skerry::transport::http {
 struct Caller {
   std::string id;                         // "local" or the id of a token
   std::string tenant;                     // whose things these are
+  bool owner = false;                     // of the daemon, on its own socket
   std::uint32_t scopes = 0;               // bits of 1 << core::TokenScope
   std::uint64_t requests_per_second = 0;  // 0: no limit
   std::uint64_t concurrent_runs = 0;

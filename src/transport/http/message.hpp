@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
@@ -63,6 +64,7 @@ struct Body {
   std::string bytes;
   base::UniqueFd file;
   std::uint64_t size = 0;
+  base::BudgetShare share;  // what the file takes of the spool
 };
 
 struct RequestHead {
@@ -122,6 +124,7 @@ struct FileBody {
   base::UniqueFd fd;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
+  base::BudgetShare share;  // what it takes of the spool, where it lies there
 };
 
 struct Response {

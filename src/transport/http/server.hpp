@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -74,9 +75,10 @@ struct Mistake {
 
 struct ServerOptions {
   Limits limits;
-  std::vector<std::string> hosts;    // allowed besides localhost, 127.0.0.1, [::1] and what was listened on
-  std::vector<std::string> origins;  // allowed besides none: "https://console.example"
-  std::string spool;                 // a directory for large bodies, the daemon's own
+  std::vector<std::string> hosts;              // allowed besides localhost, 127.0.0.1, [::1] and what was listened on
+  std::vector<std::string> origins;            // allowed besides none: "https://console.example"
+  std::string spool;                           // a directory for large bodies, the daemon's own
+  std::shared_ptr<base::Budget> spool_budget;  // of what is in it; none: any number of bytes
   std::shared_ptr<Authenticator> authenticator;
   std::vector<Dialect> dialects;
   std::function<void(const AccessRecord&)> log;    // may be empty; called on the socket thread

@@ -18,6 +18,8 @@ http::Handler Answering(std::function<base::Result<http::Response>(const http::R
     if (response) return std::move(*response);
     http::Refusal refusal = http::RefusalOf(response.error());
     if (response.error().code == base::Code::kRateLimited) refusal.headers.Add("Retry-After", "1");
+    constexpr int kInsufficientStorage = 507;
+    if (engine::IsNoRoom(response.error())) refusal.status = kInsufficientStorage;
     return ErrorAnswer(refusal, request.id);
   };
 }
@@ -68,10 +70,15 @@ engine::Principal PrincipalOf(const http::Request& request) {
   return {.id = request.caller.id,
           .tenant = request.caller.tenant,
           .everybody = (request.caller.scopes & kAdminScope) != 0,
+          .owner = request.caller.owner,
           .most_runs = request.caller.concurrent_runs,
           .most_sessions = request.caller.sessions,
           .from = request.head.peer.address,
           .trace = request.trace};
+}
+
+base::BudgetShare ShareOf(const Api& api, const http::Request& request) {
+  return {api.host.spool(), request.caller.tenant, request.caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
 }
 
 base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request) {

@@ -73,6 +73,8 @@ http::Response Empty();  // 204
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
 
 engine::Principal PrincipalOf(const http::Request& request);
+// Of the room for bodies on their way.
+base::BudgetShare ShareOf(const Api& api, const http::Request& request);
 [[nodiscard]] bool HasScope(const http::Request& request, core::TokenScope scope);
 
 // The session of the route's pattern, if it is the caller's. kNotFound.

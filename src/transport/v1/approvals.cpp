@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/utf8.hpp"
+#include "core/session_name.hpp"
 #include "json/history_json.hpp"
 #include "json/risk_json.hpp"
 #include "transport/v1/api.hpp"
@@ -14,6 +15,15 @@ namespace {
 
 Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
+}
+
+// Of a session, as its tenant calls it.
+Json NameOrNull(const std::string& session) {
+  return TextOrNull(std::string(core::NameOfSession(session)));
+}
+
+bool IsCalled(const std::string& session, const std::string& name) {
+  return session == name || core::NameOfSession(session) == name;
 }
 
 // For how long it may be approved.
@@ -32,7 +42,7 @@ Json WaitingToJson(const confirm::Approval& approval) {
     conditions.push_back(Json::array({base::ToValidUtf8(name), base::ToValidUtf8(value)}));
   return {{"id", approval.id},
           {"state", "waiting"},
-          {"session_id", TextOrNull(question.session)},
+          {"session_id", NameOrNull(question.session)},
           {"execution_id", question.execution},
           {"digest", question.digest},
           {"created_at", json::Rfc3339(approval.created)},
@@ -48,7 +58,7 @@ Json WaitingToJson(const confirm::Approval& approval) {
 Json DecidedToJson(const core::ApprovalRecord& record) {
   return {{"id", record.id},
           {"state", record.decision},
-          {"session_id", TextOrNull(record.session)},
+          {"session_id", NameOrNull(record.session)},
           {"execution_id", record.execution},
           {"digest", record.digest},
           {"created_at", json::Rfc3339(record.asked_at)},
@@ -63,7 +73,7 @@ Json Waiting(Api& api, const http::Request& request, const std::optional<std::st
   const Approver approver(api, request);
   Json items = Json::array();
   for (const auto& approval : api.host.approvals().List())
-    if (approver.Sees(*approval) && (!session || approval->question.session == *session))
+    if (approver.Sees(*approval) && (!session || IsCalled(approval->question.session, *session)))
       items.push_back(WaitingToJson(*approval));
   return items;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "archive/byte_sink.hpp"
+#include "base/budget.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
@@ -17,17 +18,23 @@ namespace skerry::transport::v1 {
 // the disk of the host.
 class ArchiveSpool : public archive::ByteSink {
  public:
-  // In `directory`. Write fails as soon as `gone` says that nobody waits for it any more.
-  static base::Result<ArchiveSpool> Make(const std::string& directory, std::stop_token gone);
-  ArchiveSpool(base::UniqueFd file, std::stop_token gone) : file_(std::move(file)), gone_(std::move(gone)) {}
+  // In `directory`, of which it takes `share`. Write fails as soon as `gone` says that nobody waits for it any more.
+  static base::Result<ArchiveSpool> Make(const std::string& directory, std::stop_token gone,
+                                         base::BudgetShare share = {});
+  ArchiveSpool(base::UniqueFd file, std::stop_token gone, base::BudgetShare share)
+      : file_(std::move(file)), gone_(std::move(gone)), share_(std::move(share)) {}
   ArchiveSpool(ArchiveSpool&& other) noexcept
-      : file_(std::move(other.file_)), gone_(std::move(other.gone_)), size_(other.size_) {}
+      : file_(std::move(other.file_)),
+        gone_(std::move(other.gone_)),
+        share_(std::move(other.share_)),
+        size_(other.size_) {}
 
   base::Status Write(std::string_view bytes) override;
 
   struct Whole {
     base::UniqueFd file;
     std::uint64_t size = 0;
+    base::BudgetShare share;
   };
   // Everything that was written.
   base::Result<Whole> Finish() &&;
@@ -35,6 +42,7 @@ class ArchiveSpool : public archive::ByteSink {
  private:
   base::UniqueFd file_;
   std::stop_token gone_;
+  base::BudgetShare share_;
   std::uint64_t size_ = 0;
 };
 

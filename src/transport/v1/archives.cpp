@@ -50,6 +50,7 @@ base::Result<http::Response> ImportArchive(Api& api, const http::Request& reques
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"directory", "format", "existing"}));
   SKERRY_ASSIGN_OR_RETURN(const workspace::ImportOptions options, ImportOptionsOf(request));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_RETURN_IF_ERROR(api.host.Admit(PrincipalOf(request)));
   base::UniqueFd memory;
   if (!request.body.file.valid()) {
     SKERRY_ASSIGN_OR_RETURN(memory, os::SealedMemory(request.body.bytes));
@@ -76,7 +77,8 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
   SKERRY_ASSIGN_OR_RETURN(const FormatRow* given, FormatOf(request));
   const FormatRow& format = given == nullptr ? kFormats.front() : *given;
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool, ArchiveSpool::Make(api.host.options().state_directory, request.gone));
+  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool,
+                          ArchiveSpool::Make(api.host.options().state_directory, request.gone, ShareOf(api, request)));
   const workspace::ExportOptions options{.path = DirectoryOf(request), .format = format.format};
   const auto look = [&](const workspace::AgentWorkspace& files) {
     return workspace::ExportArchive(files, options, spool);
@@ -84,8 +86,8 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
   SKERRY_ASSIGN_OR_RETURN(const workspace::ExportReport report, ReadFiles(*session, look));
   SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
   SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "archive of /" + options.path));
-  http::Response response{.status = 200, .headers = HeadersOf(format, session->id(), report)};
-  response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size};
+  http::Response response{.status = 200, .headers = HeadersOf(format, session->name(), report)};
+  response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size, .share = std::move(whole.share)};
   return response;
 }
 

@@ -57,7 +57,7 @@ base::Result<CommandOrder> ReadCommand(const Api& api, const http::Request& requ
   json::Fields fields(body);
   CommandOrder order{.work = {.session = std::move(session), .kind = "command"}};
   engine::Work& work = order.work;
-  SKERRY_RETURN_IF_ERROR(ReadSurroundings(fields, work.session->settings(), work));
+  SKERRY_RETURN_IF_ERROR(ReadSurroundings(api, request, fields, work.session->settings(), work));
   ReadProgram(fields, work.request);
   order.background = fields.Flag("background").value_or(false);
   work.request.longest = kLongest;

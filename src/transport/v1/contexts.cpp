@@ -1,4 +1,5 @@
 // Contexts: interpreters of a session that keep their variables.
+#include <algorithm>
 #include <utility>
 
 #include "json/history_json.hpp"
@@ -84,6 +85,7 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   auto code = fields.Text("code", std::size_t{4} << 20U);
   if (!code) fields.Fail("code", "is missing");
   const auto timeout = fields.Number("timeout", 1, 300);
+  work.cell.max_output_bytes = std::min(work.cell.max_output_bytes, api.host.options().max_output_mb << 20U);
   work.cell.timeout = timeout ? std::chrono::seconds(*timeout) : work.session->settings().timeout;
   SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
   SKERRY_RETURN_IF_ERROR(fields.Finish());

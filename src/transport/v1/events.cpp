@@ -62,7 +62,9 @@ base::Result<Wanted> WantedOf(Api& api, const http::Request& request) {
   if (!principal.everybody) wanted.filter.tenant = principal.tenant;
   wanted.filter.session = request.head.query.Find("session");
   if (wanted.filter.session) {
-    SKERRY_RETURN_IF_ERROR(api.host.Find(principal, *wanted.filter.session));
+    SKERRY_ASSIGN_OR_RETURN(const auto session, api.host.Find(principal, *wanted.filter.session));
+    wanted.filter.session = session->name();
+    wanted.filter.tenant = session->tenant();
   }
   SKERRY_ASSIGN_OR_RETURN(wanted.filter.types, TypesFor(request));
   constexpr std::uint64_t kNone = std::uint64_t{1} << 53U;

@@ -16,13 +16,13 @@ base::Result<engine::Work> WorkOf(Api& api, const http::Request& request,
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
   json::Fields fields(body);
   if (!session && !request.parameters.contains("session"))
-    if (const auto id = fields.Text("session_id", 64)) {
-      SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*id));
+    if (const auto id = fields.Text("session_id", 100)) {
+      SKERRY_RETURN_IF_ERROR(workspace::CheckSessionReference(*id));
       SKERRY_ASSIGN_OR_RETURN(session, api.host.Find(PrincipalOf(request), *id));
     }
   engine::Work work{.session = std::move(session)};
   const engine::SessionSettings& settings = work.session ? work.session->settings() : api.host.options().defaults;
-  SKERRY_RETURN_IF_ERROR(ReadCode(fields, settings, work));
+  SKERRY_RETURN_IF_ERROR(ReadCode(api, request, fields, settings, work));
   if (const std::uint64_t most = std::max(settings.limits.memory_mb, api.host.options().defaults.limits.memory_mb);
       work.request.max_memory_mb > most && !HasScope(request, core::TokenScope::kAdmin))
     fields.Fail("max_memory_mb", "is at most " + std::to_string(most) + " for this token");

@@ -117,8 +117,16 @@ base::Result<workspace::Existing> ExistingOf(const http::Request& request) {
 std::vector<http::Route> FileRoutes(Api& api) {
   std::vector<http::Route> routes;
   for (const Row& row : kRows) {
-    http::Route route = MakeRoute(api, row.method, std::string("/sessions/{session}/files") + row.path, row.scopes,
-                                  row.handler, row.body);
+    // What makes something new is recorded; who has no room for that may still delete.
+    const bool makes = row.scopes == kRunScope && row.handler != DeleteFile;
+    const auto handler = [handle = row.handler, makes](Api& all, const http::Request& request) {
+      if (makes)
+        if (auto admitted = all.host.Admit(PrincipalOf(request)); !admitted)
+          return base::Result<http::Response>(std::unexpected(std::move(admitted).error()));
+      return handle(all, request);
+    };
+    http::Route route =
+        MakeRoute(api, row.method, std::string("/sessions/{session}/files") + row.path, row.scopes, handler, row.body);
     route.max_body = row.max_body;
     routes.push_back(std::move(route));
   }

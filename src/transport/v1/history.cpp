@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/history_graph.hpp"
+#include "core/session_name.hpp"
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_routes.hpp"
@@ -28,24 +29,44 @@ struct SessionHistory {
   bool deleted = false;
 };
 
-// Whose a session was that is deleted is not recorded: only those who may see everybody's get it.
+base::Result<core::RecordStore*> StoreOf(const Api& api) {
+  if (core::RecordStore* store = api.host.record()) return store;
+  return base::Err(base::Code::kUnavailable, "there is no record of what happened in sessions; see skerry doctor");
+}
+
+// The records of sessions that have or had the name, or the one with the id, as far as they are the caller's; the
+// newest first.
+base::Result<std::vector<core::SessionRecord>> RecordsOf(core::RecordStore& store, const engine::Principal& principal,
+                                                         const std::string& name) {
+  SKERRY_ASSIGN_OR_RETURN(std::vector<core::SessionRecord> records, store.SessionsNamed(name));
+  if (name.contains('~')) {
+    records.clear();
+    if (const auto exact = store.FindSession(name)) records.push_back(*exact);
+  }
+  std::erase_if(records, [&](const core::SessionRecord& record) {
+    return !principal.everybody && record.tenant != principal.tenant;
+  });
+  return records;
+}
+
 base::Result<SessionHistory> HistoryOf(const Api& api, const http::Request& request) {
   const auto session = SessionOf(api, request);
-  const bool deleted = !session && HasScope(request, core::TokenScope::kAdmin);
-  if (!session && !deleted) return std::unexpected(session.error());
-  core::RecordStore* store = api.host.record();
-  if (store == nullptr)
-    return base::Err(base::Code::kUnavailable, "there is no record of what happened in sessions; see skerry doctor");
-  if (deleted && !store->FindSession(request.parameters.at("session"))) return std::unexpected(session.error());
-  if (deleted) return SessionHistory{*store, request.parameters.at("session"), true};
-  return SessionHistory{*store, (*session)->life().workspace()};
+  if (!session && session.error().code != base::Code::kNotFound) return std::unexpected(session.error());
+  SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, StoreOf(api));
+  if (session) return SessionHistory{*store, (*session)->life().workspace()};
+  SKERRY_ASSIGN_OR_RETURN(const auto records,
+                          RecordsOf(*store, PrincipalOf(request), request.parameters.at("session")));
+  const auto deleted = std::ranges::find_if(records, [](const auto& record) { return record.deleted_at.has_value(); });
+  if (deleted == records.end()) return std::unexpected(session.error());
+  return SessionHistory{*store, deleted->id, true};
 }
 
 // What is recorded under a name belongs to the last one who had it, until the new one is known.
 base::Status CheckIsKnown(const SessionHistory& history) {
   SKERRY_ASSIGN_OR_RETURN(const core::SessionRecord record, history.store.FindSession(history.name));
   if (!record.deleted_at || history.deleted) return {};
-  return base::Err(base::Code::kNotFound, "nothing was recorded of session " + history.name);
+  return base::Err(base::Code::kNotFound,
+                   "nothing was recorded of session " + std::string(core::NameOfSession(history.name)));
 }
 
 base::Result<std::uint64_t> AfterOf(const http::Request& request) {
@@ -89,10 +110,27 @@ base::Result<http::Response> TellFileHistory(Api& api, const http::Request& requ
   return JsonAnswer(200, json::FileHistoryToJson(file));
 }
 
+base::Result<http::Response> TellRecords(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, StoreOf(api));
+  const std::string& name = request.parameters.at("session");
+  SKERRY_ASSIGN_OR_RETURN(const auto records, RecordsOf(*store, PrincipalOf(request), name));
+  if (records.empty()) return base::Err(base::Code::kNotFound, "there is no session " + name.substr(0, 64));
+  Json items = Json::array();
+  for (const core::SessionRecord& record : records)
+    items.push_back({{"id", record.unique_id},
+                     {"name", core::NameOfSession(record.id)},
+                     {"tenant", record.tenant.empty() ? Json(nullptr) : Json(record.tenant)},
+                     {"created_at", json::Rfc3339(record.created_at)},
+                     {"deleted_at", record.deleted_at ? Json(json::Rfc3339(*record.deleted_at)) : Json(nullptr)}});
+  return JsonAnswer(200, Page(std::move(items), std::nullopt));
+}
+
 }  // namespace
 
 std::vector<http::Route> HistoryRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/sessions/{session}/history", kReadScope, TellHistory),
+  return {MakeRoute(api, "GET", "/sessions/{session}/history/records", kReadScope, TellRecords),
+          MakeRoute(api, "GET", "/sessions/{session}/history", kReadScope, TellHistory),
           MakeRoute(api, "GET", "/sessions/{session}/history/file", kReadScope, TellFileHistory)};
 }
 

@@ -7,7 +7,7 @@ namespace skerry::transport::v1 {
 namespace {
 
 // Executions that are in memory with all of their code before it is looked at how much that is.
-constexpr std::size_t kStep = 16;
+constexpr std::size_t kStep = 4;
 // Of code, where only its beginning is wanted.
 constexpr std::size_t kBeginning = 4096;
 
@@ -70,7 +70,7 @@ base::Result<std::vector<core::HistoryEntry>> LoadHistoryOutline(core::RecordSto
   std::vector<core::HistoryEntry> entries;
   std::size_t parts = 0;
   SKERRY_RETURN_IF_ERROR(ForEachEntry(store, session, range, [&](core::HistoryEntry entry) {
-    parts += 1 + entry.changes.size() + entry.uses.size();
+    parts += 1 + entry.changes_total + entry.uses.size();
     // A new string: a shorter one would keep the memory of the long one.
     if (entry.execution.what.size() > kBeginning) entry.execution.what = entry.execution.what.substr(0, kBeginning);
     entries.push_back(std::move(entry));

@@ -21,7 +21,7 @@ struct HistoryPage {
 // Up to `range.limit` executions, fewer when they say much: it ends behind the one that goes beyond `most_bytes`.
 base::Result<HistoryPage> LoadHistoryPage(core::RecordStore& store, const std::string& session,
                                           const core::HistoryRange& range,
-                                          std::size_t most_bytes = std::size_t{8} << 20U);
+                                          std::size_t most_bytes = std::size_t{2} << 20U);
 
 // For a drawing: with the beginning of the code only. kTooLarge when it has more than `most_parts` executions and files
 // together.

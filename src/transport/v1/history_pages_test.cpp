@@ -24,6 +24,7 @@ class FakeRecordStore : public core::RecordStore {
                        .what = what,
                        .what_bytes = what.size()};
     for (const std::string& file : files) entry.changes.push_back({.path = file});
+    entry.changes_total = entry.changes.size();
     entries.push_back(std::move(entry));
   }
 
@@ -36,6 +37,23 @@ class FakeRecordStore : public core::RecordStore {
     return page;
   }
   base::Result<ExecutionRecord> FindExecution(const std::string& id) override { return Find(id).execution; }
+  base::Result<core::ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t,
+                                                std::size_t limit) override {
+    SKERRY_ASSIGN_OR_RETURN(auto changes, ChangesOf(execution));
+    core::ChangesPage page{.next = changes.size() > limit ? limit : 0};
+    changes.resize(std::min(changes.size(), limit));
+    page.changes = std::move(changes);
+    return page;
+  }
+  base::Result<std::uint64_t> CountChanges(const std::string& execution) override {
+    SKERRY_ASSIGN_OR_RETURN(const auto changes, ChangesOf(execution));
+    return changes.size();
+  }
+  base::Result<std::uint64_t> LeftOut(const std::string&) override { return 0; }
+  base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() override {
+    return std::map<std::string, std::uint64_t>();
+  }
+  base::Result<std::uint64_t> ForgetDeleted(const std::string&, std::uint64_t) override { return 0; }
   base::Result<std::vector<core::FileChange>> ChangesOf(const std::string& id) override { return Find(id).changes; }
   base::Result<std::vector<core::FileUse>> UsesOf(const std::string& id) override { return Find(id).uses; }
   base::Result<std::vector<core::FileVersion>> VersionsOf(const std::string&, const std::string& path) override {
@@ -48,9 +66,13 @@ class FakeRecordStore : public core::RecordStore {
   }
 
   base::Status AddSession(const core::SessionRecord&) override { return {}; }
+  base::Status SetTenant(const std::string&, const std::string&) override { return {}; }
   base::Status TouchSession(const std::string&, core::TimePoint) override { return {}; }
   base::Status EndSession(const std::string&, core::TimePoint) override { return {}; }
   base::Result<core::SessionRecord> FindSession(const std::string&) override { return core::SessionRecord(); }
+  base::Result<std::vector<core::SessionRecord>> SessionsNamed(const std::string&) override {
+    return std::vector<core::SessionRecord>();
+  }
   base::Result<std::vector<core::SessionRecord>> Sessions(Which) override { return std::vector<core::SessionRecord>(); }
   base::Result<std::uint64_t> BeginExecution(const ExecutionRecord&) override { return 0; }
   base::Status EndExecution(const std::string&, const core::ExecutionEnd&) override { return {}; }

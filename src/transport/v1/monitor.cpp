@@ -73,7 +73,7 @@ std::vector<Whose> WhoseOf(Api& api, const engine::Principal& principal, const e
   }
   for (const auto& session : api.host.List(principal))
     if (session->life().workspace() == reading.session)
-      all.push_back({session->id(), "", session->tenant(), std::string(engine::NameOf(session->condition())),
+      all.push_back({session->name(), "", session->tenant(), std::string(engine::NameOf(session->condition())),
                      WhatRuns(api, principal, session->id())});
   return all;
 }
@@ -97,7 +97,7 @@ base::Result<http::Response> SessionMetrics(Api& api, const http::Request& reque
   Json samples = Json::array();
   if (reading)
     for (const watch::Sample& sample : reading->samples) samples.push_back(UsageToJson(sample));
-  return JsonAnswer(200, {{"session_id", session->id()},
+  return JsonAnswer(200, {{"session_id", session->name()},
                           {"has_sandbox", reading && reading->present},
                           {"interval_ms", monitor.options().interval.count()},
                           {"alerts", reading ? AlertsToJson(reading->alerts) : Json::array()},

@@ -58,6 +58,11 @@ base::Result<http::Response> OutputAnswer(const http::Request& request, const en
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t limit, NumberOf(request, "limit", 1, kMostAtOnce, kUsual));
   SKERRY_ASSIGN_OR_RETURN(const std::string stream, WordOf(request, "stream", kStreams, ""));
+  if (run.HasLostOutput())
+    return base::Err(base::Code::kNotFound,
+                     "the output of " + run.id() +
+                         " is not kept any more: the oldest goes when there is no room for newer "
+                         "(sandbox.budgets.outputMb, outputPerTenantMb)");
   // Before the look at the output: nothing is written behind the end.
   const auto state = run.state();
   SKERRY_ASSIGN_OR_RETURN(const Collected collected, Collect(run, offset, limit, stream));
@@ -88,11 +93,20 @@ base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& req
       return base::Err(base::Code::kInvalidArgument, "cursor is not one that was given");
   }
   SKERRY_ASSIGN_OR_RETURN(const auto runs, api.host.ListRuns(PrincipalOf(request), filter));
+  // A page ends behind the one that makes it large, so that no list takes much memory.
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
   Json items = Json::array();
-  for (const auto& run : runs) items.push_back(ExecutionToJson(api, *run));
-  const bool more = runs.size() == page.limit;
-  return JsonAnswer(
-      200, Page(std::move(items), more ? std::optional(std::to_string(runs.back()->record().sequence)) : std::nullopt));
+  std::size_t bytes = 0;
+  std::uint64_t last = 0;
+  for (const auto& run : runs) {
+    if (bytes >= kMostBytes) break;
+    last = run->record().sequence;
+    const auto end = run->end();
+    bytes += run->record().what.size() + (end ? end->result.size() : 0);
+    items.push_back(ExecutionToJson(api, *run));
+  }
+  const bool more = items.size() < runs.size() || runs.size() == page.limit;
+  return JsonAnswer(200, Page(std::move(items), more ? std::optional(std::to_string(last)) : std::nullopt));
 }
 
 }  // namespace skerry::transport::v1

@@ -1,6 +1,7 @@
 #include "transport/v1/run_json.hpp"
 
 #include "base/utf8.hpp"
+#include "core/session_name.hpp"
 #include "json/context_json.hpp"
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"
@@ -31,7 +32,7 @@ Json ResultOrNull(const engine::Run& run) {
 Json ExecutionToJson(const Api& api, const engine::Run& run) {
   const core::RunRecord& record = run.record();
   return {{"id", record.id},
-          {"session_id", record.session.empty() ? Json(nullptr) : Json(record.session)},
+          {"session_id", record.session.empty() ? Json(nullptr) : Json(core::NameOfSession(record.session))},
           {"kind", record.kind},
           {"state", core::NameOf(run.state())},
           {"language", record.language.empty() ? Json(nullptr) : Json(record.language)},
@@ -56,6 +57,13 @@ base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine
       (piece.stream == core::Stream::kStdout ? standard_output : standard_error) += piece.bytes;
       total += piece.bytes.size();
     }
+  }
+  if (run.HasLostOutput()) {
+    Json object = json::Parse(end.result);
+    if (!object.is_object()) return end.result;
+    object["output_truncated"] = true;
+    object["output_removed"] = true;
+    return json::Text(object);
   }
   if (standard_output.empty() && standard_error.empty()) return end.result;
   std::string result = json::WithStreams(end.result, standard_output, standard_error);
@@ -101,7 +109,8 @@ Json SessionToJson(const Api& api, const http::Request& request, const engine::H
   const auto unused = std::chrono::steady_clock::now() - session.life().LastUse();
   const auto used_at =
       std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(unused);
-  return {{"id", record.id},
+  return {{"id", session.name()},
+          {"unique_id", record.id},
           {"state", engine::NameOf(session.condition())},
           {"mode", engine::NameOf(settings.mode)},
           {"backend", settings.backend},

@@ -106,9 +106,14 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(wanted.claim, ClaimOf(request));
   SKERRY_ASSIGN_OR_RETURN(const engine::Host::Made made, api.host.Create(PrincipalOf(request), std::move(wanted)));
   http::Response response = JsonAnswer(made.replayed ? 200 : 201, SessionToJson(api, request, *made.session));
-  response.headers.Add("Location", "/v1/sessions/" + made.session->id());
+  response.headers.Add("Location", "/v1/sessions/" + made.session->name());
   if (made.replayed) response.headers.Add("Idempotent-Replayed", "true");
   return response;
+}
+
+// In the order of the list. A name has no space, which is before everything that a name has.
+std::string PlaceOf(const HostedSession& session) {
+  return session.name() + " " + session.id();
 }
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
@@ -118,14 +123,17 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const std::string state, WordOf(request, "state", kStates, ""));
   Json items = Json::array();
   std::optional<std::string> next;
+  std::string last;
   for (const auto& session : api.host.List(PrincipalOf(request))) {
-    if (session->id() <= page.cursor && !page.cursor.empty()) continue;
+    const std::string place = PlaceOf(*session);
+    if (place <= page.cursor && !page.cursor.empty()) continue;
     if (!state.empty() && engine::NameOf(session->condition()) != state) continue;
     if (items.size() == page.limit) {
-      next = items.back()["id"];
+      next = last;
       break;
     }
     items.push_back(SessionToJson(api, request, *session));
+    last = place;
   }
   return JsonAnswer(200, Page(std::move(items), next));
 }
@@ -166,7 +174,7 @@ auto Doing(base::Status (engine::SessionLife::*act)()) {
     SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
     SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
     SKERRY_RETURN_IF_ERROR((session->life().*act)());
-    api.host.chronicle().SessionState(session->id(), session->tenant(), engine::NameOf(session->condition()));
+    api.host.chronicle().SessionState(session->name(), session->tenant(), engine::NameOf(session->condition()));
     return JsonAnswer(200, SessionToJson(api, request, *session));
   };
 }
@@ -192,12 +200,18 @@ base::Result<http::Response> Diff(Api& api, const http::Request& request) {
 base::Result<http::Response> Check(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  constexpr std::size_t kMostFiles = 1000;
   engine::Session::Changes different;
+  std::uint64_t left_out = 0;
   SKERRY_RETURN_IF_ERROR(session->life().Change([&](engine::Session& open) -> base::Status {
     SKERRY_ASSIGN_OR_RETURN(different, open.Unrecorded());
+    SKERRY_ASSIGN_OR_RETURN(left_out, api.host.record()->LeftOut(open.id()));
     return {};
   }));
-  return JsonAnswer(200, {{"matches", different.empty()}, {"files", ChangesToJson(different)}});
+  const std::size_t total = different.size();
+  different.resize(std::min(total, kMostFiles));
+  return JsonAnswer(
+      200, {{"matches", total == 0}, {"files", ChangesToJson(different)}, {"total", total}, {"left_out", left_out}});
 }
 
 base::Result<http::Response> Undo(Api& api, const http::Request& request) {

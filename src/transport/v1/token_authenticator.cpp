@@ -12,7 +12,7 @@ base::Result<http::Caller> TokenAuthenticator::Authenticate(const http::Peer& pe
   if (!credential) {
     // The server has let in nobody but the owner and root.
     if (peer.transport == http::Transport::kUnix)
-      return http::Caller{.id = "local", .tenant = "local", .scopes = kEverything};
+      return http::Caller{.id = "local", .tenant = "local", .owner = true, .scopes = kEverything};
     return base::Err(base::Code::kUnauthenticated,
                      "a token is needed: Authorization: Bearer …; skerry token create makes one");
   }

@@ -1,5 +1,6 @@
 #include "transport/v1/work.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <optional>
@@ -21,29 +22,38 @@ constexpr std::uint64_t kMostOutput = 1024;
 constexpr std::size_t kLarge = std::size_t{1} << 20U;  // an answer that does not stay in memory until it is sent
 
 base::Result<http::Response> SpooledAnswer(const Api& api, const http::Request& request, const std::string& text) {
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool, ArchiveSpool::Make(api.host.options().state_directory, request.gone));
+  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool,
+                          ArchiveSpool::Make(api.host.options().state_directory, request.gone, ShareOf(api, request)));
   SKERRY_RETURN_IF_ERROR(spool.Write(text));
   SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
   http::Response response{.headers = {{"Content-Type", "application/json"}}};
-  response.body = http::FileBody{.fd = std::move(whole.file), .offset = 0, .length = whole.size};
+  response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size, .share = std::move(whole.share)};
   return response;
+}
+
+std::uint64_t MostOutput(const Api& api, const http::Request& request) {
+  return HasScope(request, core::TokenScope::kAdmin) ? kMostOutput : api.host.options().max_output_mb;
 }
 
 }  // namespace
 
-base::Status ReadSurroundings(json::Fields& fields, const engine::SessionSettings& settings, engine::Work& work) {
+base::Status ReadSurroundings(const Api& api, const http::Request& asked, json::Fields& fields,
+                              const engine::SessionSettings& settings, engine::Work& work) {
   core::ExecutionRequest& request = work.request;
   request.max_memory_mb = settings.limits.memory_mb;
   request.image = settings.image;
   if (auto variables = ReadVariables(fields)) request.environment = *std::move(variables);
   if (auto directory = fields.Text("directory", kLongestPath)) request.directory = *directory;
   if (request.directory.find('\0') != std::string::npos) fields.Fail("directory", "holds a NUL character");
-  if (const auto output = fields.Number("max_output_mb", 1, kMostOutput)) request.max_output_mb = *output;
+  request.max_output_mb = api.host.options().max_output_mb;
+  if (const auto output = fields.Number("max_output_mb", 1, kMostOutput))
+    request.max_output_mb = std::min(*output, MostOutput(api, asked));
   return {};
 }
 
-base::Status ReadCode(json::Fields& fields, const engine::SessionSettings& settings, engine::Work& work) {
-  SKERRY_RETURN_IF_ERROR(ReadSurroundings(fields, settings, work));
+base::Status ReadCode(const Api& api, const http::Request& asked, json::Fields& fields,
+                      const engine::SessionSettings& settings, engine::Work& work) {
+  SKERRY_RETURN_IF_ERROR(ReadSurroundings(api, asked, fields, settings, work));
   core::ExecutionRequest& request = work.request;
   request.timeout = settings.timeout;
   if (auto code = fields.Text("code", kLongestCode)) {
@@ -108,7 +118,8 @@ base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request,
   SKERRY_ASSIGN_OR_RETURN(std::string result, WholeResult(*begun.run));
   if (result.size() <= kLarge) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
   auto spooled = SpooledAnswer(api, request, result);
-  // Where the disk is full it has to stay in memory.
+  // For the owner it stays in memory where the disk is full. Others ask for it again: it is kept.
+  if (!spooled && !request.caller.owner) return std::unexpected(spooled.error());
   if (!spooled) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
   return replayed(std::move(*spooled));
 }

@@ -8,9 +8,11 @@
 namespace skerry::transport::v1 {
 
 // The fields of a piece of code.
-base::Status ReadCode(json::Fields& fields, const engine::SessionSettings& settings, engine::Work& work);
+base::Status ReadCode(const Api& api, const http::Request& asked, json::Fields& fields,
+                      const engine::SessionSettings& settings, engine::Work& work);
 // The fields that code and commands have in common.
-base::Status ReadSurroundings(json::Fields& fields, const engine::SessionSettings& settings, engine::Work& work);
+base::Status ReadSurroundings(const Api& api, const http::Request& asked, json::Fields& fields,
+                              const engine::SessionSettings& settings, engine::Work& work);
 // `approve`: only for those who may.
 base::Status ReadConsent(json::Fields& fields, const http::Request& request, engine::Consent& consent);
 OnDisconnect ReadOnDisconnect(json::Fields& fields);

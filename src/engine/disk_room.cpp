@@ -1,0 +1,36 @@
+#include "engine/disk_room.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "os/disk_space.hpp"
+
+namespace skerry::engine {
+namespace {
+
+constexpr std::string_view kMark = "no room: ";
+constexpr std::uint64_t kMostOfDisk = 20;  // a twentieth
+
+}  // namespace
+
+std::uint64_t DiskRoom::Left() const {
+  const auto space = os::DiskSpaceOf(directory_);
+  if (!space) return std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t reserve = std::min(reserve_, space->size / kMostOfDisk);
+  return space->free > reserve ? space->free - reserve : 0;
+}
+
+bool DiskRoom::Has(std::uint64_t bytes) const {
+  return reserve_ == 0 || Left() >= bytes;
+}
+
+std::unexpected<base::Error> NoRoom(const std::string& what_and_what_next) {
+  return base::Err(base::Code::kUnavailable, std::string(kMark) + what_and_what_next);
+}
+
+bool IsNoRoom(const base::Error& error) {
+  return error.code == base::Code::kUnavailable && error.message.starts_with(kMark);
+}
+
+}  // namespace skerry::engine

@@ -25,7 +25,8 @@ core::Finding FindingFrom(const Json& object) {
           .line = static_cast<std::uint32_t>(NumberIn(object, "line")),
           .column = static_cast<std::uint32_t>(NumberIn(object, "column")),
           .text = TextIn(object, "text"),
-          .explanation = TextIn(object, "explanation")};
+          .explanation = TextIn(object, "explanation"),
+          .source = TextIn(object, "source")};
 }
 
 core::RiskAssessment RiskFrom(const Json& object) {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "confirm/line_view.hpp"
 
 namespace skerry::confirm {
@@ -49,7 +50,7 @@ std::vector<const core::Finding*> Choose(std::span<const core::Finding> findings
   for (const auto level : {core::RiskLevel::kCritical, core::RiskLevel::kHigh, core::RiskLevel::kMedium,
                            core::RiskLevel::kLow, core::RiskLevel::kSafe})
     for (const core::Finding& finding : findings)
-      if (finding.level == level && chosen.size() < kMostFindings) chosen.push_back(&finding);
+      if (finding.level == level && finding.source.empty() && chosen.size() < kMostFindings) chosen.push_back(&finding);
   // The address keeps the order of those at one place.
   std::ranges::sort(chosen, {}, [&](const core::Finding* finding) {
     return std::tuple(LineOf(*finding, line_count), finding->column, finding);
@@ -106,6 +107,25 @@ std::string Notes(const LeftOut& left_out, std::size_t line_count) {
   return notes;
 }
 
+// What was found in other code that this code runs; the gravest come first.
+std::string FoundElsewhere(std::span<const core::Finding> findings, Colour colour, LeftOut& left_out) {
+  constexpr std::size_t kMost = 20;
+  std::string rows;
+  std::size_t shown = 0;
+  for (const core::Finding& finding : findings) {
+    if (finding.source.empty()) continue;
+    if (++shown > kMost) {
+      ++left_out.findings;
+      continue;
+    }
+    rows += base::Printable(finding.source) + ", line " + std::to_string(finding.line) + ": " +
+            Coloured(core::NameOf(finding.level), finding.level, colour) + " " + finding.rule + ": " +
+            finding.explanation + "\n";
+    if (!finding.text.empty() && finding.text != finding.source) rows += "  | " + base::Printable(finding.text) + "\n";
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string CodeView(std::string_view code, std::span<const core::Finding> findings, const CodeViewOptions& options) {
@@ -122,7 +142,9 @@ std::string CodeView(std::string_view code, std::span<const core::Finding> findi
   }
 
   std::string rows;
-  LeftOut left_out{.findings = findings.size() - chosen.size()};
+  const auto here = static_cast<std::size_t>(
+      std::ranges::count_if(findings, [](const core::Finding& finding) { return finding.source.empty(); }));
+  LeftOut left_out{.findings = here - chosen.size()};
   std::size_t line = 0;
   auto next = chosen.begin();
   for (const LineRange range : ranges) {
@@ -138,6 +160,7 @@ std::string CodeView(std::string_view code, std::span<const core::Finding> findi
   }
   AddGap(rows, lines.size() - line, line_options.digits);
   left_out.lines += lines.size() - line;
+  rows += FoundElsewhere(findings, options.colour, left_out);
   return rows + Notes(left_out, lines.size());
 }
 

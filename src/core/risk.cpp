@@ -47,8 +47,9 @@ std::vector<std::string> RiskAssessment::DetectedPatterns() const {
   std::vector<std::string> lines;
   lines.reserve(findings.size());
   for (const Finding& finding : findings)
-    lines.push_back("[" + UpperCase(NameOf(finding.level)) + "] " + finding.rule + ": " + finding.explanation +
-                    " (line " + std::to_string(finding.line) + ")");
+    lines.push_back("[" + UpperCase(NameOf(finding.level)) + "] " + finding.rule + ": " + finding.explanation + " (" +
+                    (finding.source.empty() ? "" : finding.source + " ") + "line " + std::to_string(finding.line) +
+                    ")");
   return lines;
 }
 

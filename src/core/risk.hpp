@@ -32,6 +32,7 @@ struct Finding {
   std::uint32_t column = 1;  // in characters, from 1
   std::string text;          // what was matched, the first 80 bytes; of what is in a string, that text
   std::string explanation;   // one sentence
+  std::string source;        // where that is, when not in the content itself: a path, "variables", "input"
 };
 
 struct RiskAssessment {

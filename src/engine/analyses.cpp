@@ -26,7 +26,8 @@ base::Error Cancelled(const std::stop_source& ending) {
 
 base::Result<core::RiskAssessment> Analyses::Assess(const policy::RiskPolicy& policy, core::Language language,
                                                     std::string_view code, const AnalysisOwner& owner,
-                                                    const std::stop_token& stop) {
+                                                    const std::stop_token& stop,
+                                                    std::vector<policy::CodeReference>* references) {
   const policy::BudgetLimits limits = policy::Budget::LimitsFor(code.size());
   const Turn turn{.owner = owner, .bytes = code.size(), .memory = limits.memory};
   SKERRY_RETURN_IF_ERROR(Await(turn, stop));
@@ -35,7 +36,7 @@ base::Result<core::RiskAssessment> Analyses::Assess(const policy::RiskPolicy& po
   const std::stop_callback on_stop(stop, forward);
   const std::stop_callback on_end(ending_.get_token(), forward);
   policy::Budget budget(limits, cancel.get_token());
-  auto risk = policy.Assess(core::NameOf(language), code, budget);
+  auto risk = policy.Assess(core::NameOf(language), code, budget, references);
   Leave(turn, budget.spent());
   if (!risk) return std::unexpected(Cancelled(ending_));
   return *std::move(risk);

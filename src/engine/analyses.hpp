@@ -13,6 +13,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "core/execution.hpp"
@@ -54,7 +55,8 @@ class Analyses {
   // when `stop` was asked for, or Stop() was called.
   [[nodiscard]] base::Result<core::RiskAssessment> Assess(const policy::RiskPolicy& policy, core::Language language,
                                                           std::string_view code, const AnalysisOwner& owner,
-                                                          const std::stop_token& stop);
+                                                          const std::stop_token& stop,
+                                                          std::vector<policy::CodeReference>* references = nullptr);
 
   // When a token that asked for too much may ask again.
   [[nodiscard]] std::chrono::seconds RetryAfter(const std::string& token);

@@ -5,6 +5,7 @@
 
 #include "base/printable.hpp"
 #include "engine/context_files.hpp"
+#include "engine/run_assessment.hpp"
 #include "engine/run_digest.hpp"
 
 namespace skerry::engine {
@@ -202,7 +203,11 @@ ProposalLook ContextManager::LookAt(const std::string& name, core::Language lang
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               std::stop_token stop, const Asker& asker) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
-  auto risk = gate->Assess(language, cell.text, {.token = asker.token, .tenant = asker.tenant}, stop);
+  const base::UniqueFd files = options_.files ? options_.files() : base::UniqueFd();
+  const std::map<std::string, std::string> no_variables;
+  auto risk =
+      AssessRun(*gate, {.language = language, .code = cell.text, .environment = no_variables, .workspace = files.get()},
+                {.token = asker.token, .tenant = asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return Admission{.refused = Cancelled()};
   if (!risk) return std::unexpected(std::move(risk).error());
   return gate->Admit(*risk,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "core/backend.hpp"
 #include "core/context.hpp"
 #include "engine/gate.hpp"
@@ -31,6 +32,8 @@ struct ContextOptions {
   core::Reach ends = core::Reach::kSandbox;
   // The files that a cell's text names, as they are now; an approval is about them too. May be empty.
   std::function<NamedFilesFound(core::Language language, std::string_view text, const std::stop_token& stop)> named;
+  // The files that cells find, as they are now, so that what they import is assessed. May be empty.
+  std::function<base::UniqueFd()> files;
   std::size_t max_contexts = 16;
   std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
   std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each of its steps

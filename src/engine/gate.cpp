@@ -19,9 +19,10 @@ core::Outcome Cancelled() {
 namespace {
 
 base::Result<core::RiskAssessment> AssessAtOnce(const policy::RiskPolicy& policy, core::Language language,
-                                                std::string_view code, const std::stop_token& stop) {
+                                                std::string_view code, const std::stop_token& stop,
+                                                std::vector<policy::CodeReference>* references) {
   policy::Budget budget(policy::Budget::LimitsFor(code.size()), stop);
-  auto risk = policy.Assess(core::NameOf(language), code, budget);
+  auto risk = policy.Assess(core::NameOf(language), code, budget, references);
   if (!risk) return base::Err(base::Code::kUnavailable, "nobody waits for the assessment any more");
   return *std::move(risk);
 }
@@ -29,20 +30,18 @@ base::Result<core::RiskAssessment> AssessAtOnce(const policy::RiskPolicy& policy
 }  // namespace
 
 base::Result<core::RiskAssessment> Gate::Assess(core::Language language, std::string_view code,
-                                                const AnalysisOwner& owner, const std::stop_token& stop) const {
+                                                const AnalysisOwner& owner, const std::stop_token& stop,
+                                                std::vector<policy::CodeReference>* references) const {
   SKERRY_ASSIGN_OR_RETURN(core::RiskAssessment risk,
-                          options_.analyses ? options_.analyses->Assess(policy_, language, code, owner, stop)
-                                            : AssessAtOnce(policy_, language, code, stop));
+                          options_.analyses
+                              ? options_.analyses->Assess(policy_, language, code, owner, stop, references)
+                              : AssessAtOnce(policy_, language, code, stop, references));
   if (options_.log)
     for (const std::string& lowering : risk.lowerings) options_.log(lowering);
   return risk;
 }
 
 namespace {
-
-core::Outcome Cancelled() {
-  return {.kind = core::OutcomeKind::kCancelled, .exit_code = base::RowOf(base::Code::kRejected).exit_code};
-}
 
 // Nobody was shown it: it runs as it is found.
 base::Result<Admission> BeginBesideOthers(const Proposal& proposal, const std::stop_token& stop, Admission admission) {

@@ -81,11 +81,13 @@ class Gate {
  public:
   explicit Gate(GateOptions options = {}) : options_(std::move(options)), policy_(options_.policy) {}
 
-  // Says what is less grave by the organisation's rules to the log. kRateLimited and kUnavailable, as Analyses has
+  // Of this code alone; with `references` it is told what else would run (run_assessment.hpp). Says what is less grave
+  // by the organisation's rules to the log. kRateLimited and kUnavailable, as Analyses has
   // them.
-  [[nodiscard]] base::Result<core::RiskAssessment> Assess(core::Language language, std::string_view code,
-                                                          const AnalysisOwner& owner = {},
-                                                          const std::stop_token& stop = {}) const;
+  [[nodiscard]] base::Result<core::RiskAssessment> Assess(
+      core::Language language, std::string_view code, const AnalysisOwner& owner = {}, const std::stop_token& stop = {},
+      std::vector<policy::CodeReference>* references = nullptr) const;
+  [[nodiscard]] const policy::RiskPolicy& policy() const { return policy_; }
   [[nodiscard]] const std::shared_ptr<Analyses>& analyses() const { return options_.analyses; }
 
   // Refused as kRejected, or as kCancelled when `stop` was asked for. An approval holds for the digest that was shown:

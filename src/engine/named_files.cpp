@@ -15,6 +15,7 @@
 #include "base/sha256.hpp"
 #include "base/unique_fd.hpp"
 #include "engine/implicit_inputs.hpp"
+#include "engine/inside_path.hpp"
 #include "workspace/beneath.hpp"
 #include "workspace/path_errors.hpp"
 
@@ -40,15 +41,6 @@ constexpr auto kMainNames = std::to_array<std::string_view>({"__init__", "__main
 bool IsPathByte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '/' ||
          c == '_' || c == '-' || c == '+' || c == '@' || c == '%' || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string_view WithoutRoot(std::string_view word) {
-  constexpr std::string_view kInside = "/workspace/";
-  if (word.starts_with(kInside)) word.remove_prefix(kInside.size());
-  if (word == "/workspace") return "";
-  while (word.starts_with("./")) word.remove_prefix(2);
-  while (word.ends_with('.') || word.ends_with('/')) word.remove_suffix(1);
-  return word;
 }
 
 bool HasCodeEnding(std::string_view name) {

@@ -1,11 +1,8 @@
 #include "engine/run_conditions.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/sha256.hpp"
 #include "core/session_name.hpp"
 #include "engine/run_digest.hpp"
+#include "engine/run_input.hpp"
 
 namespace skerry::engine {
 
@@ -19,30 +16,6 @@ NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& st
 
 namespace {
 
-// What a program is given to read: a file that is there whole, or what comes while it runs.
-struct Input {
-  bool known = true;
-  std::uint64_t bytes = 0;
-  std::string sha256;  // "" for none
-};
-
-Input InputOf(int fd) {
-  if (fd < 0) return {};
-  constexpr off_t kMost = off_t{64} << 20U;
-  struct stat facts{};
-  if (::fstat(fd, &facts) < 0 || !S_ISREG(facts.st_mode) || facts.st_size > kMost) return {.known = false};
-  base::Sha256 hash;
-  std::vector<char> buffer(std::size_t{64} << 10U);
-  off_t at = 0;
-  while (at < facts.st_size) {
-    const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), at);
-    if (count <= 0) return {.known = false};
-    hash.Update({buffer.data(), static_cast<std::size_t>(count)});
-    at += count;
-  }
-  return {.bytes = static_cast<std::uint64_t>(at), .sha256 = hash.FinishHex()};
-}
-
 std::string_view NameOf(core::Carry carry) {
   return carry == core::Carry::kShow ? "dry" : "real";
 }
@@ -52,7 +25,7 @@ struct RunDigests {
   std::string content;
 };
 
-RunDigests DigestsOf(const RunConditions& run, const Input& input, const NamedFilesFound& named) {
+RunDigests DigestsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named) {
   const core::ExecutionRequest& request = run.request;
   DigestBuilder digest;
   digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", run.backend);
@@ -91,7 +64,7 @@ std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWor
 
 using Conditions = std::vector<std::pair<std::string, std::string>>;
 
-void AddInput(Conditions& conditions, const Input& input) {
+void AddInput(Conditions& conditions, const RunInput& input) {
   if (!input.known)
     conditions.emplace_back("input", "comes while it runs, and is not shown here");
   else if (!input.sha256.empty())
@@ -110,7 +83,7 @@ void AddNamedFiles(Conditions& conditions, const NamedFilesFound& found) {
 }
 
 // In words and in order; see confirm::Question.
-Conditions ConditionsOf(const RunConditions& run, const Input& input, const NamedFilesFound& named) {
+Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named) {
   const core::ExecutionRequest& request = run.request;
   const FilesystemOptions& files = run.options.filesystem;
   Conditions conditions = {
@@ -134,7 +107,7 @@ Conditions ConditionsOf(const RunConditions& run, const Input& input, const Name
 }  // namespace
 
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named) {
-  const Input input = InputOf(run.input);
+  const RunInput input = InputOf(run.input);
   RunDigests digests = DigestsOf(run, input, named);
   const bool once_only = !named.all || !named.tools.empty();
   return {.digest = std::move(digests.all),

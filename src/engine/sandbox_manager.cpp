@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/named_files.hpp"
+#include "engine/run_assessment.hpp"
 #include "engine/run_conditions.hpp"
 #include "os/directory.hpp"
 #include "policy/local_guard.hpp"
@@ -143,6 +144,18 @@ base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequ
   return Choose(request.sandbox_type);
 }
 
+namespace {
+
+// The workspace as the program would find it now. What runs beside may have changed files since the last commit, and a
+// sandbox that was lost meanwhile has another one in its place. Not valid where it would find none.
+base::UniqueFd FilesFor(const RunWorkspace& workspace, LiveSandbox* live) {
+  if (live != nullptr) return FilesOf(*live);
+  const int directory = workspace.directory();
+  return base::UniqueFd(directory >= 0 ? ::fcntl(directory, F_DUPFD_CLOEXEC, 0) : -1);
+}
+
+}  // namespace
+
 struct SandboxManager::Run {
   const core::ExecutionRequest& request;
   const RunStreams& streams;
@@ -152,20 +165,22 @@ struct SandboxManager::Run {
   std::optional<NamedFilesFound> named;  // when it was last looked at
   core::Reach ends = core::Reach::kSandbox;
 
-  // The workspace as the program would find it now. What runs beside may have changed files since the last commit, and
-  // a sandbox that was lost meanwhile has another one in its place. Not valid where it would find none.
-  [[nodiscard]] base::UniqueFd Files() const {
-    if (live != nullptr) return FilesOf(*live);
-    const int directory = workspace.directory();
-    return base::UniqueFd(directory >= 0 ? ::fcntl(directory, F_DUPFD_CLOEXEC, 0) : -1);
-  }
+  [[nodiscard]] base::UniqueFd Files() const { return FilesFor(workspace, live); }
 };
 
 base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(const core::ExecutionRequest& request,
-                                                                             const Asker& asker,
+                                                                             const RunStreams& streams, int files,
                                                                              const std::stop_token& stop) const {
   Stopwatch watch;
-  auto risk = gate_.Assess(request.language, request.code, {.token = asker.token, .tenant = asker.tenant}, stop);
+  auto risk = AssessRun(gate_,
+                        {.language = request.language,
+                         .code = request.code,
+                         .directory = request.directory,
+                         .environment = request.environment,
+                         .workspace = files,
+                         .bytecode = streams.session != nullptr ? Bytecode::kOfSession : Bytecode::kOfPerson,
+                         .input = streams.input_fd},
+                        {.token = streams.asker.token, .tenant = streams.asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return std::nullopt;
   if (!risk) return std::unexpected(std::move(risk).error());
   Assessed assessed{.risk = *std::move(risk)};
@@ -280,24 +295,21 @@ void SandboxManager::NoteUses(Run& run) {
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
                                                             const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams.asker, stop));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, workspace.directory(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed->risk));
-  return AdmitAndRun(request, streams, *std::move(assessed), backend->Name(), nullptr, std::move(stop),
+  return AdmitAndRun({request, streams, workspace, backend->Name()}, *std::move(assessed), std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
 template <class RunIt>
-base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(const core::ExecutionRequest& request,
-                                                                const RunStreams& streams, Assessed assessed,
-                                                                std::string_view backend, LiveSandbox* live,
-                                                                std::stop_token stop, const RunIt& run_it) {
-  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
-  Run run{request, streams, workspace, backend, live};
+base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assessed assessed, std::stop_token stop,
+                                                                const RunIt& run_it) {
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
-    if (streams.admitted) streams.admitted();
+    if (run.streams.admitted) run.streams.admitted();
     NoteUses(run);
     SKERRY_ASSIGN_OR_RETURN(result, run_it(run, std::move(stop)));
   }
@@ -379,9 +391,11 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                                                                 const core::ExecutionRequest& request,
                                                                 const RunStreams& streams, std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams.asker, stop));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
+  const base::UniqueFd files = FilesOf(live);
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, files.get(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  return AdmitAndRun(request, streams, *std::move(assessed), live.backend->Name(), &live, std::move(stop),
+  return AdmitAndRun({request, streams, workspace, live.backend->Name(), &live}, *std::move(assessed), std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 

@@ -104,11 +104,11 @@ class SandboxManager {
   base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, std::stop_token stop) const;
   static void NoteUses(Run& run);
   template <class RunIt>
-  base::Result<core::ExecutionResult> AdmitAndRun(const core::ExecutionRequest& request, const RunStreams& streams,
-                                                  Assessed assessed, std::string_view backend, LiveSandbox* live,
-                                                  std::stop_token stop, const RunIt& run_it);
-  // Nothing when that was cancelled.
-  [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request, const Asker& asker,
+  base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, std::stop_token stop,
+                                                  const RunIt& run_it);
+  // With the files that it would find; nothing when that was cancelled.
+  [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request,
+                                                             const RunStreams& streams, int files,
                                                              const std::stop_token& stop) const;
   [[nodiscard]] Watched::Registration Watch(const core::Sandbox& sandbox, std::string session, std::string execution);
   base::Result<core::ExecutionResult> RunAdmitted(core::Backend& backend, Run& run, std::stop_token stop);

@@ -85,6 +85,8 @@ class Session {
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
   // While it lives.
   [[nodiscard]] core::Sandbox& sandbox() const { return *live_->sandbox; }
+  // The workspace as programs find it now. Not valid where none lives.
+  [[nodiscard]] base::UniqueFd LiveFiles() const;
   // The files that a cell's text names, as programs would find them now. While it lives.
   [[nodiscard]] NamedFilesFound FilesNamedBy(core::Language language, std::string_view text,
                                              const std::stop_token& stop) const;

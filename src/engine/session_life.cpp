@@ -68,13 +68,13 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
     : workspace_(std::move(workspace)),
       settings_(std::move(settings)),
       parts_(std::move(parts)),
-      contexts_(
-          {.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
-           .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
-           .session = workspace_,
-           .ends = core::Reach::kCommand,
-           .named = [this](core::Language language, std::string_view text,
-                           const std::stop_token& stop) { return session_->FilesNamedBy(language, text, stop); }}) {}
+      contexts_({.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
+                 .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
+                 .session = workspace_,
+                 .ends = core::Reach::kCommand,
+                 .named = [this](core::Language language, std::string_view text,
+                                 const std::stop_token& stop) { return session_->FilesNamedBy(language, text, stop); },
+                 .files = [this] { return session_->LiveFiles(); }}) {}
 
 SessionLife::~SessionLife() {
   End();

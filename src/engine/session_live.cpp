@@ -77,9 +77,13 @@ base::Status Session::RunApart(core::ExecutionRecord record, const std::function
   return OpenLiveView();
 }
 
+base::UniqueFd Session::LiveFiles() const {
+  return live_ ? FilesOf(*live_) : base::UniqueFd();
+}
+
 NamedFilesFound Session::FilesNamedBy(core::Language language, std::string_view text,
                                       const std::stop_token& stop) const {
-  const base::UniqueFd files = FilesOf(*live_);
+  const base::UniqueFd files = LiveFiles();
   if (!files.valid()) return {.unread = "the workspace: the sandbox has none now"};
   return NamedFiles({.language = language, .texts = {text}}, files.get(), stop);
 }

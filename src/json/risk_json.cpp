@@ -23,7 +23,7 @@ Json RiskSummaryToJson(const core::RiskAssessment& risk) {
 Json RiskToJson(const core::RiskAssessment& risk) {
   Json object = RiskSummaryToJson(risk);
   Json findings = Json::array();
-  for (const core::Finding& finding : risk.findings)
+  for (const core::Finding& finding : risk.findings) {
     findings.push_back({{"rule", finding.rule},
                         {"level", core::NameOf(finding.level)},
                         {"reject", finding.reject},
@@ -31,6 +31,8 @@ Json RiskToJson(const core::RiskAssessment& risk) {
                         {"column", finding.column},
                         {"text", base::ToValidUtf8(finding.text)},
                         {"explanation", finding.explanation}});
+    if (!finding.source.empty()) findings.back()["source"] = base::ToValidUtf8(finding.source);
+  }
   object["findings"] = std::move(findings);
   return object;
 }

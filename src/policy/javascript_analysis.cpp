@@ -181,6 +181,9 @@ class Analysis {
 
   void ReportModuleNamed(std::string_view name, NodeId id) {
     if (IsBrowserName(name)) report_.NeedBrowser();
+    report_.Refer(
+        {.kind = CodeReference::Kind::kModule, .language = core::Language::kJavaScript, .name = std::string(name)},
+        tree_[id].begin);
     const auto extra = report_.extras().modules.find(name);
     if (extra != report_.extras().modules.end())
       Add(kJavaScriptOrganisationModule[static_cast<std::size_t>(extra->second)], id);

@@ -195,18 +195,29 @@ class Analysis {
     if (module != kNoNode) ReportModule(text(module), id);
     for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
       if (each == module) continue;
+      if (tree_[each].kind == kWildcardImport && module != kNoNode) Refer(std::string(text(module)) + ".*", id);
       const NodeId name = tree_[each].kind == kAliasedImport ? tree_.Child(each, kFieldName) : each;
       if (name == kNoNode || tree_[name].kind != kDottedName) continue;
       if (module == kNoNode) {
         ReportModule(text(name), id);
       } else {
-        ReportModule(std::string(text(module)) + "." + std::string(text(name)), id);
+        // What an import is from may be a dot, or end with one.
+        std::string whole(text(module));
+        if (!whole.ends_with('.')) whole += '.';
+        ReportModule(whole + std::string(text(name)), id);
       }
     }
   }
 
+  void Refer(std::string module, NodeId id) {
+    report_.Refer(
+        {.kind = CodeReference::Kind::kModule, .language = core::Language::kPython, .name = std::move(module)},
+        tree_[id].begin);
+  }
+
   // Every module on the way to it is imported, too.
   void ReportModule(std::string_view dotted, NodeId id) {
+    Refer(std::string(dotted), id);
     ReportOrganisationModule(dotted, id);
     const Rule* found = nullptr;
     NameId name = kNoName;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMostOfOneRule = 50;
 constexpr int kMostDepth = 6;
+constexpr std::size_t kMostReferences = 1024;
+constexpr std::size_t kLongestReference = 1024;
 constexpr std::size_t kFreeNestedBytes = 1U << 20U;  // besides four times the content
 
 // Lines and columns of places that come in rising order.
@@ -81,6 +83,26 @@ void Report::Nest(core::Language language, std::string_view code, std::uint32_t 
       break;
   }
   --depth_;
+}
+
+void Report::Refer(CodeReference reference, std::uint32_t begin) {
+  budget_.Spend(kWorkOfALookup + WorkOfCopying(reference.name.size()));
+  if (references_.size() >= kMostReferences || reference.name.size() > kLongestReference)
+    return AddText(kNotAnalysed, begin, reference.name);
+  references_.emplace(std::move(reference), PlaceOf(begin));
+}
+
+std::vector<CodeReference> Report::References() const {
+  std::vector<CodeReference> references;
+  for (const auto& [reference, place] : references_) {
+    references.push_back(reference);
+    const std::string_view before = text_.substr(0, place);
+    references.back().line = 1 + static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
+  }
+  std::ranges::sort(references, {}, [](const CodeReference& each) {
+    return std::tuple(each.line, each.kind, std::string_view(each.name), each.language);
+  });
+  return references;
 }
 
 std::vector<core::Finding> Report::Findings() const {

@@ -13,6 +13,7 @@
 #include "core/execution.hpp"
 #include "core/risk.hpp"
 #include "policy/budget.hpp"
+#include "policy/code_reference.hpp"
 #include "policy/rule.hpp"
 
 namespace skerry::policy {
@@ -45,6 +46,11 @@ class Report {
   // budget of the whole. What is nested too deeply, or adds up to too much, is kNotAnalysed.
   void Nest(core::Language language, std::string_view code, std::uint32_t begin);
 
+  // Tells of code that the code being analysed would run, at `begin` of it; its line is found here. One that has been
+  // told of before counts once; of too many the rest is kNotAnalysed.
+  void Refer(CodeReference reference, std::uint32_t begin);
+  [[nodiscard]] std::vector<CodeReference> References() const;
+
   // The code drives a browser (S1.4).
   void NeedBrowser() { needs_browser_ = true; }
   [[nodiscard]] bool needs_browser() const { return needs_browser_; }
@@ -64,6 +70,7 @@ class Report {
   const ExtraNames& extras_;
   Budget& budget_;
   std::vector<Found> found_;
+  std::map<CodeReference, std::uint32_t> references_;          // and where the first one stands
   std::set<std::pair<std::string_view, std::uint32_t>> seen_;  // rule and place
   std::map<std::string_view, std::size_t> counts_;             // by rule
   int depth_ = 0;                                              // of code in code

@@ -51,7 +51,9 @@ void Analyse(std::string_view type, std::string_view content, Report& report) {
 std::string ReasonFor(const core::RiskAssessment& assessment) {
   if (assessment.findings.empty()) return "Nothing dangerous was found.";
   const core::Finding& gravest = assessment.findings.front();
-  std::string reason = gravest.explanation + " (" + gravest.rule + ", line " + std::to_string(gravest.line);
+  std::string reason = gravest.explanation + " (" + gravest.rule + ", ";
+  if (!gravest.source.empty()) reason += gravest.source + " ";
+  reason += "line " + std::to_string(gravest.line);
   const std::size_t more = assessment.findings.size() - 1;
   if (more > 0) reason += "; " + std::to_string(more) + (more == 1 ? " more finding" : " more findings");
   return reason + ")";
@@ -63,21 +65,53 @@ const Rule kBrowserSensitive{"browser.sensitive", RiskLevel::kHigh,
                              "The action touches a password, a credit card or a payment."};
 const Rule kBrowserAction{"browser.action", RiskLevel::kLow, "An ordinary action of a browser."};
 
+const Rule kFedCode{"code.fed", RiskLevel::kHigh, "Runs what it is fed while it runs, which nobody has seen."};
+const Rule kTooMuchCode{"code.too-much", RiskLevel::kHigh, "Runs more files of the workspace than were looked at."};
+const Rule kBinaryCode{"code.binary", RiskLevel::kHigh, "Imports a file of the workspace that is no text."};
+
 core::RiskAssessment RiskPolicy::Assess(std::string_view type, std::string_view content) const {
   Budget budget(Budget::LimitsFor(content.size()));
   return *Assess(type, content, budget);
 }
 
-std::optional<core::RiskAssessment> RiskPolicy::Assess(std::string_view type, std::string_view content,
-                                                       Budget& budget) const {
+std::optional<core::RiskAssessment> RiskPolicy::Assess(std::string_view type, std::string_view content, Budget& budget,
+                                                       std::vector<CodeReference>* references) const {
   Report report(content, options_.extras, budget);
   Analyse(type, content, report);
   if (budget.IsCancelled()) return std::nullopt;
   core::RiskAssessment assessment{.findings = report.Findings()};
   ApplyRules(assessment);
-  Conclude(assessment, content, report);
+  Conclude(assessment, content, report.needs_browser());
+  if (references != nullptr) *references = report.References();
   if (type == "browser") assessment.suggested_sandbox = core::SuggestedSandbox::kBrowser;
   return assessment;
+}
+
+void RiskPolicy::Join(core::RiskAssessment& assessment, core::RiskAssessment other, const std::string& source) {
+  for (core::Finding& finding : other.findings) {
+    if (finding.source.empty()) finding.source = source;
+    assessment.findings.push_back(std::move(finding));
+  }
+  SortByGravity(assessment.findings);
+  assessment.level = std::max(assessment.level, other.level);
+  assessment.reason = ReasonFor(assessment);
+  assessment.requires_confirmation |= other.requires_confirmation;
+  assessment.requires_isolation |= other.requires_isolation;
+  assessment.suggested_sandbox = std::max(assessment.suggested_sandbox, other.suggested_sandbox);
+  for (std::string& lowering : other.lowerings)
+    if (std::ranges::find(assessment.lowerings, lowering) == assessment.lowerings.end())
+      assessment.lowerings.push_back(std::move(lowering));
+}
+
+void RiskPolicy::Note(core::RiskAssessment& assessment, const Rule& rule, std::string text,
+                      const std::string& source) const {
+  core::RiskAssessment other{.findings = {{.rule = std::string(rule.id),
+                                           .level = rule.level,
+                                           .text = std::move(text),
+                                           .explanation = std::string(rule.explanation)}}};
+  ApplyRules(other);
+  Conclude(other, "", false);
+  Join(assessment, std::move(other), source);
 }
 
 void RiskPolicy::ApplyRules(core::RiskAssessment& assessment) const {
@@ -109,7 +143,7 @@ void RiskPolicy::ApplyRules(core::RiskAssessment& assessment) const {
   assessment.findings = std::move(kept);
 }
 
-void RiskPolicy::Conclude(core::RiskAssessment& assessment, std::string_view content, const Report& report) const {
+void RiskPolicy::Conclude(core::RiskAssessment& assessment, std::string_view content, bool needs_browser) const {
   bool reject = false;
   for (const core::Finding& finding : assessment.findings) {
     assessment.level = std::max(assessment.level, finding.level);
@@ -122,7 +156,7 @@ void RiskPolicy::Conclude(core::RiskAssessment& assessment, std::string_view con
       (options_.confirm == ConfirmFrom::kCritical && assessment.level >= RiskLevel::kCritical);
   using enum core::SuggestedSandbox;
   assessment.suggested_sandbox = assessment.requires_isolation ? kIsolated : kSubprocess;
-  if (report.needs_browser()) assessment.suggested_sandbox = kBrowser;
+  if (needs_browser) assessment.suggested_sandbox = kBrowser;
   if (reject && options_.reject_as_confirmation) {
     assessment.lowerings.emplace_back("what would be refused is asked about, by the configuration");
     assessment.requires_confirmation = true;

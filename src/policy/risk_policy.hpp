@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/execution.hpp"
 #include "core/risk.hpp"
@@ -17,6 +18,10 @@ namespace skerry::policy {
 
 extern const Rule kBrowserSensitive;
 extern const Rule kBrowserAction;
+// About code that stands elsewhere.
+extern const Rule kFedCode;
+extern const Rule kTooMuchCode;
+extern const Rule kBinaryCode;
 
 // The level from which a person is asked.
 enum class ConfirmFrom { kHigh, kCritical, kNever };
@@ -47,14 +52,21 @@ class RiskPolicy {
   }
   // The same, where the caller wants to know what it took, or may cancel it: then there is no answer. The answer
   // depends on the limits of the budget; others than those of Budget::LimitsFor give another one.
+  // With `references` it is told what else would run (code_reference.hpp).
   [[nodiscard]] std::optional<core::RiskAssessment> Assess(std::string_view type, std::string_view content,
-                                                           Budget& budget) const;
+                                                           Budget& budget,
+                                                           std::vector<CodeReference>* references = nullptr) const;
+
+  // Adds what was found in code that the other code runs, and that stands in `source`, to its assessment.
+  static void Join(core::RiskAssessment& assessment, core::RiskAssessment other, const std::string& source);
+  // Adds one finding, about what `text` says and what stands in `source`, as the options have it.
+  void Note(core::RiskAssessment& assessment, const Rule& rule, std::string text, const std::string& source) const;
 
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
 
  private:
   void ApplyRules(core::RiskAssessment& assessment) const;
-  void Conclude(core::RiskAssessment& assessment, std::string_view content, const Report& report) const;
+  void Conclude(core::RiskAssessment& assessment, std::string_view content, bool needs_browser) const;
 
   PolicyOptions options_;
 };

@@ -134,6 +134,7 @@ void CommandJudge::Step() {
     argv_ = {};
     return;
   }
+  if (!path.contains('/')) ReferToCommand(path);
   if (const SpecialCommand* special = SpecialOf(name)) {
     (this->*special->judge)();
   } else {
@@ -233,7 +234,7 @@ void CommandJudge::StepXargs(ShellArgv own) {
 // It runs its input, or gives it to the command line by line.
 void CommandJudge::StepParallel(const std::vector<std::string>& code) {
   const ShellInterpreter* shell = ShellInterpreterOf("sh");
-  if (input_.kind == ShellFlow::Kind::kNone) return;
+  if (input_.kind == ShellFlow::Kind::kNone) return ReferToInput(shell);
   if (code.empty()) return RunFlow(shell, input_);
   const Argv arguments = ArgumentsFrom(input_, kLineEnds);
   std::string all = code.front();
@@ -317,9 +318,19 @@ bool CommandJudge::JudgeByRows(std::string_view name) {
   return false;
 }
 
+// `sqlite3 x`, `sed -f -`
+bool CommandJudge::TakesOrders(std::string_view name) const {
+  if (input_.kind != ShellFlow::Kind::kNone) return false;
+  if (HasShellTrait(name, ShellTrait::kTakesOrders)) return true;
+  if (!ListsWord("awk gawk mawk nawk sed gsed make gmake", name)) return false;
+  const auto file = ValueOfOption(argv_, "-f --file --makefile");
+  return file && IsStandardInput(*file);
+}
+
 void CommandJudge::JudgeByTable(std::string_view name) {
   const ShellInterpreter* interpreter = ShellInterpreterOf(name);
   if (interpreter != nullptr) JudgeInterpreter(*interpreter);
+  if (TakesOrders(name)) report_.Refer({.kind = CodeReference::Kind::kInput, .is_foreign = true}, place_);
   if (JudgeByRows(name)) return;
   const auto& extras = report_.extras().commands;
   if (const auto found = extras.find(name); found != extras.end()) {

@@ -67,6 +67,7 @@ class CommandJudge {
   void JudgeSed();
   void JudgeGit();
   void JudgeByTable(std::string_view name);
+  [[nodiscard]] bool TakesOrders(std::string_view name) const;
   // The first row that fits; false when none does.
   bool JudgeByRows(std::string_view name);
 
@@ -76,6 +77,12 @@ class CommandJudge {
   void RunShellCode(std::string_view code, ShellArgv arguments);
   void RunFlow(const ShellInterpreter* interpreter, const ShellFlow& flow, ShellArgv arguments = {});
   bool RunFile(const ShellInterpreter* interpreter, std::string_view path, ShellArgv arguments = {});
+  // Tells of code that stands elsewhere: in a file or module of this name, or on the standard input.
+  void Refer(CodeReference::Kind kind, const ShellInterpreter* interpreter, std::string_view name = {});
+  void ReferToInput(const ShellInterpreter* interpreter) { Refer(CodeReference::Kind::kInput, interpreter); }
+  void ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options);
+  // A command may be a file of a directory that PATH was given here.
+  void ReferToCommand(std::string_view name);
   void RecordDownload(std::string_view name);
 
   [[nodiscard]] bool Fits(const ShellRow& row, std::string_view name) const;

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kLongestPreamble = 4096;
 
-bool IsStandardInput(std::string_view path) {
-  return path == "-" || path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
-}
-
 // Who runs a file, by its first line.
 const ShellInterpreter* InterpreterIn(std::string_view script) {
   const std::string_view line = script.substr(0, script.find('\n'));
@@ -189,6 +185,7 @@ void CommandJudge::JudgeInterpreter(const ShellInterpreter& interpreter) {
   std::size_t at = read.first_operand;
   if (at < argv_.size() && argv_[at] == "run" && ListsWord("deno bun", BaseName(argv_[0]))) ++at;
   if (at < argv_.size() && argv_[at].contains("://")) Add(kShellDownloadRun);
+  ReferToOptions(interpreter, argv_.first(at));
   if (const auto file = is_shell ? ValueOfOption(argv_.first(at), "--rcfile --init-file") : std::nullopt)
     RunFile(&interpreter, *file);
   // Behind the code or the file stand the name and the arguments of what runs.
@@ -200,9 +197,53 @@ void CommandJudge::JudgeInterpreter(const ShellInterpreter& interpreter) {
   const bool reads_input = is_shell && HasOption(argv_.first(at), "-s");
   const bool from_input = at >= argv_.size() || reads_input;
   const bool runs_nothing = HasOption(argv_.first(at), "--version --help");
+  if (interpreter.language == core::Language::kPython && at < argv_.size() && HasOption(argv_.first(at), "-m")) {
+    Refer(CodeReference::Kind::kModule, &interpreter, argv_[at]);
+    Refer(CodeReference::Kind::kModule, &interpreter, argv_[at] + ".__main__");
+    return Add(kShellCommand);
+  }
   const std::string_view file = from_input ? std::string_view("-") : std::string_view(argv_[at]);
   const ShellArgv arguments = reads_input ? argv_.subspan(at) : behind;
   if (runs_nothing || !RunFile(&interpreter, file, arguments)) Add(kShellCommand);
+}
+
+void CommandJudge::Refer(CodeReference::Kind kind, const ShellInterpreter* interpreter, std::string_view name) {
+  CodeReference reference{.kind = kind, .name = std::string(name)};
+  if (interpreter != nullptr) reference.language = interpreter->language;
+  reference.is_foreign = interpreter != nullptr && !interpreter->language;
+  report_.Refer(std::move(reference), place_);
+}
+
+// What is loaded before the code itself: `node -r ./x`, `python -mx`; and `-i` reads more when it has ended.
+void CommandJudge::ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options) {
+  if (interpreter.language == core::Language::kJavaScript)
+    for (const std::string& module : ValuesOfOption(options, "-r --require --import --loader --experimental-loader"))
+      Refer(CodeReference::Kind::kModule, &interpreter, module);
+  for (const std::string_view option : options.subspan(1)) {
+    if (interpreter.language != core::Language::kPython || !option.starts_with("-m") || option.size() == 2) continue;
+    Refer(CodeReference::Kind::kModule, &interpreter, option.substr(2));
+    Refer(CodeReference::Kind::kModule, &interpreter, std::string(option.substr(2)) + ".__main__");
+  }
+  if (HasOption(options, "-i --interactive") && !options.empty()) ReferToInput(&interpreter);
+}
+
+void CommandJudge::ReferToCommand(std::string_view name) {
+  constexpr std::size_t kMostDirectories = 32;
+  Refer(CodeReference::Kind::kCommand, nullptr, name);
+  const std::vector<std::string>* paths = variables_ != nullptr ? variables_->Find("PATH") : nullptr;
+  if (paths == nullptr) return;
+  std::size_t count = 0;
+  for (std::string_view rest : *paths) {
+    while (!rest.empty() && count < kMostDirectories) {
+      const std::size_t end = std::min(rest.find(':'), rest.size());
+      const std::string_view directory = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (IsStandardDirectory(directory) || directory.contains(kShellHole)) continue;
+      ++count;
+      Refer(CodeReference::Kind::kScript, nullptr,
+            PlainPath(std::string(directory) + "/" + std::string(name), session_.directory));
+    }
+  }
 }
 
 void CommandJudge::RunCode(const ShellInterpreter* interpreter, std::string_view code, ShellArgv arguments) {
@@ -242,10 +283,12 @@ void CommandJudge::RunShellCode(std::string_view code, ShellArgv arguments) {
 void CommandJudge::RunFlow(const ShellInterpreter* interpreter, const ShellFlow& flow, ShellArgv arguments) {
   switch (flow.kind) {
     case ShellFlow::Kind::kNone:
+      ReferToInput(interpreter);
       return Add(kShellCommand);
     case ShellFlow::Kind::kText:
       return RunCode(interpreter, flow.text, arguments);
     case ShellFlow::Kind::kFile:
+      if (IsStandardInput(flow.text)) ReferToInput(interpreter);
       if (IsStandardInput(flow.text) || !RunFile(interpreter, flow.text)) Add(kShellCommand);
       return;
     case ShellFlow::Kind::kUnknown:
@@ -276,6 +319,8 @@ bool CommandJudge::RunFile(const ShellInterpreter* interpreter, std::string_view
   } else if (const auto file = session_.files.find(PlainPath(path, session_.directory)); file != session_.files.end()) {
     RunFlow(interpreter != nullptr ? interpreter : InterpreterIn(file->second.text), file->second, arguments);
   } else {
+    if (!path.contains(kShellHole))
+      Refer(CodeReference::Kind::kScript, interpreter, PlainPath(path, session_.directory));
     return false;
   }
   return true;

@@ -136,6 +136,10 @@ bool IsSocket(std::string_view plain_path) {
   return plain_path.starts_with("/dev/tcp/") || plain_path.starts_with("/dev/udp/");
 }
 
+bool IsStandardInput(std::string_view path) {
+  return path == "-" || path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
+}
+
 std::string_view BaseName(std::string_view path) {
   if (!path.contains('/')) return path;  // that is quick, rfind is not
   return path.substr(path.rfind('/') + 1);

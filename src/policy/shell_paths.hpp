@@ -26,6 +26,9 @@ bool IsDevice(std::string_view plain_path);
 // A plain path that the shell takes for a connection.
 bool IsSocket(std::string_view plain_path);
 
+// The names of the standard input.
+bool IsStandardInput(std::string_view path);
+
 // "rm" of "/bin/rm".
 std::string_view BaseName(std::string_view path);
 

@@ -261,6 +261,7 @@ constexpr auto kTraits = std::to_array<TraitRow>({
      "caesar unhex od hexdump iconv"},
     {ShellTrait::kConnection, "nc ncat netcat nc.traditional nc.openbsd socat telnet openssl cryptcat websocat"},
     {ShellTrait::kPassesOn, "cat tee head tail pv tac sponge buffer less more"},
+    {ShellTrait::kTakesOrders, "sqlite3 ed ex dc m4 gnuplot psql mysql mariadb"},
     {ShellTrait::kKeyword, "{ } if then else elif fi do done while until for case esac select function ! in ;; ( )"},
 });
 
@@ -289,17 +290,26 @@ constexpr auto kValueOptions = std::to_array<ShellValueOptions>(
 constexpr std::string_view kStandardDirectories = "/bin /usr/bin /usr/local/bin /sbin /usr/sbin";
 constexpr std::string_view kHarmlessDevices =
     "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full /dev/random /dev/urandom /dev/ptmx";
+// What makes programs run code that nobody named, by kind of program: the loader, shells, Python, other interpreters,
+// Java, git, tools that build, the rest.
 constexpr std::string_view kCodeVariables =
-    "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG_OUTPUT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GCONV_PATH BASH_ENV "
-    "ENV "
-    "PROMPT_COMMAND PS0 PS4 SHELLOPTS BASHOPTS PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5OPT PERL5LIB PERL5DB "
-    "RUBYOPT "
-    "RUBYLIB NODE_OPTIONS JAVA_TOOL_OPTIONS _JAVA_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS "
-    "GIT_PROXY_COMMAND GIT_CONFIG_COUNT GIT_EXEC_PATH GIT_TEMPLATE_DIR SSH_ASKPASS SUDO_ASKPASS LESSOPEN LESSCLOSE "
-    "RIPGREP_CONFIG_PATH TAR_OPTIONS RSYNC_RSH";
-constexpr std::string_view kSearchVariables = "PATH IFS PYTHONPATH NODE_PATH CDPATH";
+    "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG_OUTPUT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GCONV_PATH LOCPATH "
+    "BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PS0 PS4 SHELLOPTS BASHOPTS "
+    "PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PYTHONBREAKPOINT PYTHONWARNINGS PYTHONUSERBASE PYTHONPLATLIBDIR "
+    "PYTHONPYCACHEPREFIX PYTHONEXECUTABLE "
+    "PERL5OPT PERL5LIB PERLLIB PERL5DB RUBYOPT RUBYLIB NODE_OPTIONS NODE_REPL_EXTERNAL_MODULE LUA_INIT LUA_PATH "
+    "LUA_CPATH PHPRC PHP_INI_SCAN_DIR R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS JULIA_LOAD_PATH "
+    "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH MAVEN_OPTS GRADLE_OPTS "
+    "GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_DIR "
+    "GIT_COMMON_DIR GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_SEQUENCE_EDITOR SSH_ASKPASS SUDO_ASKPASS "
+    "MAKEFLAGS MFLAGS MAKEFILES GNUMAKEFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC RUSTFLAGS CARGO_HOME GOFLAGS "
+    "LESSOPEN LESSCLOSE RIPGREP_CONFIG_PATH TAR_OPTIONS RSYNC_RSH OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES "
+    "GTK_MODULES GTK_PATH GIO_MODULE_DIR QT_PLUGIN_PATH GST_PLUGIN_PATH PIP_CONFIG_FILE INPUTRC VIMINIT EXINIT";
+constexpr std::string_view kSearchVariables =
+    "PATH IFS PYTHONPATH NODE_PATH CDPATH HOME XDG_CONFIG_HOME XDG_DATA_HOME VIRTUAL_ENV";
 constexpr std::string_view kCommandVariables =
-    "PROMPT_COMMAND PS0 PS4 ENV GIT_SSH_COMMAND GIT_PAGER GIT_EDITOR PAGER MANPAGER EDITOR VISUAL BROWSER RSYNC_RSH";
+    "PROMPT_COMMAND PS0 PS4 ENV GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_ASKPASS "
+    "PAGER MANPAGER EDITOR VISUAL BROWSER RSYNC_RSH LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND";
 
 // Calls `visit` with every word of the list.
 template <typename Visitor>
@@ -419,7 +429,8 @@ ShellValueOptions ValueOptionsOf(std::string_view name) {
 }
 
 const Rule* RuleForVariable(std::string_view variable) {
-  if (Lists(kCodeVariables, variable) || variable.starts_with("GIT_CONFIG_") || variable.starts_with("BASH_FUNC_"))
+  if (Lists(kCodeVariables, variable) || variable.starts_with("GIT_CONFIG_") || variable.starts_with("BASH_FUNC_") ||
+      variable.starts_with("npm_config_") || variable.starts_with("NPM_CONFIG_"))
     return &kEnvironment;
   return Lists(kSearchVariables, variable) ? &kSearchPath : nullptr;
 }

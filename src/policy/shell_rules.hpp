@@ -73,12 +73,13 @@ const ShellInterpreter* ShellInterpreterOf(std::string_view name);
 
 // What a command's name alone says of it.
 enum class ShellTrait : std::uint8_t {
-  kSafe,        // only shows things, unless a row says otherwise
-  kDownload,    // its output comes from elsewhere
-  kDecoder,     // its output is not what its input looks like, when kDecoderOptions has no row or one that fits
-  kConnection,  // carries its input to another machine
-  kPassesOn,    // its output is its input, or its arguments' files
-  kKeyword,     // no command at all: the parser lost its way
+  kSafe,         // only shows things, unless a row says otherwise
+  kDownload,     // its output comes from elsewhere
+  kDecoder,      // its output is not what its input looks like, when kDecoderOptions has no row or one that fits
+  kConnection,   // carries its input to another machine
+  kPassesOn,     // its output is its input, or its arguments' files
+  kKeyword,      // no command at all: the parser lost its way
+  kTakesOrders,  // runs commands that it reads from its input, in a language of its own
 };
 bool HasShellTrait(std::string_view name, ShellTrait trait);
 // Whether the decoder decodes: some encode without these options.

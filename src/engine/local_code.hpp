@@ -1,0 +1,98 @@
+// LocalCode: the files of a workspace that a piece of code runs or imports. What runs depends on them as much as on the
+// code, so they are assessed as well.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/execution.hpp"
+#include "policy/code_reference.hpp"
+
+namespace skerry::engine {
+
+// Where code begins to look for other code.
+struct CodePlace {
+  std::string directory;  // that its file lies in, from the workspace
+  std::string root;       // where its imports are looked for first: the directory of the script that runs
+};
+
+// A file that was met, once.
+struct CodePiece {
+  enum class Form {
+    kText,
+    kForeign,  // in a language that cannot be analysed
+    kBinary,   // no text
+    kTooMuch,  // not read: there is more than may be looked at
+  };
+  Form form = Form::kText;
+  std::string path;
+  core::Language language = core::Language::kShell;
+  std::string text;
+  CodePlace place;
+};
+
+// Whose bytecode lies beside the sources: what Python would run in their place, and nobody can read.
+enum class Bytecode {
+  kOfPerson,   // a person's own programs made it; only what is never checked against its source counts
+  kOfSession,  // programs of a session make none by themselves
+};
+
+// For one run: what was met before is not met again. The work has bounds: 256 files, 1 MB each, 4 MB together.
+class LocalCode {
+ public:
+  // `workspace` is the files as the program sees them, borrowed; -1 for none. `directory` is where it begins, and
+  // `environment` is what PATH, PYTHONPATH and NODE_PATH are taken from.
+  LocalCode(int workspace, std::string_view directory, const std::map<std::string, std::string>& environment,
+            Bytecode bytecode);
+
+  // Where the code itself stands.
+  [[nodiscard]] CodePlace Begin() const { return {directory_, directory_}; }
+  // What the code at `from` refers to, as far as it is in the workspace.
+  [[nodiscard]] std::vector<CodePiece> Find(const policy::CodeReference& reference, const CodePlace& from);
+  // What Python runs before any program, from the directories that variables name.
+  [[nodiscard]] std::vector<CodePiece> FindStartFiles();
+
+ private:
+  using Names = std::set<std::string, std::less<>>;
+
+  void FindScript(const policy::CodeReference& reference);
+  void FindCommand(std::string_view name);
+  void FindPython(std::string_view module, const CodePlace& from);
+  void FindPythonIn(const std::string& root, std::string_view module, const CodePlace& from);
+  bool TakePythonFile(const std::string& directory, std::string_view stem, const CodePlace& from);
+  void NoteBytecode(const std::string& directory, std::string_view stem);
+  [[nodiscard]] bool StandsInFor(const std::string& bytecode, const std::string& source) const;
+  void FindJavaScript(std::string_view name, const CodePlace& from);
+  bool TakeJavaScript(const std::string& path, const CodePlace& from);
+  bool TakePackage(const std::string& directory, const CodePlace& from);
+
+  // A file that is there, to what was found.
+  bool Take(const std::string& path, std::optional<core::Language> language, bool is_foreign, const CodePlace& place);
+  void Note(CodePiece::Form form, const std::string& path);
+  [[nodiscard]] std::optional<std::string> Read(const std::string& path);
+  // nullptr where there is no such directory.
+  const Names* NamesOf(const std::string& directory);
+  [[nodiscard]] bool HasFile(const std::string& path);
+  [[nodiscard]] bool HasDirectory(const std::string& path);
+
+  int workspace_;
+  Bytecode bytecode_;
+  std::string directory_;
+  std::vector<std::string> commands_;  // directories of PATH
+  std::vector<std::string> modules_;   // of PYTHONPATH
+  std::vector<std::string> packages_;  // of NODE_PATH
+  std::map<std::string, std::optional<Names>> names_;
+  std::set<std::string> met_;
+  std::set<std::string> packages_met_;
+  bool too_much_ = false;
+  std::vector<CodePiece> found_;
+  std::size_t files_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,30 @@
+// Code that a piece of code runs and that stands elsewhere: in a file, in a module, on its input. An analysis tells of
+// it; whoever can look there has it analysed as well.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/execution.hpp"
+
+namespace skerry::policy {
+
+struct CodeReference {
+  enum class Kind : std::uint8_t {
+    kScript,   // `name` is the path of a file that is run
+    kModule,   // `name` is what an import of the language names
+    kCommand,  // `name` is that of a command, which is looked for where PATH says
+    kInput,    // what is read from the standard input
+  };
+  Kind kind = Kind::kScript;
+  // Of the code there. Nothing where its first line tells, or where it is none that can be analysed.
+  std::optional<core::Language> language;
+  bool is_foreign = false;  // it is of a language that cannot be analysed
+  std::string name;
+  std::uint32_t line = 1;  // of the code that refers to it
+
+  auto operator<=>(const CodeReference&) const = default;
+};
+
+}  // namespace skerry::policy

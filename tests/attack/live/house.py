@@ -13,7 +13,7 @@ import time
 
 from live.client import Client
 
-Tenant = collections.namedtuple("Tenant", "name run read approve")  # clients, one for each scope
+Tenant = collections.namedtuple("Tenant", "name run read approve both")  # clients: one for each scope, one that may run and approve
 
 
 def allow_many_descriptors():
@@ -61,9 +61,11 @@ class House:
         return Client(port=self.port, token=token)
 
     def tenant(self, name):
-        tokens = {scope: self.owner.expect(201, "POST", "/v1/tokens", name=f"{name}-{scope}", tenant=name,
-                                           scopes=[scope])["token"] for scope in ("run", "read", "approve")}
-        return Tenant(name, *(self.client(tokens[scope]) for scope in ("run", "read", "approve")))
+        def issued(*scopes):
+            return self.client(self.owner.expect(201, "POST", "/v1/tokens", name="-".join((name, *scopes)),
+                                                 tenant=name, scopes=scopes)["token"])
+
+        return Tenant(name, issued("run"), issued("read"), issued("approve"), issued("run", "approve"))
 
     def audit(self):
         """The lines of the audit."""

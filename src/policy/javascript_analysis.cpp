@@ -17,6 +17,17 @@ namespace {
 
 constexpr std::uint64_t kWorkOfACall = 8 * kWorkOfALookup;  // there are so many that are asked for
 
+// `%41` is A.
+std::string PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool escaped = text[at] == '%' && at + 2 < text.size();
+    decoded += escaped ? FromHex(text.substr(at + 1, 2)) : std::string(1, text[at]);
+    if (escaped) at += 2;
+  }
+  return decoded;
+}
+
 class Analysis {
  public:
   Analysis(const SyntaxTree& tree, Report& report)
@@ -181,6 +192,10 @@ class Analysis {
 
   void ReportModuleNamed(std::string_view name, NodeId id) {
     if (IsBrowserName(name)) report_.NeedBrowser();
+    if (name.starts_with("data:")) {
+      if (!name.starts_with("data:application/json")) ReportModuleText(name, id);
+      return;
+    }
     report_.Refer(
         {.kind = CodeReference::Kind::kModule, .language = core::Language::kJavaScript, .name = std::string(name)},
         tree_[id].begin);
@@ -190,6 +205,15 @@ class Analysis {
     const Value module = evaluation_.ModuleNamed(name);
     if (module.kind != Value::Kind::kName) return;
     if (const Rule* rule = names_.RuleFor(module.id, When::kImported)) Add(*rule, id);
+  }
+
+  // `data:text/javascript,…` is not the name of a module but its text.
+  void ReportModuleText(std::string_view name, NodeId id) {
+    Add(kJavaScriptEval, id);
+    const std::size_t comma = std::min(name.find(','), name.size() - 1);
+    const bool packed = name.substr(0, comma).ends_with(";base64");
+    const std::string text = PercentDecoded(name.substr(comma + 1));
+    report_.Nest(core::Language::kJavaScript, Filled(packed ? FromBase64(text) : text, "unknown"), tree_[id].begin);
   }
 
   // --- calls ---
@@ -230,7 +254,22 @@ class Analysis {
     if (name == evaluation_.Own("setTimeout") || name == evaluation_.Own("setInterval") ||
         name == evaluation_.Own("setImmediate"))
       ReportTimer(id, first);
+    if (name == names_.Member(names_.Root("worker_threads"), "Worker")) ReportWorker(id, first);
     ReportReflection(name, id);
+  }
+
+  // new Worker(code, {eval: true})
+  void ReportWorker(NodeId id, NodeId first) {
+    const NodeId options = evaluation_.Argument(id, 1);
+    if (options == kNoNode || tree_[options].kind != kObject) return;
+    for (NodeId each = tree_.FirstNamedChild(options); each != kNoNode; each = tree_.NextNamedSibling(each)) {
+      const NodeId key = tree_.Child(each, kFieldKey);
+      const NodeId value = tree_.Child(each, kFieldValue);
+      if (key == kNoNode || value == kNoNode || tree_.Is(value, "false")) continue;
+      if (evaluation_.Normal(tree_.TextOf(key)) != "eval" && TextOf(key) != "eval") continue;
+      Add(kJavaScriptEval, id);
+      NestCode(first, core::Language::kJavaScript);
+    }
   }
 
   // A text in place of a function is code.

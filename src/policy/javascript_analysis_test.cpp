@@ -155,6 +155,52 @@ TEST(JavaScriptAnalysisTest, ModulesAreFoundHoweverTheyAreLoaded) {
          {"require('vm').runInThisContext('1')", kCritical, "javascript.vm"}});
 }
 
+TEST(JavaScriptAnalysisTest, NamesOfTheRuntimeThatRunOrLoadCodeAreFound) {
+  Check({{"module._compile('eval(x)', 'f')", kCritical, "javascript.eval"},
+         {"new (require('module'))('x')", kCritical, "javascript.internals"},
+         {"require('module').prototype._compile", kCritical, "javascript.internals"},
+         {"import {register} from 'node:module'; register('./h.mjs')", kCritical, "javascript.internals"},
+         {"import {builtinModules} from 'module'; builtinModules.length", kSafe},
+         {"require('v8').setFlagsFromString(x)", kCritical, "javascript.internals"},
+         {"require('v8').getHeapStatistics()", kSafe},
+         {"require('crypto').setEngine(x)", kCritical, "javascript.internals"},
+         {"require('crypto').randomUUID()", kSafe},
+         {"db.loadExtension(x)", kCritical, "javascript.internals"},
+         {"process.execve(x)", kCritical, "javascript.child-process"},
+         {"process.report.writeReport()", kHigh, "javascript.files"},
+         {"process.loadEnvFile()", kMedium, "javascript.environment"},
+         {"require('wasi')", kHigh, "javascript.wasi"},
+         {"import {run} from 'node:test'; run()", kHigh, "javascript.workers"},
+         {"import {test} from 'node:test'; test('x', f)", kSafe},
+         {"x.copyFileSync(a, b)", kHigh, "javascript.files"}});
+}
+
+TEST(JavaScriptAnalysisTest, ModulesThatAreGlobalsAreFound) {
+  Check({{"repl.start()", kCritical, "javascript.vm"},
+         {"new inspector.Session()", kCritical, "javascript.internals"},
+         {"cluster.fork()", kHigh, "javascript.workers"},
+         {"http2.connect(x)", kHigh, "javascript.network"},
+         {"const cluster = []; cluster.map(f)", kSafe},
+         {"crypto.randomUUID()", kSafe}});
+}
+
+TEST(JavaScriptAnalysisTest, AModuleThatIsItsOwnTextIsCode) {
+  Check({{"import('data:text/javascript,require(\"fs\")')", kCritical, "javascript.files"},
+         {"import 'data:text/javascript,%72equire(\"fs\")'", kCritical, "javascript.files"},
+         {"import 'data:text/javascript;base64,ZmV0Y2goeCk='", kCritical, "javascript.network"},
+         {"import('data:text/javascript,' + x)", kCritical, "javascript.eval"},
+         {"import('data:')", kCritical, "javascript.eval"},
+         {"import x from 'data:application/json,{}' with {type: 'json'}", kSafe},
+         {"f('data:text/javascript,1')", kSafe}});
+}
+
+TEST(JavaScriptAnalysisTest, AWorkerCanRunAText) {
+  Check({{"new (require('worker_threads').Worker)('fetch(x)', {eval: true})", kCritical, "javascript.network"},
+         {"new (require('worker_threads').Worker)(x, {'eval': y})", kCritical, "javascript.eval"},
+         {"new (require('worker_threads').Worker)('./w.js', {eval: false})", kHigh, "javascript.workers"},
+         {"new (require('worker_threads').Worker)('./w.js')", kHigh, "javascript.workers"}});
+}
+
 TEST(JavaScriptAnalysisTest, AModuleThatCannotBeKnownIsHigh) {
   Check({{"require(name)", kHigh, "javascript.dynamic-require"},
          {"import(`./${name}.js`)", kHigh, "javascript.dynamic-require"},

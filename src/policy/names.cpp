@@ -1,5 +1,8 @@
 #include "policy/names.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace skerry::policy {
 namespace {
 
@@ -39,6 +42,7 @@ Names::Names(std::span<const NameRow> rows) {
     }
   }
   SpreadWildcards();
+  MarkHolders();
 }
 
 // A member that has a row of its own breaks the rules of `*` as well.
@@ -49,6 +53,19 @@ void Names::SpreadWildcards() {
     const Entry& all = entries_[wildcard->second];
     entries_[id].whens |= all.whens;
     entries_[id].rules.insert(entries_[id].rules.end(), all.rules.begin(), all.rules.end());
+  }
+}
+
+void Names::MarkHolders() {
+  constexpr auto kGrave = std::to_array<When>(
+      {When::kUsed, When::kCalled, When::kHandedOn, When::kRunsShell, When::kRunsArgv, When::kRunsCode});
+  for (const auto& [key, id] : members_) {
+    const NameId same = entries_[id].same_as;
+    for (const auto& [when, rule] : entries_[same == kNoName ? id : same].rules) {
+      const bool counts = rule->explanation.empty() || rule->level >= core::RiskLevel::kHigh;
+      entries_[key.parent].holds_grave |= counts && std::ranges::find(kGrave, when) != kGrave.end();
+    }
+    entries_[id].holds_grave |= Has(id, When::kHandedOn);
   }
 }
 

@@ -23,6 +23,8 @@ enum class When : std::uint8_t {
   kRunsShell,  // calling it runs its first argument as a shell command
   kRunsArgv,   // the same where the first argument can be a list of words
   kRunsCode,   // calling it runs its first argument as code of the same language
+  kRunsTexts,  // calling it can run texts that stand anywhere in the program: examples, annotations, names
+  kImports,    // calling it with a text imports the module of that name
   kAmbient,    // no rule: a module that is meant by its name even where nothing imports it
   kHarmless,   // no rule: importing it is none either, and its methods are not those of something unknown
   kKnown,      // no rule: the analysis asks for it
@@ -53,6 +55,8 @@ class Names {
   [[nodiscard]] std::vector<const Rule*> Rules() const { return rules_; }
   [[nodiscard]] const Rule* RuleFor(NameId id, When when) const;
   [[nodiscard]] bool Has(NameId id, When when) const;
+  // Whoever has this and can ask for any member gets something grave.
+  [[nodiscard]] bool HoldsGrave(NameId id) const { return entries_[id].holds_grave; }
   // Of kMethod, kFunction and kMember.
   [[nodiscard]] const Rule* RuleForWord(std::string_view word, When when) const;
 
@@ -60,6 +64,7 @@ class Names {
   struct Entry {
     std::uint16_t whens = 0;  // a bit for each
     NameId same_as = kNoName;
+    bool holds_grave = false;  // one of its members is
     std::vector<std::pair<When, const Rule*>> rules;
   };
   struct Key {
@@ -74,6 +79,7 @@ class Names {
   };
   NameId Add(std::string_view path);
   void SpreadWildcards();
+  void MarkHolders();
 
   std::vector<const Rule*> rules_;
   std::vector<Entry> entries_ = {Entry{}};

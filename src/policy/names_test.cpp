@@ -77,5 +77,11 @@ TEST_F(NamesTest, WordsAreKeptByTheirKindOfUse) {
   EXPECT_EQ(names_.Root("write"), kNoName);
 }
 
+TEST_F(NamesTest, WhatHasAGraveMemberHoldsIt) {
+  for (const std::string_view root : {"os", "proc", "alias"}) EXPECT_TRUE(names_.HoldsGrave(names_.Root(root))) << root;
+  EXPECT_FALSE(names_.HoldsGrave(names_.Root("io")));
+  EXPECT_FALSE(names_.HoldsGrave(Path("os", "system")));
+}
+
 }  // namespace
 }  // namespace skerry::policy

@@ -28,6 +28,23 @@ bool IsMode(std::string_view text) {
   return !text.empty() && text.size() <= 3 && text.find_first_not_of("rwaxbt+U") == std::string_view::npos;
 }
 
+// The code of `>>> …` and the `... …` below it.
+std::string ExamplesIn(std::string_view text) {
+  std::string code;
+  bool inside = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    inside = line.starts_with(">>>") || (inside && line.starts_with("..."));
+    if (!inside) continue;
+    code += line.substr(std::min<std::size_t>(4, line.size()));
+    code += '\n';
+  }
+  return code;
+}
+
 constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
 
 class Analysis {
@@ -42,6 +59,7 @@ class Analysis {
       if (tree_[id].error) ReportError(id);
       ReportNode(id);
     }
+    if (runs_texts_) NestTexts();
   }
 
  private:
@@ -265,7 +283,13 @@ class Analysis {
     if (names_.Has(name, When::kRunsCode)) ReportRunsCode(name, id);
     if (names_.Has(name, When::kRunsShell)) NestCode(evaluation_.Argument(id, 0, "cmd"), core::Language::kShell);
     if (names_.Has(name, When::kRunsArgv)) NestArgv(evaluation_.Argument(id, 0, "args"));
+    if (names_.Has(name, When::kImports)) ReportImportOfText(id);
+    runs_texts_ |= names_.Has(name, When::kRunsTexts);
     if (Is(name, "builtins", "open")) ReportOpen(id, 1);
+    if (Is(name, "argparse", "FileType")) ReportOpenMethod(id);
+    if (Is(name, "numpy", "load")) ReportOption(id, 2, "allow_pickle", kPythonUnpickle);
+    if (Is(name, "fileinput", "input") || Is(name, "fileinput", "FileInput"))
+      ReportOption(id, 1, "inplace", kPythonFileWrite);
     if (Is(name, "builtins", "getattr") || Is(name, "builtins", "setattr"))
       ReportReflection(id, evaluation_.Argument(id, 0, ""), evaluation_.Argument(id, 1, ""));
     if (Is(name, "operator", "attrgetter") || Is(name, "operator", "methodcaller"))
@@ -275,6 +299,21 @@ class Analysis {
       if (module != kNoNode)
         evaluation_.ForEachText(evaluation_.ValueOf(module), [&](const std::string& text) { ReportModule(text, id); });
     }
+  }
+
+  void ReportImportOfText(NodeId id) {
+    for (const std::string_view keyword : {"module", "package", "thing"}) {
+      const NodeId module = evaluation_.Argument(id, 0, keyword);
+      if (module == kNoNode) continue;
+      evaluation_.ForEachText(evaluation_.ValueOf(module), [&](const std::string& text) { ReportModule(text, id); });
+      return;
+    }
+  }
+
+  // An option that makes the call graver, unless it is plainly off.
+  void ReportOption(NodeId id, std::size_t place, std::string_view keyword, const Rule& rule) {
+    const NodeId option = evaluation_.Argument(id, place, keyword);
+    if (option != kNoNode && !tree_.Is(option, "False")) Add(rule, id);
   }
 
   void ReportRunsCode(NameId name, NodeId id) {
@@ -308,7 +347,8 @@ class Analysis {
   void ReportReflection(NodeId id, NodeId object, NodeId name) {
     const Value of = object == kNoNode ? Value{} : evaluation_.ValueOf(object);
     bool of_known = false;
-    evaluation_.pool().ForEach(of, [&](Value value) { of_known |= value.kind == Value::Kind::kName; });
+    evaluation_.pool().ForEach(
+        of, [&](Value value) { of_known |= value.kind == Value::Kind::kName && names_.HoldsGrave(value.id); });
     const bool known = name != kNoNode && IsKnownText(name);
     const bool any_object = of.kind == Value::Kind::kUnknown && handed_on_;
     if (!known && (of_known || any_object)) Add(kPythonReflection, id);
@@ -343,6 +383,7 @@ class Analysis {
     ReportRunsUnknown(id, object, method);
     if (const Rule* rule = names_.RuleForWord(method, When::kFunction)) Add(*rule, id);
     ReportLibraryWrite(id, method);
+    ReportUnpacking(id, object, method);
     if (method == "open" && !IsHarmless(object)) ReportOpenMethod(id);
     if (harmless) return;
     if (const Rule* rule = names_.RuleForWord(method, When::kMethod)) Add(*rule, id);
@@ -366,6 +407,16 @@ class Analysis {
   void ReportOpenMethod(NodeId id) {
     const auto mode = TextOf(evaluation_.Argument(id, 0, "mode"));
     if (mode && IsMode(*mode)) Add(OpensForReading(*mode) ? kPythonFileRead : kPythonFileWrite, id);
+  }
+
+  // Columns of texts have methods of these names, too: `.str.extractall(…)`.
+  void ReportUnpacking(NodeId id, NodeId object, std::string_view method) {
+    if (method != "extractall" && method != "extract") return;
+    const NodeId label = tree_.Child(object, kFieldAttribute);
+    const bool of_column = label != kNoNode && tree_.Is(label, "str");
+    const bool has_archives =
+        evaluation_.Mentions(names_.Root("tarfile")) || evaluation_.Mentions(names_.Root("zipfile"));
+    if (has_archives && !of_column) Add(kPythonWriteCall, id);
   }
 
   void ReportLibraryWrite(NodeId id, std::string_view method) {
@@ -393,6 +444,26 @@ class Analysis {
     });
   }
 
+  // What doctest runs, what those run who read annotations, and what a configuration names.
+  void NestTexts() {
+    NodeId after_type = 0;
+    for (NodeId id = 0; tree_.Reaches(id); ++id) {
+      if (tree_[id].kind == kType) after_type = std::max(after_type, tree_[id].after);
+      if (tree_[id].kind != kString) continue;
+      if (id < after_type) NestCode(id, core::Language::kPython);
+      const std::string text = evaluation_.LiteralText(id);
+      if (const std::string code = ExamplesIn(text); !code.empty())
+        report_.Nest(core::Language::kPython, Filled(code, "unknown"), tree_[id].begin);
+      if (const Rule* rule = RuleForDotted(text); rule != nullptr && rule->level == core::RiskLevel::kCritical)
+        Add(*rule, id);
+    }
+  }
+
+  [[nodiscard]] const Rule* RuleForDotted(std::string_view dotted) const {
+    const Value value = dotted.contains('.') ? evaluation_.ModuleNamed(dotted) : Value{};
+    return value.kind == Value::Kind::kName ? names_.RuleFor(value.id, When::kUsed) : nullptr;
+  }
+
   // A list of words, or a text that a shell may read.
   void NestArgv(NodeId id) {
     if (id == kNoNode) return;
@@ -411,7 +482,8 @@ class Analysis {
   Evaluation evaluation_;
   Report& report_;
   std::set<std::pair<NodeId, core::Language>> nested_;
-  bool handed_on_ = false;  // a module went where it is not followed
+  bool handed_on_ = false;   // a module went where it is not followed
+  bool runs_texts_ = false;  // something runs texts that stand elsewhere
 };
 
 // As Python reads it: a carriage return ends a line, and a comment with it.

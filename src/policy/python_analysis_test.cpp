@@ -231,6 +231,91 @@ TEST(PythonAnalysisTest, TimingAFunctionIsHarmlessAndTimingATextIsNot) {
          {"import timeit\ntimeit.timeit('f()', setup='import os')", kCritical, "python.import-system"}});
 }
 
+TEST(PythonAnalysisTest, NamesOfTheLibraryThatRunOrLoadCodeAreFound) {
+  Check({{"import pydoc\npydoc.pipepager(t, 'sh')", kCritical, "python.system"},
+         {"import site\nsite.addsitedir(d)", kCritical, "python.run-file"},
+         {"import site\nsite.getsitepackages()", kSafe},
+         {"import pipes\npipes.Template()", kCritical, "python.system"},
+         {"import pipes\npipes.quote(x)", kSafe},
+         {"import cProfile\np = cProfile.Profile()\np.run(x)", kCritical, "python.eval"},
+         {"import cProfile\np = cProfile.Profile()\np.enable()", kSafe},
+         {"breakpoint()", kCritical, "python.run-file"},
+         {"import unittest\nunittest.defaultTestLoader.discover(d)", kCritical, "python.run-file"},
+         {"import unittest\nunittest.main()", kSafe},
+         {"import tkinter\ntkinter.Tk().tk.call('exec', 'id')", kHigh, "python.tcl"},
+         {"import tkinter\ntkinter.Tk().mainloop()", kSafe},
+         {"c.load_extension(x)", kCritical, "python.native-code"},
+         {"import ctypes\nctypes.c_char.from_address(0)", kCritical, "python.native-code"},
+         {"wallet.from_address(x)", kSafe},
+         {"import gc\ngc.get_objects()", kHigh, "python.heap-walk"},
+         {"import gc\ngc.collect()", kSafe},
+         {"get_ipython().system('rm -rf /')", kCritical, "shell.remove-system"},
+         {"get_ipython().run_line_magic('matplotlib', 'inline')", kMedium, "python.magic"},
+         {"from setuptools import setup\nsetup(name='x')", kHigh, "python.build"},
+         {"import asyncio\nasyncio.new_event_loop().create_server(p)", kHigh, "python.network"},
+         {"cloud.create_server(p)", kSafe},
+         {"import dbm\ndbm.open('f', 'c')", kHigh, "python.file-write"},
+         {"import logging\nlogging.FileHandler('f')", kMedium, "python.library-write"}});
+}
+
+TEST(PythonAnalysisTest, ModulesThatTheLibraryHasAsMembersAreFollowed) {
+  Check({{"import inspect\ninspect.importlib.import_module(x)", kCritical, "python.dynamic-import"},
+         {"import tempfile\ntempfile._shutil.copy(a, b)", kHigh, "python.shutil"},
+         {"from tracemalloc import pickle\npickle.loads(x)", kHigh, "python.unpickle"}});
+}
+
+TEST(PythonAnalysisTest, ATextThatNamesAModuleImportsIt) {
+  Check({{"help('os')", kHigh, "python.import-system"},
+         {"import pydoc\npydoc.render_doc('ctypes')", kHigh, "python.import-system"},
+         {"import unittest\nunittest.main(module='pickle')", kHigh, "python.unpickle"},
+         {"import importlib.resources as r\nr.files('socket')", kHigh, "python.network"},
+         {"help(str)", kSafe},
+         {"help('math')", kSafe},
+         {"import unittest\nunittest.TestLoader().loadTestsFromName(__name__)", kSafe},
+         {"import pydoc\npydoc.render_doc(x)", kSafe}});
+}
+
+TEST(PythonAnalysisTest, TextsThatOthersRunAreCode) {
+  Check({{"import doctest\ndef f():\n  '''\n  >>> eval(x)\n  '''\ndoctest.testmod()", kCritical, "python.eval"},
+         {"import doctest\ndef f():\n  '''\n  >>> for i in x:\n  ...   exec(i)\n  '''\ndoctest.testmod()", kCritical,
+          "python.eval"},
+         {"def f():\n  '''\n  >>> eval(x)\n  '''", kSafe},
+         {"import doctest\ndef f():\n  '''Not eval(x).\n\n  >>> f()\n  1\n  '''\ndoctest.testmod()", kSafe},
+         {"import typing\ndef f(x: 'eval(y)'): pass\ntyping.get_type_hints(f)", kCritical, "python.eval"},
+         {"import typing\nclass A:\n  x: list['eval(y)']\ntyping.get_type_hints(A)", kCritical, "python.eval"},
+         {"import typing\ndef f(x: 'list[int]'): return 'eval(y)'\ntyping.get_type_hints(f)", kSafe},
+         {"import logging.config\nlogging.config.dictConfig({'()': 'os.system'})", kCritical, "python.system"},
+         {"import logging.config\nlogging.config.dictConfig({'class': 'logging.StreamHandler'})", kSafe}});
+}
+
+TEST(PythonAnalysisTest, AnOptionCanMakeACallGraver) {
+  Check({{"import numpy as np\nnp.load('f', allow_pickle=True)", kHigh, "python.unpickle"},
+         {"import numpy as np\nnp.load('f', None, p)", kHigh, "python.unpickle"},
+         {"import numpy as np\nnp.load('f', allow_pickle=False)", kSafe},
+         {"import fileinput\nfileinput.input('f', inplace=True)", kHigh, "python.file-write"},
+         {"import fileinput\nfileinput.input('f')", kMedium, "python.read-call"},
+         {"import argparse\np.add_argument('x', type=argparse.FileType('w'))", kHigh, "python.file-write"},
+         {"import argparse\nargparse.ArgumentParser()", kSafe}});
+}
+
+TEST(PythonAnalysisTest, UnpackingAnArchiveWritesFiles) {
+  Check({{"import tarfile\ntarfile.open('a.tar').extractall()", kHigh, "python.write-call"},
+         {"from zipfile import ZipFile\nwith ZipFile('a.zip') as z: z.extract('b')", kHigh, "python.write-call"},
+         {"import zipfile\ndf.name.str.extractall('a')", kSafe},
+         {"import pandas\nparser.extract(x)", kSafe},
+         {"import zipfile\nzipfile.ZipFile('a.zip').namelist()", kMedium, "python.file-read"}});
+}
+
+TEST(PythonAnalysisTest, AnUnknownMemberOfAModuleWithoutGraveOnesIsHarmless) {
+  Check({{"import logging\ngetattr(logging, level)", kSafe},
+         {"import numpy as np\ngetattr(np, name)(x)", kSafe},
+         {"import operator\ngetattr(operator, name)(x, y)", kSafe},
+         {"import pydoc\ngetattr(pydoc, name)", kCritical, "python.reflection"},
+         {"import sys\ngetattr(sys, name)", kCritical, "python.reflection"},
+         {"import io\ngetattr(io, name)", kCritical, "python.reflection"},
+         {"import timeit\ngetattr(timeit, name)", kCritical, "python.reflection"}});
+}
+
 TEST(PythonAnalysisTest, TheModeOfOpenDecides) {
   Check({{"open('f', 'rb')", kMedium, "python.file-read"},
          {"open('f', mode='a')", kHigh, "python.file-write"},

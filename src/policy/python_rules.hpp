@@ -15,6 +15,8 @@ extern const Rule kPythonEncoding;
 extern const Rule kPythonFileRead;
 extern const Rule kPythonFileWrite;
 extern const Rule kPythonLibraryWrite;
+extern const Rule kPythonWriteCall;
+extern const Rule kPythonUnpickle;
 extern const Rule kPythonOrganisationModule[];  // by RiskLevel
 
 }  // namespace skerry::policy

@@ -77,6 +77,7 @@ constexpr auto kKinds = std::to_array<std::string_view>({
     "except_clause",
     "boolean_operator",
     "comparison_operator",
+    "type",
     "\"+\"",
     "\"%\"",
     "\"/\"",

@@ -78,6 +78,7 @@ enum Kind : std::uint8_t {
   kExceptClause,
   kBooleanOperator,
   kComparison,
+  kType,
   kPlus,
   kPercent,
   kSlash,

@@ -22,8 +22,12 @@ std::string PercentDecoded(std::string_view text) {
   std::string decoded;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool escaped = text[at] == '%' && at + 2 < text.size();
-    decoded += escaped ? FromHex(text.substr(at + 1, 2)) : std::string(1, text[at]);
-    if (escaped) at += 2;
+    if (!escaped) {
+      decoded += text[at];
+      continue;
+    }
+    decoded += FromHex(text.substr(at + 1, 2));
+    at += 2;
   }
   return decoded;
 }
@@ -209,6 +213,7 @@ class Analysis {
 
   // `data:text/javascript,…` is not the name of a module but its text.
   void ReportModuleText(std::string_view name, NodeId id) {
+    tree_.budget().Spend(WorkOfReading(name.size()));
     Add(kJavaScriptEval, id);
     const std::size_t comma = std::min(name.find(','), name.size() - 1);
     const bool packed = name.substr(0, comma).ends_with(";base64");

@@ -452,6 +452,7 @@ class Analysis {
       if (tree_[id].kind != kString) continue;
       if (id < after_type) NestCode(id, core::Language::kPython);
       const std::string text = evaluation_.LiteralText(id);
+      tree_.budget().Spend(WorkOfReading(text.size()) + 2 * kWorkOfALookup);
       if (const std::string code = ExamplesIn(text); !code.empty())
         report_.Nest(core::Language::kPython, Filled(code, "unknown"), tree_[id].begin);
       if (const Rule* rule = RuleForDotted(text); rule != nullptr && rule->level == core::RiskLevel::kCritical)

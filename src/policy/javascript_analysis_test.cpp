@@ -211,6 +211,7 @@ TEST(JavaScriptAnalysisTest, AModuleThatCannotBeKnownIsHigh) {
          {"let s = './a'; s += 'b'; require(s)", kHigh, "javascript.dynamic-require"},
          {"let s = 'path'; s = 'child_process'; require(s)", kCritical, "javascript.child-process"},
          {"factory(require)", kHigh, "javascript.dynamic-require"},
+         {"factory(require); socket.on('open', f)", kHigh, "javascript.dynamic-require"},
          {"require('./local')", kSafe},
          {"if (require.main === module) main()", kSafe}});
 }

@@ -48,7 +48,7 @@ constexpr std::array kRows = {
             kNone},
     NameRow{kImported,
             "child_process execa shelljs cross-spawn zx node-pty sudo-prompt spawn-sync exec-sh tinyexec nano-spawn "
-            "foreground-child simple-git npm node-cmd child-process-promise promisify-child-process open opn",
+            "foreground-child simple-git node-cmd child-process-promise promisify-child-process",
             kChildProcess},
     NameRow{kUsed,
             "child_process.* globalThis.Deno.run globalThis.Deno.Command globalThis.Bun.spawn globalThis.Bun.spawnSync "
@@ -117,7 +117,8 @@ constexpr std::array kRows = {
             "globalThis.Deno.connectTls globalThis.Deno.listenTls globalThis.Deno.serve globalThis.Bun.listen "
             "globalThis.Bun.connect globalThis.WebTransport globalThis.WebSocketStream globalThis.RTCPeerConnection",
             kNetwork},
-    NameRow{kImported, "worker_threads cluster piscina tinypool workerpool synckit", kWorkers},
+    // The last three start programs; they are also words of other meanings, which must not be critical.
+    NameRow{kImported, "worker_threads cluster piscina tinypool workerpool synckit npm open opn", kWorkers},
     NameRow{kUsed, "worker_threads.* cluster.* test.run", kWorkers},
     NameRow{kCalled, "globalThis.Worker globalThis.SharedWorker globalThis.navigator.serviceWorker.register", kWorkers},
     NameRow{kKnown, "worker_threads.Worker", kNone},

@@ -49,6 +49,12 @@ Json SettingsWithoutValues(const std::string& text) {
   return settings;
 }
 
+std::string_view InputKind(const Run& run, const std::optional<std::string>& input) {
+  if (run.HasTerminal()) return "terminal";
+  if (run.fed()) return "pipe";
+  return input ? "text" : "none";
+}
+
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
@@ -135,7 +141,8 @@ void Chronicle::SessionState(const std::string& id, const std::string& tenant, s
   events_.Publish({"session.state", tenant, id}, {{"state", state}});
 }
 
-base::Status Chronicle::RunBegins(const Run& run, const Principal& by, std::string_view code) {
+base::Status Chronicle::RunBegins(const Run& run, const Principal& by, std::string_view code,
+                                  const std::optional<std::string>& input) {
   SKERRY_RETURN_IF_ERROR(Afford(by));
   const core::RunRecord& record = run.record();
   Json details = ByToJson(by);
@@ -145,6 +152,8 @@ base::Status Chronicle::RunBegins(const Run& run, const Principal& by, std::stri
   details["language"] = TextOrNull(record.language);
   details["code_sha256"] = base::Sha256Hex(code);
   details["code_bytes"] = code.size();
+  details["input"] = InputKind(run, input);
+  if (input) details.update({{"input_bytes", input->size()}, {"input_sha256", base::Sha256Hex(*input)}});
   if (parts_.code == CodeBodies::kIncluded) details["code"] = base::ToValidUtf8(code);
   SKERRY_RETURN_IF_ERROR(Record("run.began", details));
   events_.Publish({"execution.began", record.tenant, NameOf(record.session)},
@@ -157,18 +166,28 @@ void Chronicle::RunStarts(const Run& run) {
   events_.Publish({"execution.started", record.tenant, NameOf(record.session)}, {{"execution_id", record.id}});
 }
 
+void Chronicle::RunFed(const Run& run, const FedInput& input) {
+  Note("run.input", {{"execution_id", run.id()},
+                     {"session_id", NameOrNull(run.record().session)},
+                     {"tenant", run.record().tenant},
+                     {"input_bytes", input.bytes},
+                     {"input_sha256", input.sha256}});
+}
+
 void Chronicle::RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts) {
   const core::RunRecord& record = run.record();
-  Note("run.ended", {{"execution_id", record.id},
-                     {"session_id", NameOrNull(record.session)},
-                     {"tenant", record.tenant},
-                     {"state", core::NameOf(end.state)},
-                     {"outcome", end.outcome},
-                     {"exit_code", end.exit_code},
-                     {"risk", TextOrNull(RiskOf(facts))},
-                     {"approved_by", TextOrNull(facts.approved_by)},
-                     {"sandbox", TextOrNull(facts.sandbox)},
-                     {"output_bytes", run.output_bytes()}});
+  Json details = {{"execution_id", record.id},
+                  {"session_id", NameOrNull(record.session)},
+                  {"tenant", record.tenant},
+                  {"state", core::NameOf(end.state)},
+                  {"outcome", end.outcome},
+                  {"exit_code", end.exit_code},
+                  {"risk", TextOrNull(RiskOf(facts))},
+                  {"approved_by", TextOrNull(facts.approved_by)},
+                  {"sandbox", TextOrNull(facts.sandbox)},
+                  {"output_bytes", run.output_bytes()}};
+  if (const auto input = run.fed()) details.update({{"input_bytes", input->bytes}, {"input_sha256", input->sha256}});
+  Note("run.ended", details);
 }
 
 void Chronicle::RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace) {

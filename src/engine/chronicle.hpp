@@ -69,8 +69,12 @@ class Chronicle {
   void SessionEnded(const std::string& id, const std::string& tenant, std::string_view why);
   void SessionState(const std::string& id, const std::string& tenant, std::string_view state);
 
-  base::Status RunBegins(const Run& run, const Principal& by, std::string_view code);
+  // `input`: what is known of it by then.
+  base::Status RunBegins(const Run& run, const Principal& by, std::string_view code,
+                         const std::optional<std::string>& input);
   void RunStarts(const Run& run);
+  // What it was fed until now.
+  void RunFed(const Run& run, const FedInput& input);
   void RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts);
   // When whoever asks is told the same.
   void RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);

@@ -438,6 +438,7 @@ void Host::Tend(const std::stop_token& stop) {
       session->life().RestIfIdle();
     }
     runs_->WriteAgain();
+    NoteInputs();
     if (round % 10 != 0) continue;
     if (round % 600 == 0) RemoveUnused();
     (void)runs_->Forget(options_.keep_results, options_.keep_results_count);

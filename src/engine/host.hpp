@@ -181,7 +181,9 @@ class Host {
   // While it lives, this host does not end.
   [[nodiscard]] std::shared_ptr<void> Performing();
   void Admitted(Run& run);
-  base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code);
+  base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code,
+                         const std::optional<std::string>& input = std::nullopt);
+  void NoteInputs();
   void EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal);
   [[nodiscard]] Asker AskerFor(Run& run, Consent consent, const Principal& principal);
   confirm::ApprovalQueueOptions Recorded(confirm::ApprovalQueueOptions options);

@@ -60,14 +60,17 @@ Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
           .token = principal.id};
 }
 
-base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std::string_view code) {
+base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std::string_view code,
+                             const std::optional<std::string>& input) {
   if (begun.replayed) return {};
-  const auto noted = chronicle_->RunBegins(*begun.run, principal, code);
+  const auto noted = chronicle_->RunBegins(*begun.run, principal, code, input);
   if (!noted) runs_->End(*begun.run, EndOf(noted.error(), begun.run->id()));
   return noted;
 }
 
 void Host::EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal) {
+  // Nothing is fed behind what is told of the input.
+  (void)run.EndInput();
   // Whoever hears of the end finds it in the audit.
   chronicle_->RunEnds(run, end, facts);
   keeper_->Add(run.record().tenant, end.result.size());
@@ -129,7 +132,7 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
     SKERRY_ASSIGN_OR_RETURN(order.given_input, os::SealedMemory(*work.input_text));
   }
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
-  SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.request.code));
+  SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.request.code, work.input_text));
   auto shared = std::make_shared<Work>(std::move(work));
   return Launch(std::move(begun), place, shared->gone, principal,
                 [this, shared, principal](Run& run) { Perform(run, *shared, principal); });

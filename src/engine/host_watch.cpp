@@ -144,6 +144,14 @@ base::Status Host::NoteExport(const Principal& principal, const HostedSession& s
   return chronicle_->FilesExported(session.name(), principal, what);
 }
 
+// What a run was fed is told when it ends. Much of it is told before, as a daemon may be killed; never a little, as
+// that can be guessed from the hashes before and behind it.
+void Host::NoteInputs() {
+  constexpr std::uint64_t kMuch = std::uint64_t{64} << 10U;
+  for (const auto& run : runs_->UnderWay())
+    if (const auto input = run->TakeFed(kMuch)) chronicle_->RunFed(*run, *input);
+}
+
 base::Result<std::vector<core::ApprovalRecord>> Host::PastApprovals(const Principal& principal,
                                                                     core::ApprovalFilter filter) {
   if (!principal.everybody) filter.tenant = principal.tenant;

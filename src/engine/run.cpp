@@ -16,12 +16,14 @@ Run::Run(core::RunRecord record, int log_directory, RunChannels channels, Output
     : record_(std::move(record)),
       log_directory_(log_directory),
       channels_(std::move(channels)),
+      is_fed_(channels_.input_end.valid()),
       log_(std::make_unique<OutputLog>(log_directory, record_.id, std::move(room))),
       state_(record_.state) {}
 
 Run::Run(core::RunRecord record, int log_directory, RunEnd end)
     : record_(std::move(record)),
       log_directory_(log_directory),
+      is_fed_(false),
       state_(record_.state),
       end_(std::move(end)),
       ended_at_(record_.ended_at) {}
@@ -110,9 +112,26 @@ base::Result<std::size_t> Run::Feed(std::string_view bytes) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
     if (count < 0) return std::unexpected(NoInput(id()));
+    fed_hash_.Update(bytes.substr(taken, static_cast<std::size_t>(count)));
+    fed_bytes_ += static_cast<std::size_t>(count);
     taken += static_cast<std::size_t>(count);
   }
   return taken;
+}
+
+std::optional<FedInput> Run::fed() const {
+  const std::scoped_lock lock(mutex_);
+  if (!is_fed_) return std::nullopt;
+  return FedInput{.bytes = fed_bytes_, .sha256 = base::Sha256(fed_hash_).FinishHex()};
+}
+
+std::optional<FedInput> Run::TakeFed(std::uint64_t least) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (fed_bytes_ - fed_told_ < least) return std::nullopt;
+    fed_told_ = fed_bytes_;
+  }
+  return fed();
 }
 
 base::Status Run::EndInput() {

@@ -15,6 +15,7 @@
 
 #include "base/deadline.hpp"
 #include "base/result.hpp"
+#include "base/sha256.hpp"
 #include "base/unique_fd.hpp"
 #include "core/backend.hpp"
 #include "core/service_store.hpp"
@@ -40,6 +41,12 @@ struct RunChannels {
   base::UniqueFd signals_end;
   base::UniqueFd resized;
   std::optional<core::TerminalSize> terminal;
+};
+
+// What was written to the pipe that a run has as its input.
+struct FedInput {
+  std::uint64_t bytes = 0;
+  std::string sha256;
 };
 
 // Thread-safe.
@@ -94,6 +101,10 @@ class Run {
   // How many bytes were taken: fewer when the program does not read. kConflict when it has no input or has ended.
   base::Result<std::size_t> Feed(std::string_view bytes);
   base::Status EndInput();
+  // All of it so far. None for a run without such a pipe.
+  [[nodiscard]] std::optional<FedInput> fed() const;
+  // The same, when at least so many bytes came since the last time that it was given.
+  [[nodiscard]] std::optional<FedInput> TakeFed(std::uint64_t least);
   // Until there may be room again. False at the deadline.
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline) const;
   base::Status Signal(int number);
@@ -128,6 +139,10 @@ class Run {
   const core::RunRecord record_;
   const int log_directory_;
   RunChannels channels_;
+  const bool is_fed_;
+  base::Sha256 fed_hash_;
+  std::uint64_t fed_bytes_ = 0;
+  std::uint64_t fed_told_ = 0;
   std::unique_ptr<OutputLog> log_;  // none when it is over
   TellingSink sink_{*this};
   std::stop_source stop_;

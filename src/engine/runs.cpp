@@ -203,6 +203,13 @@ base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filte
   return runs;
 }
 
+std::vector<std::shared_ptr<Run>> Runs::UnderWay() const {
+  std::vector<std::shared_ptr<Run>> runs;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, run] : under_way_) runs.push_back(run);
+  return runs;
+}
+
 std::size_t Runs::CountOf(const std::string& session) const {
   const std::scoped_lock lock(mutex_);
   return static_cast<std::size_t>(

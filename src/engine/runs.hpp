@@ -57,6 +57,7 @@ class Runs {
   // One that is under way or over. kNotFound.
   [[nodiscard]] base::Result<std::shared_ptr<Run>> Find(const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> List(core::RunFilter filter) const;
+  [[nodiscard]] std::vector<std::shared_ptr<Run>> UnderWay() const;
   [[nodiscard]] std::size_t CountOf(const std::string& session) const;
   [[nodiscard]] std::size_t Count() const;
 

@@ -345,11 +345,14 @@ void Chronicle::FilesChanged(const std::string& session, const std::string& tena
                   {{"execution_id", TextOrNull(execution)}, {"changes", std::move(named)}, {"total", changes.size()}});
 }
 
-base::Status Chronicle::FilesExported(const std::string& session, const Principal& by, const std::string& what) {
+base::Status Chronicle::FilesExported(const std::string& session, const Principal& by, const std::string& what,
+                                      std::uint64_t bytes) {
   SKERRY_RETURN_IF_ERROR(Afford(by));
   Json details = ByToJson(by);
-  details["session_id"] = session;
+  details["session_id"] = NameOf(session);
+  details["unique_id"] = session;
   details["what"] = base::ToValidUtf8(what);
+  details["bytes"] = bytes;
   return Record("files.exported", details);
 }
 

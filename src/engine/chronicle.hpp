@@ -91,7 +91,9 @@ class Chronicle {
 
   void FilesChanged(const std::string& session, const std::string& tenant, const std::string& execution,
                     const std::vector<core::FileChange>& changes);
-  base::Status FilesExported(const std::string& session, const Principal& by, const std::string& what);
+  // `session` is its id, `bytes` what is handed out.
+  base::Status FilesExported(const std::string& session, const Principal& by, const std::string& what,
+                             std::uint64_t bytes);
   base::Status TokenMade(const core::TokenRecord& token, const Principal& by);
   base::Status TokenRevoked(const std::string& id, const Principal& by);
   // Requests without a proper token.

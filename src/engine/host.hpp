@@ -134,7 +134,8 @@ class Host {
   base::Result<IssuedToken> IssueToken(const Principal& principal, NewToken wanted);
   base::Status RevokeToken(const Principal& principal, const std::string& id);
   // Before something leaves a session.
-  base::Status NoteExport(const Principal& principal, const HostedSession& session, const std::string& what);
+  base::Status NoteExport(const Principal& principal, const HostedSession& session, const std::string& what,
+                          std::uint64_t bytes);
 
   [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
   // As they were recorded, the newest first.

@@ -140,8 +140,9 @@ base::Status Host::RevokeToken(const Principal& principal, const std::string& id
   return chronicle_->TokenRevoked(id, principal);
 }
 
-base::Status Host::NoteExport(const Principal& principal, const HostedSession& session, const std::string& what) {
-  return chronicle_->FilesExported(session.name(), principal, what);
+base::Status Host::NoteExport(const Principal& principal, const HostedSession& session, const std::string& what,
+                              std::uint64_t bytes) {
+  return chronicle_->FilesExported(session.id(), principal, what, bytes);
 }
 
 // What a run was fed is told when it ends. Much of it is told before, as a daemon may be killed; never a little, as

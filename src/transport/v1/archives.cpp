@@ -85,7 +85,8 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
   };
   SKERRY_ASSIGN_OR_RETURN(const workspace::ExportReport report, ReadFiles(*session, look));
   SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
-  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "archive of /" + options.path));
+  SKERRY_RETURN_IF_ERROR(
+      api.host.NoteExport(PrincipalOf(request), *session, "archive of /" + options.path, whole.size));
   http::Response response{.status = 200, .headers = HeadersOf(format, session->name(), report)};
   response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size, .share = std::move(whole.share)};
   return response;

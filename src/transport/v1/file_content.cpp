@@ -124,7 +124,7 @@ base::Result<http::Response> ReadContent(Api& api, const http::Request& request)
   SKERRY_ASSIGN_OR_RETURN(OpenedFile file, ReadFiles(*session, look));
   const WantedBytes wanted = WantedOf(request, file.size);
   if (wanted.kind == WantedBytes::Kind::kNowhere) return NoSuchBytes(request, file.size);
-  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "file " + path));
+  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "file " + path, wanted.length));
   const std::string size = std::to_string(file.size);
   http::Response response{.status = 200,
                           .headers = {{"Content-Type", "application/octet-stream"},

@@ -2,7 +2,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include "base/sha256.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/cursor.hpp"
 #include "transport/v1/file_json.hpp"
@@ -45,6 +47,20 @@ std::optional<std::string> NextOf(const workspace::SearchResult& result, const S
   return SearchCursor(*result.next);
 }
 
+// For the audit. A long pattern is told by its beginning and its hash.
+std::string WhatOf(const SearchOptions& options, const workspace::SearchResult& result) {
+  constexpr std::size_t kLongest = 256;
+  std::string what = std::to_string(result.matches.size()) + " matches";
+  const auto tell = [&](const char* word, const std::string& text) {
+    what += word + text.substr(0, kLongest);
+    if (text.size() > kLongest) what += "… (sha256 " + base::Sha256Hex(text) + ")";
+  };
+  if (options.pattern) tell(" of ", *options.pattern);
+  tell(" in ", options.path);
+  if (!options.glob.empty()) tell(" by ", options.glob);
+  return what;
+}
+
 }  // namespace
 
 base::Result<http::Response> SearchFiles(Api& api, const http::Request& request) {
@@ -53,7 +69,10 @@ base::Result<http::Response> SearchFiles(Api& api, const http::Request& request)
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   const auto look = [&](const workspace::AgentWorkspace& files) { return workspace::Search(files, options); };
   SKERRY_ASSIGN_OR_RETURN(const workspace::SearchResult result, ReadFiles(*session, look));
-  return JsonAnswer(200, SearchToJson(result, NextOf(result, options)));
+  http::Response response = JsonAnswer(200, SearchToJson(result, NextOf(result, options)));
+  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, WhatOf(options, result),
+                                             std::get<std::string>(response.body).size()));
+  return response;
 }
 
 }  // namespace skerry::transport::v1

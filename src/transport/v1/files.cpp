@@ -43,6 +43,10 @@ base::Result<http::Response> ReadLines(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   const auto look = [&](const AgentWorkspace& files) { return files.ReadLines(path, range, kMostText); };
   SKERRY_ASSIGN_OR_RETURN(const workspace::Lines lines, ReadFiles(*session, look));
+  const std::string what =
+      "lines " + std::to_string(lines.first) + " to " + std::to_string(lines.first + lines.count - 1) + " of " + path;
+  if (lines.count != 0)
+    SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, what, lines.text.size()));
   return JsonAnswer(200, LinesToJson(lines));
 }
 

@@ -194,6 +194,7 @@ base::Result<http::Response> Diff(Api& api, const http::Request& request) {
     SKERRY_ASSIGN_OR_RETURN(diff, open.Diff());
     return {};
   }));
+  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "diff of the last run", diff.size()));
   return TextAnswer(200, std::move(diff), "text/plain; charset=utf-8");
 }
 

@@ -68,16 +68,19 @@ void Chronicle::Log(watch::LogLevel level, std::string_view message, const watch
   if (parts_.log) parts_.log->Write(level, message, fields);
 }
 
-base::Status Chronicle::Afford(const std::string& tenant) {
+base::Status Chronicle::Afford(const std::string& tenant, Deed::Weight weight) {
   constexpr std::chrono::hours kDay{24};
-  if (parts_.audit.all != 0 && audit_.bytes() >= parts_.audit.all)
+  // Who has filled their share can still stop and delete: that has as much again.
+  const bool ends = weight == Deed::Weight::kEnding;
+  const std::uint64_t most = ends ? 2 * parts_.audit.each : parts_.audit.each;
+  if (!ends && parts_.audit.all != 0 && audit_.bytes() >= parts_.audit.all)
     return NoRoom("the audit is as large as it may be (sandbox.budgets.auditMb); its owner has to move old files away");
   if (parts_.audit.each == 0) return {};
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock(mutex_);
   std::erase_if(days_, [&](const auto& entry) { return now - entry.second.began >= kDay; });
   const auto found = days_.find(tenant);
-  if (found == days_.end() || found->second.bytes < parts_.audit.each) return {};
+  if (found == days_.end() || found->second.bytes < most) return {};
   const auto left = std::chrono::ceil<std::chrono::hours>(kDay - (now - found->second.began));
   return base::Err(base::Code::kRateLimited,
                    "this tenant has filled its share of the audit for a day (sandbox.budgets.auditPerTenantMb); there "
@@ -132,9 +135,12 @@ base::Status Chronicle::SessionMade(const core::HostedSessionRecord& session, co
   return {};
 }
 
-void Chronicle::SessionEnded(const std::string& id, const std::string& tenant, std::string_view why) {
-  Note("session.deleted", {{"session_id", id}, {"tenant", tenant}, {"reason", why}});
-  events_.Publish({"session.deleted", tenant, id}, {{"reason", why}});
+void Chronicle::SessionEnded(const std::string& id, const std::string& tenant, std::string_view why,
+                             const Principal* by) {
+  Json details = {{"session_id", NameOf(id)}, {"unique_id", id}, {"tenant", tenant}, {"reason", why}};
+  if (by != nullptr) details.update({{"by", by->id}, {"from", TextOrNull(by->from)}});
+  Note("session.deleted", details);
+  events_.Publish({"session.deleted", tenant, NameOf(id)}, {{"reason", why}});
 }
 
 void Chronicle::SessionState(const std::string& id, const std::string& tenant, std::string_view state) {
@@ -354,6 +360,25 @@ base::Status Chronicle::FilesExported(const std::string& session, const Principa
   details["what"] = base::ToValidUtf8(what);
   details["bytes"] = bytes;
   return Record("files.exported", details);
+}
+
+base::Status Chronicle::Does(const Deed& deed, const Principal& by, const Json& details) {
+  SKERRY_RETURN_IF_ERROR(Afford(by, deed.weight));
+  Json all = ByToJson(by);
+  all["request_id"] = deed.request;
+  all["session_id"] = NameOrNull(deed.session);
+  all["unique_id"] = TextOrNull(deed.session);
+  all.update(details);
+  const auto recorded = Record(deed.event, all);
+  return deed.weight == Deed::Weight::kEnding ? base::Status{} : recorded;
+}
+
+void Chronicle::Failed(const Deed& deed, const Principal& by, int status) {
+  Note("request.failed", {{"tenant", by.tenant},
+                          {"request_id", deed.request},
+                          {"session_id", NameOrNull(deed.session)},
+                          {"what", deed.event},
+                          {"status", status}});
 }
 
 base::Status Chronicle::TokenMade(const core::TokenRecord& token, const Principal& by) {

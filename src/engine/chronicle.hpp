@@ -54,6 +54,18 @@ struct RunFacts {
   std::chrono::milliseconds took{0};
 };
 
+// What somebody does over the API, and that nothing else tells of.
+struct Deed {
+  enum class Weight {
+    kUsual,   // what cannot be recorded is not done
+    kEnding,  // it ends or frees something: done also where the record cannot be written
+  };
+  std::string event;
+  std::string request;  // its X-Request-Id
+  std::string session;  // the id; "" for none
+  Weight weight = Weight::kUsual;
+};
+
 // Thread-safe. What returns a Status must be heeded: what cannot be recorded must not happen.
 class Chronicle {
  public:
@@ -65,8 +77,8 @@ class Chronicle {
   base::Status Configured(const std::string& text);
 
   base::Status SessionMade(const core::HostedSessionRecord& session, const Principal& by);
-  // `why`: "deleted", "expired", "unused".
-  void SessionEnded(const std::string& id, const std::string& tenant, std::string_view why);
+  // `why`: "deleted", "expired", "unused"; nobody for what the daemon does by itself.
+  void SessionEnded(const std::string& id, const std::string& tenant, std::string_view why, const Principal* by);
   void SessionState(const std::string& id, const std::string& tenant, std::string_view state);
 
   // `input`: what is known of it by then.
@@ -94,6 +106,10 @@ class Chronicle {
   // `session` is its id, `bytes` what is handed out.
   base::Status FilesExported(const std::string& session, const Principal& by, const std::string& what,
                              std::uint64_t bytes);
+  // Before it is done. `details` are names, sizes and hashes.
+  base::Status Does(const Deed& deed, const Principal& by, const nlohmann::ordered_json& details);
+  // It was not done, or not all of it; the answer had this status.
+  void Failed(const Deed& deed, const Principal& by, int status);
   base::Status TokenMade(const core::TokenRecord& token, const Principal& by);
   base::Status TokenRevoked(const std::string& id, const Principal& by);
   // Requests without a proper token.
@@ -114,8 +130,10 @@ class Chronicle {
   base::Status Record(const std::string& event, const nlohmann::ordered_json& details);
   // Before a tenant does something that is recorded. kRateLimited: it has filled its share of a day. NoRoom: the audit
   // is as large as it may be.
-  base::Status Afford(const std::string& tenant);
-  base::Status Afford(const Principal& by) { return by.owner ? base::Status{} : Afford(by.tenant); }
+  base::Status Afford(const std::string& tenant, Deed::Weight weight);
+  base::Status Afford(const Principal& by, Deed::Weight weight = Deed::Weight::kUsual) {
+    return by.owner ? base::Status{} : Afford(by.tenant, weight);
+  }
   void Trace(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);
 
   watch::EventLog events_;

@@ -383,10 +383,10 @@ std::vector<std::shared_ptr<HostedSession>> Host::List(const Principal& principa
 
 base::Status Host::Delete(const Principal& principal, const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(const auto session, Find(principal, id));
-  return Remove(session, "deleted");
+  return Remove(session, "deleted", &principal);
 }
 
-base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::string_view why) {
+base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::string_view why, const Principal* by) {
   const std::string& id = session->id();
   if (!session->BeginRemoval()) return std::unexpected(NoSession(session->name()));
   bool last = true;
@@ -397,7 +397,7 @@ base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::st
     // The next one begins anew.
     if (last && session->settings().mode == LifeMode::kShared) shared_.erase(session->tenant());
   }
-  chronicle_->SessionEnded(session->name(), session->tenant(), why);
+  chronicle_->SessionEnded(id, session->tenant(), why, by);
   remembered_.Forget(id);
   if (session->life().IsPaused()) (void)session->life().Resume();
   (void)runs_->Stop(id, base::Deadline::After(10s));

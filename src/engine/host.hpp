@@ -174,7 +174,8 @@ class Host {
   void OfferFigures();
   void OpenBudgets();
   [[nodiscard]] std::uint64_t RoomFor(const std::string& workspace) const;
-  base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why);
+  base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why,
+                      const Principal* by = nullptr);
   void Perform(Run& run, Work& work, const Principal& principal);
   void PerformCell(Run& run, CellWork& work, const Principal& principal);
   template <class Do>

@@ -9,6 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
 #include "json/text.hpp"
+#include "transport/v1/recorded.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -25,12 +26,17 @@ http::Handler Answering(std::function<base::Result<http::Response>(const http::R
 }
 
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
-                      ApiHandler handler, http::BodyRule body) {
+                      const Audited& audited, ApiHandler handler, http::BodyRule body) {
+  const auto answering = [&api](ApiHandler act) {
+    return Answering([&api, act = std::move(act)](const http::Request& request) { return act(api, request); });
+  };
+  http::Handler whole = answering(std::move(handler));
+  if (audited.how == Audited::How::kFirst || audited.how == Audited::How::kAnyway)
+    whole = answering(Recorded(audited, std::move(whole)));
   return {.method = std::move(method),
           .pattern = "/v1" + pattern,
           .scopes = scopes,
-          .handler = Answering(
-              [&api, handler = std::move(handler)](const http::Request& request) { return handler(api, request); }),
+          .handler = std::move(whole),
           .body = body,
           .media = body == http::BodyRule::kSmall ? "application/json" : "",
           .watch = http::Watch::kDisconnect};

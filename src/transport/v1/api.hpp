@@ -16,6 +16,7 @@
 #include "engine/host.hpp"
 #include "json/strict.hpp"
 #include "transport/http/dialect.hpp"
+#include "transport/v1/audited.hpp"
 #include "transport/v1/ticker.hpp"
 
 namespace skerry::transport::v1 {
@@ -65,7 +66,7 @@ http::Handler Answering(std::function<base::Result<http::Response>(const http::R
 // A route below /v1. A small body is JSON.
 using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
-                      ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
+                      const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
 
 http::Response JsonAnswer(int status, const Json& body);
 http::Response TextAnswer(int status, std::string text, const std::string& type);

@@ -121,9 +121,10 @@ base::Result<http::Response> Decide(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ApprovalRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/approvals", kApproveScope, List),
-          MakeRoute(api, "GET", "/approvals/{approval}", kApproveScope, Get),
-          MakeRoute(api, "POST", "/approvals/{approval}", kApproveScope, Decide, http::BodyRule::kSmall)};
+  return {MakeRoute(api, "GET", "/approvals", kApproveScope, kUnrecorded, List),
+          MakeRoute(api, "GET", "/approvals/{approval}", kApproveScope, kUnrecorded, Get),
+          MakeRoute(api, "POST", "/approvals/{approval}", kApproveScope,
+                    {.how = Audited::How::kWithin, .event = "approval.decided"}, Decide, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

@@ -95,16 +95,15 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
 }  // namespace
 
 std::vector<http::Route> ArchiveRoutes(Api& api) {
-  return {{.method = "POST",
-           .pattern = "/v1/sessions/{session}/files/import",
-           .scopes = kRunScope,
-           .handler = Answering([&api](const http::Request& request) { return ImportArchive(api, request); }),
-           .body = http::BodyRule::kLarge},
-          {.method = "GET",
-           .pattern = "/v1/sessions/{session}/files/export",
-           .scopes = kReadScope,
-           .handler = Answering([&api](const http::Request& request) { return ExportArchive(api, request); }),
-           .watch = http::Watch::kDisconnect}};
+  const Audited imported{.how = Audited::How::kFirst,
+                         .event = "files.imported",
+                         .query = {"directory", "existing"},
+                         .content = Audited::Content::kHashed};
+  http::Route import = MakeRoute(api, "POST", "/sessions/{session}/files/import", kRunScope, imported, ImportArchive,
+                                 http::BodyRule::kLarge);
+  import.watch = http::Watch::kNo;
+  return {std::move(import),
+          MakeRoute(api, "GET", "/sessions/{session}/files/export", kReadScope, kExport, ExportArchive)};
 }
 
 }  // namespace skerry::transport::v1

@@ -17,7 +17,12 @@ constexpr std::size_t kAtOnce = std::size_t{64} << 10U;
 class Attachment : public http::Conversation {
  public:
   Attachment(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader)
-      : api_(api), admission_(api, request), run_(std::move(run)), reader_(std::move(reader)) {}
+      : api_(api),
+        admission_(api, request),
+        principal_(PrincipalOf(request)),
+        request_(request.id),
+        run_(std::move(run)),
+        reader_(std::move(reader)) {}
   ~Attachment() override {
     if (attached_) run_->Detach();
   }
@@ -107,16 +112,29 @@ class Attachment : public http::Conversation {
     const auto type = fields.Text("type", 32);
     if (!type) return;
     if (*type == "end") (void)run_->EndInput();
-    if (*type == "signal")
-      if (const auto number = SignalNumber(fields.Text("signal", 32).value_or(""))) (void)run_->Signal(*number);
+    if (*type == "signal") Signal(fields.Text("signal", 32).value_or(""));
     if (*type != "resize") return;
     const auto rows = fields.Number("rows", 1, 1000);
     const auto columns = fields.Number("columns", 1, 1000);
     if (rows && columns) (void)run_->Resize({.rows = *rows, .columns = *columns});
   }
 
+  // In the audit like one that is sent by a request of its own.
+  void Signal(const std::string& name) {
+    const auto number = SignalNumber(name);
+    if (!number) return;
+    const engine::Deed deed{.event = "run.signalled",
+                            .request = request_,
+                            .session = run_->record().session,
+                            .weight = engine::Deed::Weight::kEnding};
+    if (api_.host.chronicle().Does(deed, principal_, {{"execution_id", run_->id()}, {"signal", name}}))
+      (void)run_->Signal(*number);
+  }
+
   Api& api_;
   Admission admission_;
+  const engine::Principal principal_;
+  const std::string request_;  // its id
   std::shared_ptr<engine::Run> run_;
   engine::OutputReader reader_;
   std::function<void()> wake_;

@@ -168,20 +168,25 @@ base::Result<http::Response> AttachTo(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> CommandRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
-                            http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions/{session}/commands" + pattern, scopes, std::move(handler), body);
+  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes,
+                            const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions/{session}/commands" + pattern, scopes, audited, std::move(handler), body);
   };
-  http::Route feed = route("POST", "/{command}/stdin", kRunScope, Feed, http::BodyRule::kSmall);
+  using enum Audited::How;
+  // Its hash is told with that of all input: a little can be guessed from a hash of its own.
+  const Audited fed{.how = kFirst, .event = "run.fed", .query = {"end"}, .content = Audited::Content::kCounted};
+  http::Route feed = route("POST", "/{command}/stdin", kRunScope, fed, Feed, http::BodyRule::kSmall);
   feed.media.clear();
-  return {route("POST", "", kRunScope, Start, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, List),
-          route("GET", "/{command}", kReadScope, Get),
-          route("GET", "/{command}/logs", kReadScope, Logs),
+  return {route("POST", "", kRunScope, kRunBegins, Start, http::BodyRule::kSmall),
+          route("GET", "", kReadScope, kUnrecorded, List),
+          route("GET", "/{command}", kReadScope, kUnrecorded, Get),
+          route("GET", "/{command}/logs", kReadScope, kUnrecorded, Logs),
           std::move(feed),
-          route("POST", "/{command}/signal", kRunScope, Signal, http::BodyRule::kSmall),
-          route("POST", "/{command}/resize", kRunScope, Resize, http::BodyRule::kSmall),
-          route("GET", "/{command}/attach", kRunScope, AttachTo)};
+          route("POST", "/{command}/signal", kRunScope,
+                {.how = kAnyway, .event = "run.signalled", .fields = {"signal"}}, Signal, http::BodyRule::kSmall),
+          route("POST", "/{command}/resize", kRunScope, kUnrecorded, Resize, http::BodyRule::kSmall),
+          route("GET", "/{command}/attach", kRunScope,
+                {.how = kFirst, .event = "run.attached", .query = {"on_disconnect"}}, AttachTo)};
 }
 
 }  // namespace skerry::transport::v1

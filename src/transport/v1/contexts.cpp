@@ -100,17 +100,19 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ContextRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
-                            http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, scopes, std::move(handler), body);
+  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes,
+                            const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, scopes, audited, std::move(handler), body);
   };
-  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, List),
-          route("GET", "/{context}", kReadScope, Get),
-          route("DELETE", "/{context}", kRunScope, Delete),
-          route("POST", "/{context}/restart", kRunScope, Restart),
-          route("POST", "/{context}/interrupt", kRunScope, Interrupt),
-          route("POST", "/{context}/execute", kRunScope, Execute, http::BodyRule::kSmall)};
+  using enum Audited::How;
+  return {route("POST", "", kRunScope, {.how = kFirst, .event = "context.created", .fields = {"name", "language"}},
+                Create, http::BodyRule::kSmall),
+          route("GET", "", kReadScope, kUnrecorded, List),
+          route("GET", "/{context}", kReadScope, kUnrecorded, Get),
+          route("DELETE", "/{context}", kRunScope, {.how = kAnyway, .event = "context.deleted"}, Delete),
+          route("POST", "/{context}/restart", kRunScope, {.how = kAnyway, .event = "context.restarted"}, Restart),
+          route("POST", "/{context}/interrupt", kRunScope, {.how = kAnyway, .event = "context.interrupted"}, Interrupt),
+          route("POST", "/{context}/execute", kRunScope, kRunBegins, Execute, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

@@ -231,7 +231,7 @@ base::Result<http::Response> Follow(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> EventRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/events", kReadScope | kApproveScope, Follow)};
+  return {MakeRoute(api, "GET", "/events", kReadScope | kApproveScope, kUnrecorded, Follow)};
 }
 
 }  // namespace skerry::transport::v1

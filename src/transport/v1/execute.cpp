@@ -46,11 +46,11 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request,
 
 std::vector<http::Route> ExecuteRoutes(Api& api) {
   return {MakeRoute(
-              api, "POST", "/execute", kRunScope,
+              api, "POST", "/execute", kRunScope, kRunBegins,
               [](Api& all, const http::Request& request) { return Execute(all, request, nullptr); },
               http::BodyRule::kSmall),
           MakeRoute(
-              api, "POST", "/sessions/{session}/execute", kRunScope,
+              api, "POST", "/sessions/{session}/execute", kRunScope, kRunBegins,
               [](Api& all, const http::Request& request) -> base::Result<http::Response> {
                 SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(all, request));
                 return Execute(all, request, std::move(session));

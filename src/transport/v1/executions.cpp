@@ -107,16 +107,17 @@ base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ExecutionRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/executions", kReadScope, List),
-          MakeRoute(api, "GET", "/executions/{execution}", kReadScope, Get),
-          MakeRoute(api, "GET", "/executions/{execution}/output", kReadScope,
+  return {MakeRoute(api, "GET", "/executions", kReadScope, kUnrecorded, List),
+          MakeRoute(api, "GET", "/executions/{execution}", kReadScope, kUnrecorded, Get),
+          MakeRoute(api, "GET", "/executions/{execution}/output", kReadScope, kUnrecorded,
                     [](Api& all, const http::Request& request) -> base::Result<http::Response> {
                       SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(all, request));
                       return OutputAnswer(request, *run);
                     }),
-          MakeRoute(api, "GET", "/executions/{execution}/events", kReadScope, Events),
-          MakeRoute(api, "GET", "/executions/{execution}/files", kReadScope, Files),
-          MakeRoute(api, "POST", "/executions/{execution}/cancel", kRunScope, Cancel)};
+          MakeRoute(api, "GET", "/executions/{execution}/events", kReadScope, kUnrecorded, Events),
+          MakeRoute(api, "GET", "/executions/{execution}/files", kReadScope, kUnrecorded, Files),
+          MakeRoute(api, "POST", "/executions/{execution}/cancel", kRunScope,
+                    {.how = Audited::How::kAnyway, .event = "run.cancelled"}, Cancel)};
 }
 
 }  // namespace skerry::transport::v1

@@ -76,24 +76,35 @@ struct Row {
   const char* path;  // behind …/files
   FileHandler* handler;
   std::uint32_t scopes;
+  Audited audited;
   http::BodyRule body = http::BodyRule::kNone;
   std::uint64_t max_body = 0;
 };
 
+using enum Audited::How;
+constexpr auto kHashed = Audited::Content::kHashed;
+constexpr Audited kWritten{.how = kFirst, .event = "files.written", .query = {"path"}, .content = kHashed};
+constexpr Audited kAppended{.how = kFirst, .event = "files.appended", .query = {"path"}, .content = kHashed};
+constexpr Audited kEdited{.how = kFirst, .event = "files.edited", .fields = {"path"}, .content = kHashed};
+constexpr Audited kMade{.how = kFirst, .event = "files.directory_made", .fields = {"path"}};
+constexpr Audited kMoved{.how = kFirst, .event = "files.moved", .fields = {"from", "to"}};
+constexpr Audited kCopied{.how = kFirst, .event = "files.copied", .fields = {"from", "to"}};
+constexpr Audited kDeleted{.how = kAnyway, .event = "files.deleted", .query = {"path", "recursive"}};
+
 constexpr Row kRows[] = {
-    {"GET", "", ListFiles, kReadScope},
-    {"DELETE", "", DeleteFile, kRunScope},
-    {"GET", "/content", ReadContent, kReadScope},
-    {"PUT", "/content", WriteContent, kRunScope, http::BodyRule::kLarge},
-    {"GET", "/lines", ReadLines, kReadScope},
-    {"GET", "/stat", StatFile, kReadScope},
-    {"GET", "/usage", TellUsage, kReadScope},
-    {"POST", "/append", AppendContent, kRunScope, http::BodyRule::kLarge, kMostAppended},
-    {"POST", "/edit", EditFile, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/directory", MakeDirectory, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/move", MoveFile, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/copy", CopyFile, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/search", SearchFiles, kReadScope, http::BodyRule::kSmall},
+    {"GET", "", ListFiles, kReadScope, kUnrecorded},
+    {"DELETE", "", DeleteFile, kRunScope, kDeleted},
+    {"GET", "/content", ReadContent, kReadScope, kExport},
+    {"PUT", "/content", WriteContent, kRunScope, kWritten, http::BodyRule::kLarge},
+    {"GET", "/lines", ReadLines, kReadScope, kExport},
+    {"GET", "/stat", StatFile, kReadScope, kUnrecorded},
+    {"GET", "/usage", TellUsage, kReadScope, kUnrecorded},
+    {"POST", "/append", AppendContent, kRunScope, kAppended, http::BodyRule::kLarge, kMostAppended},
+    {"POST", "/edit", EditFile, kRunScope, kEdited, http::BodyRule::kSmall},
+    {"POST", "/directory", MakeDirectory, kRunScope, kMade, http::BodyRule::kSmall},
+    {"POST", "/move", MoveFile, kRunScope, kMoved, http::BodyRule::kSmall},
+    {"POST", "/copy", CopyFile, kRunScope, kCopied, http::BodyRule::kSmall},
+    {"POST", "/search", SearchFiles, kReadScope, kExport, http::BodyRule::kSmall},
 };
 
 }  // namespace
@@ -129,8 +140,8 @@ std::vector<http::Route> FileRoutes(Api& api) {
           return base::Result<http::Response>(std::unexpected(std::move(admitted).error()));
       return handle(all, request);
     };
-    http::Route route =
-        MakeRoute(api, row.method, std::string("/sessions/{session}/files") + row.path, row.scopes, handler, row.body);
+    http::Route route = MakeRoute(api, row.method, std::string("/sessions/{session}/files") + row.path, row.scopes,
+                                  row.audited, handler, row.body);
     route.max_body = row.max_body;
     routes.push_back(std::move(route));
   }

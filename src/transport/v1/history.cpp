@@ -129,9 +129,9 @@ base::Result<http::Response> TellRecords(Api& api, const http::Request& request)
 }  // namespace
 
 std::vector<http::Route> HistoryRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/sessions/{session}/history/records", kReadScope, TellRecords),
-          MakeRoute(api, "GET", "/sessions/{session}/history", kReadScope, TellHistory),
-          MakeRoute(api, "GET", "/sessions/{session}/history/file", kReadScope, TellFileHistory)};
+  return {MakeRoute(api, "GET", "/sessions/{session}/history/records", kReadScope, kUnrecorded, TellRecords),
+          MakeRoute(api, "GET", "/sessions/{session}/history", kReadScope, kUnrecorded, TellHistory),
+          MakeRoute(api, "GET", "/sessions/{session}/history/file", kReadScope, kUnrecorded, TellFileHistory)};
 }
 
 }  // namespace skerry::transport::v1

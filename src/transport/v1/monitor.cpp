@@ -112,10 +112,11 @@ base::Result<http::Response> Prometheus(Api& api, const http::Request& request) 
 }  // namespace
 
 std::vector<http::Route> MonitorRoutes(Api& api) {
-  http::Route metrics = MakeRoute(api, "GET", "/metrics", kMetricsScope, Prometheus);
+  http::Route metrics = MakeRoute(api, "GET", "/metrics", kMetricsScope, kUnrecorded, Prometheus);
   metrics.pattern = "/metrics";  // where Prometheus looks
-  return {MakeRoute(api, "GET", "/sandboxes", kReadScope, Sandboxes),
-          MakeRoute(api, "GET", "/sessions/{session}/metrics", kReadScope, SessionMetrics), std::move(metrics)};
+  return {MakeRoute(api, "GET", "/sandboxes", kReadScope, kUnrecorded, Sandboxes),
+          MakeRoute(api, "GET", "/sessions/{session}/metrics", kReadScope, kUnrecorded, SessionMetrics),
+          std::move(metrics)};
 }
 
 }  // namespace skerry::transport::v1

@@ -234,22 +234,28 @@ base::Result<http::Response> Undo(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> SessionRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
-                            http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions" + pattern, scopes, std::move(handler), body);
+  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes,
+                            const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions" + pattern, scopes, audited, std::move(handler), body);
   };
   using engine::SessionLife;
-  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, List),
-          route("GET", "/{session}", kReadScope, Get),
-          route("DELETE", "/{session}", kRunScope, Delete),
-          route("POST", "/{session}/extend", kRunScope, Extend, http::BodyRule::kSmall),
-          route("POST", "/{session}/pause", kRunScope, Doing(&SessionLife::Pause)),
-          route("POST", "/{session}/resume", kRunScope, Doing(&SessionLife::Resume)),
-          route("POST", "/{session}/stop", kRunScope, Stop),
-          route("GET", "/{session}/diff", kReadScope, Diff),
-          route("GET", "/{session}/check", kReadScope, Check),
-          route("POST", "/{session}/undo", kRunScope, Undo, http::BodyRule::kSmall)};
+  using enum Audited::How;
+  return {
+      route("POST", "", kRunScope, {.how = kWithin, .event = "session.created"}, Create, http::BodyRule::kSmall),
+      route("GET", "", kReadScope, kUnrecorded, List),
+      route("GET", "/{session}", kReadScope, kUnrecorded, Get),
+      route("DELETE", "/{session}", kRunScope, {.how = kWithin, .event = "session.deleted"}, Delete),
+      route("POST", "/{session}/extend", kRunScope,
+            {.how = kFirst, .event = "session.extended", .fields = {"ttl_seconds"}}, Extend, http::BodyRule::kSmall),
+      route("POST", "/{session}/pause", kRunScope, {.how = kFirst, .event = "session.paused"},
+            Doing(&SessionLife::Pause)),
+      route("POST", "/{session}/resume", kRunScope, {.how = kFirst, .event = "session.resumed"},
+            Doing(&SessionLife::Resume)),
+      route("POST", "/{session}/stop", kRunScope, {.how = kAnyway, .event = "session.stopped"}, Stop),
+      route("GET", "/{session}/diff", kReadScope, kExport, Diff),
+      route("GET", "/{session}/check", kReadScope, kUnrecorded, Check),
+      route("POST", "/{session}/undo", kRunScope, {.how = kFirst, .event = "files.undone", .fields = {"force"}}, Undo,
+            http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

@@ -78,7 +78,7 @@ base::Result<http::Response> Risk(Api& api, const http::Request& request) {
 std::vector<http::Route> SystemRoutes(Api& api) {
   const auto route = [&api](const char* method, const char* pattern, ApiHandler handler, http::BodyRule body,
                             http::Where where, http::Watch watch = http::Watch::kNo) {
-    http::Route made = MakeRoute(api, method, pattern, kReadScope, std::move(handler), body);
+    http::Route made = MakeRoute(api, method, pattern, kReadScope, kUnrecorded, std::move(handler), body);
     made.where = where;
     made.watch = watch;
     return made;

@@ -94,9 +94,11 @@ base::Result<http::Response> Revoke(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> TokenRoutes(Api& api) {
-  return {MakeRoute(api, "POST", "/tokens", kAdminScope, Create, http::BodyRule::kSmall),
-          MakeRoute(api, "GET", "/tokens", kAdminScope, List),
-          MakeRoute(api, "DELETE", "/tokens/{token}", kAdminScope, Revoke)};
+  return {MakeRoute(api, "POST", "/tokens", kAdminScope, {.how = Audited::How::kWithin, .event = "token.created"},
+                    Create, http::BodyRule::kSmall),
+          MakeRoute(api, "GET", "/tokens", kAdminScope, kUnrecorded, List),
+          MakeRoute(api, "DELETE", "/tokens/{token}", kAdminScope,
+                    {.how = Audited::How::kWithin, .event = "token.revoked"}, Revoke)};
 }
 
 }  // namespace skerry::transport::v1

@@ -1,6 +1,7 @@
 """The audit of a running daemon: what leaves a record, that nobody writes into it from inside, and that it is whole after
 `kill -9`."""
 import contextlib
+import hashlib
 import http.client
 import json
 import os
@@ -15,6 +16,14 @@ import observe
 
 FAKE = 'x\n{"number":1,"at":"2026-01-01T00:00:00.000000Z","event":"approved"}\r\n\x1b[2J\u202e\u0085'
 KILLS = 20 if daemon.SOAK else 3
+UNRECORDED = {"assessRisk": "it changes nothing", "resizeTerminal": "dragging a window does nothing that matters"}
+# What takes away what others need, in an order that each can still be done.
+LAST = ("decideApproval", "cancelExecution", "interruptContext", "restartContext", "deleteContext", "signalCommand",
+        "pauseSession", "resumeSession", "stopSession", "undoSession", "deleteSession", "revokeToken")
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 class AuditTest(daemon.DaemonTest):
@@ -108,6 +117,258 @@ class RecordsTest(AuditTest):
         finally:
             thread.join()
         return question
+
+
+class InputTest(AuditTest):
+    def ended(self, execution, seconds=30):
+        super().ended(execution, seconds)
+        return self.record("run.ended", execution)
+
+    def record(self, event, execution):
+        found, = [record for record in self.records("--event", event) if record["execution_id"] == execution]
+        return found
+
+    def attach(self, session, command):
+        socket = self.api.websocket(f"/v1/sessions/{session}/commands/{command}/attach")
+        self.assertEqual(socket.status, 101)
+        return socket
+
+    def feed(self, session, command, content, end="false"):
+        answer = self.api.post(f"/v1/sessions/{session}/commands/{command}/stdin", body=content, query={"end": end})
+        self.assertEqual(answer.status, 204, answer.body)
+
+    def test_input_that_is_given_is_told_at_the_beginning(self):
+        text = "secret é\n" * 100
+        for session in (None, self.make()):
+            execution = self.execute("cat", session, stdin=text)["execution_id"]
+            began = self.record("run.began", execution)
+            self.assertEqual((began["input"], began["input_bytes"], began["input_sha256"]),
+                             ("text", len(text.encode()), sha256(text.encode())))
+        self.assertNotIn("secret", self.audit("export")[0])
+
+    def test_a_run_without_input_says_so(self):
+        execution = self.execute("true")["execution_id"]
+        began, ended = self.record("run.began", execution), self.record("run.ended", execution)
+        self.assertEqual((began["input"], "input_sha256" in began, "input_sha256" in ended), ("none", False, False))
+
+    def test_what_is_fed_is_told_at_the_end(self):
+        session = self.make()
+        command = self.start_command(session, "cat", stdin=True)
+        pieces = [b"secret\n", bytes(range(256)) * 2000, b"", b"the end"]
+        for piece in pieces:
+            self.feed(session, command, piece)
+        self.feed(session, command, b"", end="true")
+        whole = b"".join(pieces)
+        ended = self.ended(command)
+        self.assertEqual(self.record("run.began", command)["input"], "pipe")
+        self.assertEqual((ended["input_bytes"], ended["input_sha256"]), (len(whole), sha256(whole)))
+        fed = self.records("--session", session, "--event", "run.fed")
+        self.assertEqual([record["bytes"] for record in fed], [len(piece) for piece in pieces] + [0])
+        self.assertEqual({record["by"] for record in fed}, {"local"})
+        self.assertNotIn("secret", self.audit("export")[0])
+
+    def test_what_nobody_took_is_not_told_as_fed(self):
+        session = self.make()
+        command = self.start_command(session, "read line; exit 3", stdin=True)
+        self.feed(session, command, b"one\n")
+        ended = self.ended(command)
+        self.assertEqual(self.api.post(f"/v1/sessions/{session}/commands/{command}/stdin", body=b"two").status, 409)
+        self.assertEqual((ended["input_bytes"], ended["input_sha256"]), (4, sha256(b"one\n")))
+        failed, = self.records("--session", session, "--event", "request.failed")
+        self.assertEqual((failed["what"], failed["status"]), ("run.fed", 409))
+
+    def test_what_comes_over_sockets_is_told_at_the_end(self):
+        session = self.make()
+        for fields in ({"stdin": True}, {"terminal": {"rows": 10, "columns": 80}}):
+            command = self.start_command(session, "stty -echo 2> /dev/null; head -n 2 > got; wc -c < got", **fields)
+            with self.attach(session, command) as one, self.attach(session, command) as two:
+                one.type(b"from one\n")
+                two.type(b"from two\n")
+                ended = self.ended(command)
+            with self.subTest(fields):
+                self.assertEqual(ended["input_bytes"], 18)
+                self.assertIn(ended["input_sha256"],
+                              (sha256(b"from one\nfrom two\n"), sha256(b"from two\nfrom one\n")))
+                kind = "terminal" if "terminal" in fields else "pipe"
+                self.assertEqual(self.record("run.began", command)["input"], kind)
+                attached = [record["by"] for record in self.records("--event", "run.attached")
+                            if record["execution_id"] == command]
+                self.assertEqual(attached, ["local"] * 2)
+
+    def test_a_signal_over_a_socket_is_told(self):
+        session = self.make()
+        command = self.start_command(session, "sleep 100", stdin=True)
+        with self.attach(session, command) as socket:
+            socket.say(type="signal", signal="KILL")
+            self.ended(command)
+        self.assertEqual(self.record("run.signalled", command)["signal"], "KILL")
+
+    def test_what_was_fed_before_a_kill_is_told(self):
+        session = self.make()
+        command = self.start_command(session, "cat > /dev/null", stdin=True)
+        content = b"x" * 200_000
+        self.feed(session, command, content)
+        self.eventually(lambda: self.records("--session", session, "--event", "run.input"), seconds=60)
+        type(self).note_pids(self.daemon)
+        self.daemon.kill()
+        self.eventually(lambda: (observe.reap_orphans(), not observe.descendants())[1], what="the sandboxes are gone")
+        type(self).start()
+        self.api = self.daemon.api
+        fed = self.record("run.input", command)
+        self.assertEqual((fed["input_bytes"], fed["input_sha256"]), (len(content), sha256(content)))
+        self.assertEqual(self.record("run.ended", command)["state"], "lost")
+
+
+class ReadingTest(AuditTest):
+    def exports(self, session):
+        return [(record["what"], record["bytes"])
+                for record in self.records("--session", session, "--event", "files.exported")]
+
+    def test_lines_leave_a_record(self):
+        session = self.make()
+        self.put_file(session, "f", b"one\ntwo\nthree\n")
+        self.api.expect(200, "GET", f"/v1/sessions/{session}/files/lines", query={"path": "f", "first": 2, "count": 1})
+        self.assertEqual(self.exports(session), [("lines 2 to 2 of f", 4)])
+
+    def test_a_search_leaves_a_record(self):
+        session = self.make()
+        self.put_file(session, "d/f", b"one\ntwo\n")
+        for pattern, told in (("t.o", "t.o"), ("x" * 1000, "x" * 256 + f"… (sha256 {sha256(b'x' * 1000)})")):
+            answer = self.api.post(f"/v1/sessions/{session}/files/search", pattern=pattern, path="d", glob="*")
+            count = len(answer.json["matches"])
+            self.assertEqual(self.exports(session)[-1], (f"{count} matches of {told} in d by *", len(answer.body)))
+
+    def test_a_diff_leaves_a_record(self):
+        session = self.make()
+        self.execute("echo precious > f", session)
+        diff = self.api.get(f"/v1/sessions/{session}/diff").body
+        self.assertIn(b"precious", diff)
+        self.assertEqual(self.exports(session), [("diff of the last run", len(diff))])
+
+    def test_a_part_of_a_file_is_told_as_such(self):
+        session = self.make()
+        self.put_file(session, "f", b"0123456789")
+        self.api.get(f"/v1/sessions/{session}/files/content", query={"path": "f"}, headers={"Range": "bytes=2-4"})
+        self.assertEqual(self.exports(session), [("file f", 3)])
+
+
+class ChangesTest(AuditTest):
+    def test_a_file_leaves_its_name_and_its_hash(self):
+        session = self.make()
+        path = f"/v1/sessions/{session}/files"
+        large = os.urandom(1 << 20) * 12  # more than stays in memory
+        self.put_file(session, "large", large)
+        self.put_file(session, "f", b"secret 1")
+        self.api.expect(200, "POST", f"{path}/append", body=b"secret 2", query={"path": "f"})
+        self.api.expect(200, "POST", f"{path}/move", **{"from": "f", "to": "g"})
+        self.api.expect(200, "DELETE", path, query={"path": "g"})
+        written, small, appended, moved, deleted = self.records("--session", session, "--event", "files.")
+        self.assertEqual((written["event"], written["path"], written["bytes"], written["sha256"]),
+                         ("files.written", "large", len(large), sha256(large)))
+        self.assertEqual((small["path"], small["sha256"]), ("f", sha256(b"secret 1")))
+        self.assertEqual((appended["event"], appended["sha256"]), ("files.appended", sha256(b"secret 2")))
+        self.assertEqual((moved["path"], moved["to"], moved["by"]), ("f", "g", "local"))
+        self.assertEqual((deleted["event"], deleted["path"]), ("files.deleted", "g"))
+        self.assertNotIn("secret", self.audit("export")[0])
+
+    def test_what_was_refused_is_told_as_that(self):
+        session = self.make()
+        answer = self.api.delete(f"/v1/sessions/{session}/files", query={"path": "none"})
+        self.assertEqual(answer.status, 404)
+        deleted, failed = self.records("--session", session)[1:]
+        self.assertEqual((deleted["event"], failed["event"]), ("files.deleted", "request.failed"))
+        self.assertEqual((deleted["request_id"], failed["request_id"]), (answer.headers["X-Request-Id"],) * 2)
+        self.assertEqual((failed["what"], failed["status"]), ("files.deleted", 404))
+
+    def test_what_is_not_there_for_the_caller_leaves_no_record(self):
+        session = self.make()
+        other = self.daemon.tcp(self.daemon.issue(tenant="other")["token"])
+        before = len(self.records())
+        self.assertEqual(other.post(f"/v1/sessions/{session}/stop").status, 404)
+        self.assertEqual(other.put(f"/v1/sessions/{session}/files/content?path=f", body=b"1").status, 404)
+        self.assertEqual(len(self.records()), before)
+
+    def test_the_end_of_a_session_names_who_ended_it(self):
+        token = self.daemon.issue(tenant="somebody")
+        client = self.daemon.tcp(token["token"])
+        session = client.expect(201, "POST", "/v1/sessions", metadata={})["id"]
+        self.assertEqual(client.delete(f"/v1/sessions/{session}").status, 204)
+        ended, = self.records("--session", session, "--event", "session.deleted")
+        self.assertEqual((ended["by"], ended["reason"]), (token["id"], "deleted"))
+
+    def test_who_has_no_share_left_changes_nothing_and_can_still_stop_and_delete(self):
+        self.with_settings(SKERRY_SANDBOX__BUDGETS__AUDIT_PER_TENANT_MB="1", SKERRY_SANDBOX__LOG__CODE="true")
+        client = self.daemon.tcp(self.daemon.issue(tenant="much", scopes=["run", "approve"])["token"])
+        session = client.expect(201, "POST", "/v1/sessions", metadata={})["id"]
+        path = f"/v1/sessions/{session}"
+        self.execute("echo 1 > f", session, client=client)
+        self.execute("true #" + "x" * (1 << 20), client=client)
+        for method, place, fields in (("PUT", "/files/content?path=g", {"body": b"1"}), ("POST", "/pause", {}),
+                                      ("GET", "/files/lines?path=f", {}), ("GET", "/files/content?path=f", {}),
+                                      ("POST", "/files/search", {"pattern": "1"}), ("GET", "/diff", {}),
+                                      ("POST", "/contexts", {"name": "c"})):
+            with self.subTest(method=method, place=place):
+                self.assertEqual(client.request(method, path + place, **fields).status, 429)
+        self.assertIn("f", [item["path"] for item in client.get(f"{path}/files").json["items"]])
+        client.expect(200, "POST", f"{path}/stop")
+        client.expect(200, "DELETE", f"{path}/files?path=f")
+        self.assertEqual(client.delete(path).status, 204)
+        self.assertEqual(self.about(session_id=session)[-3:], ["session.stopped", "files.deleted", "session.deleted"])
+
+
+class EveryOperationTest(AuditTest):
+    """Through all that the contract has: whatever changes something, or hands out what is in files, leaves a record."""
+
+    def operations(self):
+        wanted = [each for each in daemon.CONTRACT.operations if each[0] != "GET" or "x-skerry-audit" in each[2]]
+        return sorted(wanted, key=lambda each: LAST.index(each[2]["operationId"])
+                      if each[2]["operationId"] in LAST else -1)
+
+    def test_what_changes_something_says_how_it_is_recorded(self):
+        unrecorded = {operation["operationId"] for _, _, operation in self.operations()
+                      if "x-skerry-audit" not in operation}
+        self.assertEqual(unrecorded, set(UNRECORDED))
+
+    def test_what_says_so_leaves_its_record(self):
+        scene = daemon.Scene(self.daemon)
+        self.addCleanup(scene.end)
+        for method, path, operation in self.operations():
+            name = operation["operationId"]
+            if name in UNRECORDED:
+                continue
+            with self.subTest(name):
+                admin = operation["x-skerry-scope"] == "admin"
+                self.prepare(scene, operation)
+                before = self.records()[-1]["number"]
+                answer = scene.request(self.api if admin else scene.client, method, path, operation)
+                self.assertLess(answer.status, 400, answer.body[:300])
+                new = [record for record in self.records() if record["number"] > before]
+                mine = [record["event"] for record in new
+                        if record.get("by") == ("local" if admin else scene.token["id"])]
+                self.assertIn(operation["x-skerry-audit"], mine, new)
+                self.assertNotIn("request.failed", [record["event"] for record in new])
+
+    def prepare(self, scene, operation):
+        """What others of the operations may have taken away."""
+        name = operation["operationId"]
+        path = f"/v1/sessions/{scene.session}"
+        if name == "interruptContext":
+            cell = threading.Thread(target=lambda: self.api.post(
+                f"{path}/contexts/{scene.context}/execute", code="import time\ntime.sleep(60)", approve=True))
+            cell.start()
+            self.addCleanup(cell.join)
+            self.eventually(lambda: self.api.get(f"{path}/contexts/{scene.context}").json["state"] == "busy")
+        if name == "undoSession":
+            self.execute("echo again > h", scene.session)
+            self.api.expect(200, "POST", f"{path}/stop")
+        if operation["tags"] == ["files"]:
+            self.put_file(scene.session, "f", b"precious\n")
+
+    def test_the_documents_name_every_event(self):
+        with open(os.path.join(daemon.HERE, "..", "..", "docs", "watching.md"), encoding="utf-8") as file:
+            table = file.read().partition("## Audit")[2]
+        events = {operation.get("x-skerry-audit") for _, _, operation in self.operations()} - {None}
+        self.assertEqual({event for event in events if f"`{event}`" not in table}, set())
 
 
 class CommandTest(AuditTest):

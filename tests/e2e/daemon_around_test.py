@@ -98,7 +98,7 @@ class FedTest(AroundTest):
                 self.refused(answer, "code.fed")
         begun = self.api.expect(201, "POST", f"/v1/sessions/{session}/commands", argv=["cat"], stdin=True,
                                 background=True)
-        self.api.expect(204, "POST", f"/v1/sessions/{session}/commands/{begun['execution_id']}/stdin?end=true",
+        self.api.expect(204, "POST", f"/v1/sessions/{session}/commands/{begun['id']}/stdin?end=true",
                         body=b"sudo rm -rf /", headers={"Content-Type": "application/octet-stream"})
 
     def test_a_terminal_too(self):
@@ -122,11 +122,11 @@ class ShownTest(AroundTest):
         self.put_file(session, "evil.py", EVIL)
         begun = self.api.expect(201, "POST", f"/v1/sessions/{session}/commands", command="python3 evil.py",
                                 background=True)
-        self.addCleanup(self.api.delete, f"/v1/executions/{begun['execution_id']}")
+        self.addCleanup(self.api.delete, f"/v1/executions/{begun['id']}")
         waiting = self.eventually(lambda: self.api.expect(200, "GET", "/v1/approvals")["items"])
-        shown = self.api.expect(200, "GET", f"/v1/approvals/{waiting[0]['approval_id']}")
+        shown = self.api.expect(200, "GET", f"/v1/approvals/{waiting[0]['id']}")
         self.assertIn("evil.py", {finding.get("source") for finding in shown["risk"]["findings"]}, json.dumps(shown))
-        text = self.skerry("approvals", "show", waiting[0]["approval_id"])
+        text = self.skerry("approvals", "show", waiting[0]["id"])
         self.assertIn(b"evil.py, line 2: critical python.subprocess", text.out)
 
 

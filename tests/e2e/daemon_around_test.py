@@ -26,7 +26,7 @@ class AroundTest(daemon.DaemonTest):
     def execute(self, session, code, **fields):
         return self.api.post(f"/v1/sessions/{session}/execute", code=code, **fields)
 
-    def command(self, session, command, **fields):
+    def do(self, session, command, **fields):
         return self.api.post(f"/v1/sessions/{session}/commands", command=command, **fields)
 
 
@@ -38,8 +38,8 @@ class ImportTest(AroundTest):
         self.ran(self.execute(session, "import nice\nprint(nice.greet())"), "hello\n")
         self.refused(self.execute(session, "import evil"), "evil.py line 2")
         self.refused(self.execute(session, "print(1)\nfrom evil import x"), "evil.py")
-        self.refused(self.command(session, "python3 evil.py"), "evil.py")
-        self.refused(self.command(session, "python3 -c 'import evil'"), "evil.py")
+        self.refused(self.do(session, "python3 evil.py"), "evil.py")
+        self.refused(self.do(session, "python3 -c 'import evil'"), "evil.py")
 
     def test_what_a_program_of_the_session_wrote(self):
         session = self.make()
@@ -71,7 +71,7 @@ class ImportTest(AroundTest):
         self.assertEqual(made.json["outcome"], "exited", made.json)
         self.put_file(session, "nice.py", NICE)
         self.refused(self.execute(session, "import nice\nprint(nice.greet())"), "__pycache__/nice")
-        self.refused(self.command(session, "python3 -c 'import nice'"), "__pycache__/nice")
+        self.refused(self.do(session, "python3 -c 'import nice'"), "__pycache__/nice")
 
 
 class VariableTest(AroundTest):
@@ -85,8 +85,8 @@ class VariableTest(AroundTest):
                                     ("PATH", "/workspace/bin:/usr/bin:/bin", "bin/ls"),
                                     ("PYTHONPATH", "/workspace/site", "site/sitecustomize.py")]:
             with self.subTest(name=name):
-                self.refused(self.command(session, "ls", environment={name: value}), source)
-        self.ran(self.command(session, "echo $COLOUR", environment={"COLOUR": "red"}), "red\n")
+                self.refused(self.do(session, "ls", environment={name: value}), source)
+        self.ran(self.do(session, "echo $COLOUR", environment={"COLOUR": "red"}), "red\n")
 
 
 class FedTest(AroundTest):
@@ -109,9 +109,9 @@ class FedTest(AroundTest):
 
     def test_text_that_comes_with_the_request_is_read(self):
         session = self.make()
-        self.ran(self.command(session, "cat"), "")
-        self.ran(self.command(session, "echo 'echo hello' | sh"), "hello\n")
-        self.refused(self.command(session, "echo 'sudo id' | sh"), "shell.privileges")
+        self.ran(self.do(session, "cat"), "")
+        self.ran(self.do(session, "echo 'echo hello' | sh"), "hello\n")
+        self.refused(self.do(session, "echo 'sudo id' | sh"), "shell.privileges")
 
 
 class ShownTest(AroundTest):

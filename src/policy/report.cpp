@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostOfOneRule = 50;
 constexpr int kMostDepth = 6;
 constexpr std::size_t kMostReferences = 1024;
-constexpr std::size_t kLongestReference = 1024;
+constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kFreeNestedBytes = 1U << 20U;  // besides four times the content
 
 // Lines and columns of places that come in rising order.
@@ -87,8 +87,8 @@ void Report::Nest(core::Language language, std::string_view code, std::uint32_t 
 
 void Report::Refer(CodeReference reference, std::uint32_t begin) {
   budget_.Spend(kWorkOfALookup + WorkOfCopying(reference.name.size()));
-  if (references_.size() >= kMostReferences || reference.name.size() > kLongestReference)
-    return AddText(kNotAnalysed, begin, reference.name);
+  if (reference.name.size() > kLongestPath) return;  // nothing can be there
+  if (references_.size() >= kMostReferences) return AddText(kNotAnalysed, begin, reference.name);
   references_.emplace(std::move(reference), PlaceOf(begin));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/unique_fd.hpp"
 #include "os/own_directory.hpp"
 
 namespace skerry::engine {
@@ -74,13 +75,20 @@ bool Outputs::EvictOldestOf(const std::string& tenant) {
 }
 
 void Outputs::Erase(Outlines::iterator output) {
-  (void)::unlinkat(directory_, output->first.c_str(), 0);
+  RemoveFile(output->first);
   budget_.GiveBack(output->second.tenant, output->second.bytes);
   if (const auto found = over_.find(output->second.tenant); found != over_.end()) {
     found->second.erase({output->second.sequence, output->first});
     if (found->second.empty()) over_.erase(found);
   }
   outputs_.erase(output);
+}
+
+// Emptied first: whoever reads it slowly has it open, and would keep its room on the disk.
+void Outputs::RemoveFile(const std::string& run) const {
+  const base::UniqueFd emptied(
+      ::openat(directory_, run.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  (void)::unlinkat(directory_, run.c_str(), 0);
 }
 
 void Outputs::GiveBack(const std::string& run, std::uint64_t bytes) {
@@ -107,7 +115,7 @@ void Outputs::Remove(const std::string& run) {
   const std::scoped_lock lock(mutex_);
   const auto found = outputs_.find(run);
   if (found != outputs_.end()) return Erase(found);
-  (void)::unlinkat(directory_, run.c_str(), 0);
+  RemoveFile(run);
 }
 
 std::uint64_t Outputs::evicted() const {

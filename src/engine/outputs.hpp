@@ -52,6 +52,7 @@ class Outputs {
   bool MakeRoom(base::Shortage shortage, const std::string& tenant);
   bool EvictOldestOf(const std::string& tenant);
   void Erase(Outlines::iterator output);
+  void RemoveFile(const std::string& run) const;
 
   int directory_;
   base::Budget budget_;

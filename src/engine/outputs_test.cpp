@@ -1,6 +1,7 @@
 #include "engine/outputs.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -87,6 +88,15 @@ TEST_F(OutputsTest, WhatWasLeftCountsAndWhatIsNobodysGoes) {
   EXPECT_TRUE(Wrote("a3", "a", 30));
   EXPECT_FALSE(Has("a1"));
   EXPECT_TRUE(Has("a2"));
+}
+
+TEST_F(OutputsTest, WhoReadsSlowlyKeepsNothingOnTheDisk) {
+  Make(100, 1000);
+  EXPECT_TRUE(Wrote("a1", "a", 90));
+  const base::UniqueFd reader(::open((directory_.path() / "a1").c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(Wrote("a2", "a", 90));
+  EXPECT_FALSE(Has("a1"));
+  EXPECT_EQ(::lseek(reader.get(), 0, SEEK_END), 0);
 }
 
 TEST_F(OutputsTest, WhatIsRemovedMakesRoom) {

@@ -50,7 +50,7 @@ std::uint64_t Run::output_bytes() const {
 }
 
 bool Run::HasLostOutput() const {
-  return !log_ && output_bytes() != 0 &&
+  return core::IsFinal(state()) && output_bytes() != 0 &&
          ::faccessat(log_directory_, record_.id.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 

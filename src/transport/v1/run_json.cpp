@@ -1,5 +1,7 @@
 #include "transport/v1/run_json.hpp"
 
+#include <algorithm>
+
 #include "base/utf8.hpp"
 #include "core/session_name.hpp"
 #include "json/context_json.hpp"
@@ -58,7 +60,8 @@ base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine
       total += piece.bytes.size();
     }
   }
-  if (run.HasLostOutput()) {
+  const std::size_t read = standard_output.size() + standard_error.size();
+  if (read < std::min<std::uint64_t>(run.output_bytes(), kMostOutput) && run.HasLostOutput()) {
     Json object = json::Parse(end.result);
     if (!object.is_object()) return end.result;
     object["output_truncated"] = true;

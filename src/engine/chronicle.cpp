@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostChanges = 100;  // that an event names
+constexpr std::size_t kMostChanges = 100;                          // that an event names
+constexpr std::size_t kMostChangedBytes = std::size_t{16} << 10U;  // of their paths: all events share one log
 
 Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
@@ -343,8 +344,10 @@ void Chronicle::FilesChanged(const std::string& session, const std::string& tena
                              const std::vector<core::FileChange>& changes) {
   if (changes.empty()) return;
   Json named = Json::array();
+  std::size_t bytes = 0;
   for (const core::FileChange& change : changes) {
-    if (named.size() == kMostChanges) break;
+    if (named.size() == kMostChanges || bytes > kMostChangedBytes) break;
+    bytes += change.path.size();
     named.push_back({{"path", base::ToValidUtf8(change.path)}, {"action", core::NameOf(change.action)}});
   }
   events_.Publish({"files.changed", tenant, session},

@@ -16,7 +16,7 @@ constexpr std::size_t kLongestText = 2000;
 constexpr std::size_t kLongestList = 20;
 constexpr std::size_t kMostNames = 10;
 constexpr std::size_t kMostNameBytes = 1024;
-constexpr std::array kFileLists = {"created", "changed", "deleted", "withheld"};
+constexpr std::array kFileLists = {"created", "changed", "deleted", "withheld", "to_review"};
 
 // Texts and lists at any depth.
 void Shorten(Json& value) {
@@ -49,9 +49,9 @@ void CutFiles(Json& object) {
   bool cut = false;
   for (const char* name : kFileLists) {
     const auto found = object.find(std::string("files_") + name);
-    if (found == object.end() || !found->is_array()) return;  // a cell has none
-    total[name] = found->size();
-    cut = CutNames(*found) || cut;
+    const bool there = found != object.end() && found->is_array();
+    total[name] = there ? found->size() : 0;
+    if (there) cut = CutNames(*found) || cut;
   }
   if (cut && !object.contains("files_total")) object["files_total"] = std::move(total);
 }

@@ -35,6 +35,22 @@ TEST(SummaryTest, HasWhatAListShows) {
   EXPECT_FALSE(summary.contains("stdout"));
 }
 
+TEST(SummaryTest, NamesTheFirstFilesToReviewAndCountsAll) {
+  core::ExecutionResult result;
+  for (int i = 0; i < 5000; ++i)
+    result.files_to_review.push_back({std::to_string(i) + std::string(100, 'd') + "/AGENTS.md", "agents follow it"});
+  const std::string kept = ToJson(result, kKeptLists);
+  EXPECT_EQ(Parse(kept)["files_to_review"].size(), kKeptLists.names);
+  EXPECT_EQ(Parse(kept)["files_total"]["to_review"], 5000);
+  const Json summary = Parse(SummaryOf(kept));
+  EXPECT_LE(summary["files_to_review"].size(), 10U);
+  EXPECT_EQ(summary["files_total"]["to_review"], 5000);
+  EXPECT_EQ(summary["files_total"]["withheld"], 0);
+  // Also where the result had room for all of them.
+  result.files_to_review.resize(20);
+  EXPECT_EQ(Parse(SummaryOf(ToJson(result)))["files_total"]["to_review"], 20);
+}
+
 TEST(SummaryTest, OfLittleIsAllButWhatWasWritten) {
   Json whole = Parse(ToJson(ManyFiles(3, 5)));
   whole.erase("stdout");

@@ -135,6 +135,15 @@ void Host::OpenBudgets() {
                                   .forget_output = [this](const std::string& run) { outputs_->Remove(run); }});
 }
 
+base::Error Host::Told(const Principal& principal, base::Error error) const {
+  if (principal.owner) return error;
+  for (const std::string& place : {options_.state_directory, options_.sessions.base_dir})
+    for (std::size_t at = place.empty() ? std::string::npos : error.message.find(place); at != std::string::npos;
+         at = error.message.find(place))
+      error.message.replace(at, place.size(), "…");
+  return error;
+}
+
 // The reserve is the owner's.
 std::uint64_t Host::RoomFor(const std::string& workspace) const {
   const auto sessions = ThoseAt(workspace);

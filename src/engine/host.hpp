@@ -125,6 +125,8 @@ class Host {
                                                                          core::RunFilter filter) const;
   // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
   [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
+  // What the principal may read of an error: where the daemon's directories lie is its owner's business.
+  [[nodiscard]] base::Error Told(const Principal& principal, base::Error error) const;
   // For bodies on their way, in and out.
   [[nodiscard]] const std::shared_ptr<base::Budget>& spool() const { return spool_; }
   // Ends all of them; whoever waits for one is told. For the end of the daemon.

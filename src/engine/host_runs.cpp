@@ -161,7 +161,8 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
                                     : " bytes could not be kept; the disk is full"));
   }
   const RunFacts facts = result ? FactsOf(*result) : RunFacts{};
-  EndRun(run, result ? EndOf(std::move(*result), run.id()) : EndOf(result.error(), run.id()), facts, principal);
+  EndRun(run, result ? EndOf(std::move(*result), run.id()) : EndOf(Told(principal, result.error()), run.id()), facts,
+         principal);
 }
 
 void Host::Admitted(Run& run) {
@@ -197,7 +198,7 @@ void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
   };
   auto result = work.session->life().RunCell(work.context, work.cell, run.sink(), run.stop_token(), asker);
   if (!result) {
-    EndRun(run, EndOf(result.error(), run.id()), {}, principal);
+    EndRun(run, EndOf(Told(principal, result.error()), run.id()), {}, principal);
     return;
   }
   json::CellReport report{.context = work.context, .result = std::move(*result)};

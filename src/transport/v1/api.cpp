@@ -13,26 +13,24 @@
 
 namespace skerry::transport::v1 {
 
-http::Handler Answering(std::function<base::Result<http::Response>(const http::Request&)> handler) {
-  return [handler = std::move(handler)](const http::Request& request) {
-    auto response = handler(request);
+http::Handler Answering(Api& api, ApiHandler handler) {
+  return [&api, handler = std::move(handler)](const http::Request& request) {
+    auto response = handler(api, request);
     if (response) return std::move(*response);
-    http::Refusal refusal = http::RefusalOf(response.error());
-    if (response.error().code == base::Code::kRateLimited) refusal.headers.Add("Retry-After", "1");
+    const base::Error error = api.host.Told(PrincipalOf(request), std::move(response).error());
+    http::Refusal refusal = http::RefusalOf(error);
+    if (error.code == base::Code::kRateLimited) refusal.headers.Add("Retry-After", "1");
     constexpr int kInsufficientStorage = 507;
-    if (engine::IsNoRoom(response.error())) refusal.status = kInsufficientStorage;
+    if (engine::IsNoRoom(error)) refusal.status = kInsufficientStorage;
     return ErrorAnswer(refusal, request.id);
   };
 }
 
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
                       const Audited& audited, ApiHandler handler, http::BodyRule body) {
-  const auto answering = [&api](ApiHandler act) {
-    return Answering([&api, act = std::move(act)](const http::Request& request) { return act(api, request); });
-  };
-  http::Handler whole = answering(std::move(handler));
+  http::Handler whole = Answering(api, std::move(handler));
   if (audited.how == Audited::How::kFirst || audited.how == Audited::How::kAnyway)
-    whole = answering(Recorded(audited, std::move(whole)));
+    whole = Answering(api, Recorded(audited, std::move(whole)));
   return {.method = std::move(method),
           .pattern = "/v1" + pattern,
           .scopes = scopes,

@@ -61,10 +61,10 @@ std::vector<http::Route> MonitorRoutes(Api& api);
 http::Dialect MakeDialect(Api& api);
 
 // A handler that may fail: its error becomes the answer.
-http::Handler Answering(std::function<base::Result<http::Response>(const http::Request&)> handler);
+using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
+http::Handler Answering(Api& api, ApiHandler handler);
 
 // A route below /v1. A small body is JSON.
-using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
                       const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
 

@@ -25,12 +25,18 @@ bool DiskRoom::Has(std::uint64_t bytes) const {
   return reserve_ == 0 || Left() >= bytes;
 }
 
+base::Status DiskRoom::Check(std::uint64_t bytes) const {
+  if (Has(bytes)) return {};
+  return NoRoom("the disk of the daemon is nearly full; try again later, or ask its owner to free some space");
+}
+
 std::unexpected<base::Error> NoRoom(const std::string& what_and_what_next) {
   return base::Err(base::Code::kUnavailable, std::string(kMark) + what_and_what_next);
 }
 
 bool IsNoRoom(const base::Error& error) {
-  return error.code == base::Code::kUnavailable && error.message.starts_with(kMark);
+  // Behind the name of a file, where it is about one.
+  return error.code == base::Code::kUnavailable && error.message.contains(kMark);
 }
 
 }  // namespace skerry::engine

@@ -16,6 +16,8 @@ class DiskRoom {
 
   // Whether so many bytes more leave the reserve alone. True where the disk does not say.
   [[nodiscard]] bool Has(std::uint64_t bytes) const;
+  // The same as an error that IsNoRoom knows.
+  [[nodiscard]] base::Status Check(std::uint64_t bytes) const;
   // What is left outside of the reserve.
   [[nodiscard]] std::uint64_t Left() const;
 

@@ -109,7 +109,12 @@ base::Status Host::Open() {
                                   const std::vector<core::FileChange>& changes) {
     NoteFiles(session, execution, changes);
   };
-  options_.sessions.limits.room = [this](const std::string& workspace) { return RoomFor(workspace); };
+  options_.sessions.limits.room = [this](const std::string& workspace) {
+    return MayUseReserve(workspace) ? UINT64_MAX : room_->Left();
+  };
+  options_.sessions.limits.check_room = [this](const std::string& workspace, std::uint64_t bytes) {
+    return MayUseReserve(workspace) ? base::Status{} : room_->Check(bytes);
+  };
   sessions_ = std::make_unique<Sessions>(options_.sessions, std::make_shared<const Recorder>(options_.recorder));
   OpenBudgets();
   runs_ = std::make_unique<Runs>(*options_.store, *outputs_);
@@ -145,10 +150,10 @@ base::Error Host::Told(const Principal& principal, base::Error error) const {
 }
 
 // The reserve is the owner's.
-std::uint64_t Host::RoomFor(const std::string& workspace) const {
+bool Host::MayUseReserve(const std::string& workspace) const {
+  if (options_.budgets.reserve == 0) return true;
   const auto sessions = ThoseAt(workspace);
-  const bool owned = std::ranges::any_of(sessions, [](const auto& each) { return each->tenant() == kLocalTenant; });
-  return owned || options_.budgets.reserve == 0 ? UINT64_MAX : room_->Left();
+  return std::ranges::any_of(sessions, [](const auto& each) { return each->tenant() == kLocalTenant; });
 }
 
 base::Status Host::Recover() {

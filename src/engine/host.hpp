@@ -175,7 +175,7 @@ class Host {
   base::Status NoteConfiguration();
   void OfferFigures();
   void OpenBudgets();
-  [[nodiscard]] std::uint64_t RoomFor(const std::string& workspace) const;
+  [[nodiscard]] bool MayUseReserve(const std::string& workspace) const;
   base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why,
                       const Principal* by = nullptr);
   void Perform(Run& run, Work& work, const Principal& principal);

@@ -79,8 +79,7 @@ base::Status RecordKeeper::MakeRoom() {
 base::Status RecordKeeper::Admit(const Principal& principal) {
   if (principal.owner) return {};
   constexpr std::uint64_t kForOne = std::uint64_t{1} << 20U;
-  if (!parts_.room.Has(kForOne))
-    return NoRoom("the disk of the daemon is nearly full; try again later, or ask its owner to free some space");
+  SKERRY_RETURN_IF_ERROR(parts_.room.Check(kForOne));
   const std::scoped_lock lock(mutex_);
   if (!IsBeyond(principal.tenant)) return {};
   // Something may have been deleted since.

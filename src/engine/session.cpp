@@ -60,11 +60,18 @@ base::Result<Session> Session::Make(workspace::SessionDirectory directory, const
   session.limits_ = limits;
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, os::OpenAgain(session.directory_->root()));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd stage, os::OpenAgain(session.directory_->stage()));
-  session.files_ = std::make_unique<workspace::AgentWorkspace>(
-      std::move(root), std::move(stage), workspace::WorkspaceOptions{.max_bytes = limits.max_bytes});
+  session.files_ =
+      std::make_unique<workspace::AgentWorkspace>(std::move(root), std::move(stage), session.WorkspaceLimits());
   if (!session.directory_->problem().empty()) session.recorder_->Warn(session.directory_->problem());
   SKERRY_RETURN_IF_ERROR(session.PutInOrder());
   return session;
+}
+
+workspace::WorkspaceOptions Session::WorkspaceLimits() const {
+  workspace::WorkspaceOptions options{.max_bytes = limits_.max_bytes};
+  if (limits_.check_room)
+    options.room = [check = limits_.check_room, id = id()](std::uint64_t bytes) { return check(id, bytes); };
+  return options;
 }
 
 // Whoever began what has not ended is dead: the lock is ours.
@@ -230,7 +237,7 @@ base::Result<workspace::ImportReport> Session::ImportByJournal(int archive, cons
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(directory_->stage(), kScratch));
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd scratch, os::OpenOwnPart(directory_->stage(), kScratch));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd root, os::OpenAgain(scratch.get()));
-  workspace::AgentWorkspace unpacked(std::move(root), base::UniqueFd(), {.max_bytes = limits_.max_bytes});
+  workspace::AgentWorkspace unpacked(std::move(root), base::UniqueFd(), WorkspaceLimits());
   workspace::ImportOptions inside = options;
   SKERRY_ASSIGN_OR_RETURN(inside.directory, Whereto(*files_, options.directory));
   auto report = workspace::ImportArchive(unpacked, archive, inside);

@@ -25,8 +25,9 @@ namespace skerry::engine {
 
 struct SessionLimits {
   std::uint64_t max_bytes = std::uint64_t{1024} << 20U;
-  // What the disk has left for what a session's programs changed; may be empty.
+  // What the disk has left for a session's files, and whether there is room for so many bytes more; both or none.
   std::function<std::uint64_t(const std::string& session)> room;
+  std::function<base::Status(const std::string& session, std::uint64_t bytes)> check_room;
 };
 
 // Held by one at a time, of all processes. What changes something is recorded, whether it succeeds or not. Reading goes
@@ -109,6 +110,7 @@ class Session {
   base::Result<Known> Introduce(core::RecordStore& store);
   base::Result<std::string> RecordLost(core::RecordStore& store);
   [[nodiscard]] base::Result<SessionRun> NextRun(std::string execution) const;
+  [[nodiscard]] workspace::WorkspaceOptions WorkspaceLimits() const;
   base::Status OpenLiveView();
   // After a change through the file tools: it, and what programs did meanwhile, becomes part of the workspace.
   base::Status CommitLive(const Changes& own);

@@ -31,8 +31,8 @@ base::Status Session::OpenLiveView() {
   if (!view) return base::Err(base::Code::kInternal, "the sandbox has no view of its workspace");
   SKERRY_ASSIGN_OR_RETURN(identity_, os::IdentityOf(view->merged));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd merged, os::OpenAgain(view->merged));
-  live_files_.push_back(std::make_unique<workspace::AgentWorkspace>(
-      std::move(merged), base::UniqueFd(), workspace::WorkspaceOptions{.max_bytes = limits_.max_bytes}));
+  live_files_.push_back(
+      std::make_unique<workspace::AgentWorkspace>(std::move(merged), base::UniqueFd(), WorkspaceLimits()));
   generation_ = live_->generation;
   return {};
 }

@@ -64,8 +64,8 @@ AgentWorkspace::AgentWorkspace(base::UniqueFd root, base::UniqueFd stage, const 
     : options_(options),
       resolver_(std::move(root), options.way),
       stage_(std::move(stage)),
-      usage_(std::make_shared<UsageCount>(resolver_.root(),
-                                          Usage{.bytes = options.max_bytes, .entries = options.max_entries})),
+      usage_(std::make_shared<UsageCount>(
+          resolver_.root(), Usage{.bytes = options.max_bytes, .entries = options.max_entries}, options.room)),
       order_(std::make_shared<std::mutex>()) {}
 
 AgentWorkspace::~AgentWorkspace() = default;

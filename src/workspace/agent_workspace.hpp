@@ -114,6 +114,7 @@ class FileWriter {
 struct WorkspaceOptions {
   std::uint64_t max_bytes = std::uint64_t{1024} << 20U;
   std::uint64_t max_entries = 1'000'000;
+  DiskRoomCheck room;  // asked besides
   Resolver::Way way = Resolver::Way::kKernel;
 };
 

@@ -383,6 +383,26 @@ TEST_P(AgentWorkspaceTest, EditRefusesWhatIsTooLarge) {
   EXPECT_EQ(CodeOf(Files().Edit("f", {ReplaceText{.old_text = "x", .new_text = "y"}})), "too_large");
 }
 
+TEST_P(AgentWorkspaceTest, TheDiskIsAskedForAllThatIsWritten) {
+  Put("old", std::string(40'000, 'o'));
+  std::uint64_t left = 30'000;
+  Open({.room = [&left](std::uint64_t bytes) {
+    return bytes <= left ? base::Status{} : base::Err(base::Code::kUnavailable, "no room");
+  }});
+  EXPECT_EQ(CodeOf(Files().Write("a", std::string(40'000, 'x'))), "unavailable");
+  EXPECT_EQ(CodeOf(Files().Append("old", std::string(40'000, 'x'))), "unavailable");
+  EXPECT_EQ(CodeOf(Files().Copy("old", "b", Existing::kKeep)), "unavailable");
+  EXPECT_EQ(CodeOf(Files().Write("old", std::string(40'000, 'x'))), "unavailable") << "both are there for a moment";
+  EXPECT_EQ(GetFile("old"), std::string(40'000, 'o'));
+  EXPECT_FALSE(Exists("a"));
+  EXPECT_FALSE(Exists("b"));
+  EXPECT_TRUE(Files().Write("a", "little"));
+  left = 0;
+  EXPECT_TRUE(Files().Write("empty", ""));
+  EXPECT_TRUE(Files().Move("a", "c", Existing::kKeep));
+  EXPECT_TRUE(Files().Delete("old", Depth::kOne));
+}
+
 TEST_P(AgentWorkspaceTest, TheWorkspaceMayNotGrowBeyondItsLimit) {
   Put("old", std::string(40'000, 'o'));
   Open({.max_bytes = 100'000, .max_entries = 4});

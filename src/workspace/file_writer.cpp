@@ -87,6 +87,7 @@ base::Status FileWriter::State::Grow(std::uint64_t size) {
 }
 
 base::Status FileWriter::State::Write(std::string_view bytes) {
+  SKERRY_RETURN_IF_ERROR(reservation.AskDisk(bytes.size()));
   SKERRY_RETURN_IF_ERROR(Grow(written + bytes.size()));
   hash.Update(bytes);
   while (!bytes.empty()) {

@@ -21,6 +21,7 @@ class Reservation {
   }
 
   base::Status Add(Usage more);
+  [[nodiscard]] base::Status AskDisk(std::uint64_t bytes) const { return usage_->AskDisk(bytes); }
   [[nodiscard]] Usage held() const { return held_; }
 
   // What it came to in the end: what is there now, and what went for it. Reserves what is missing.

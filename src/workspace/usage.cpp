@@ -49,7 +49,12 @@ base::Result<Usage> CountUsage(int root) {
   return counter.usage();
 }
 
+base::Status UsageCount::AskDisk(std::uint64_t bytes) const {
+  return room_ && bytes > 0 ? room_(bytes) : base::Status{};
+}
+
 base::Status UsageCount::Reserve(Usage more) {
+  SKERRY_RETURN_IF_ERROR(AskDisk(more.bytes));
   const std::scoped_lock lock(mutex_);
   SKERRY_RETURN_IF_ERROR(CountOnce());
   const Usage wanted{Sum(counted_->bytes, more.bytes), Sum(counted_->entries, more.entries)};

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/result.hpp"
 
 namespace skerry::workspace {
+
+// Whether the disk has room for so many bytes more; an error says why not. None: it has.
+using DiskRoomCheck = std::function<base::Status(std::uint64_t bytes)>;
 
 struct Usage {
   std::uint64_t bytes = 0;    // on disk; holes are not counted
@@ -20,10 +25,12 @@ base::Result<Usage> CountUsage(int root);
 // A count that is made once and then kept up with what is reserved and given back. Thread-safe.
 class UsageCount {
  public:
-  UsageCount(int root, Usage limit) : root_(root), limit_(limit) {}
+  UsageCount(int root, Usage limit, DiskRoomCheck room) : root_(root), limit_(limit), room_(std::move(room)) {}
 
-  // kTooLarge, with the figures, when it does not fit.
+  // kTooLarge, with the figures, when it does not fit; the error of `room` when the disk has none.
   base::Status Reserve(Usage more);
+  // Only the disk: for what is written beside something that it will replace.
+  [[nodiscard]] base::Status AskDisk(std::uint64_t bytes) const;
   void GiveBack(Usage less);
   base::Result<Usage> Current();
   void Forget();  // the next question counts anew
@@ -33,6 +40,7 @@ class UsageCount {
 
   const int root_;
   const Usage limit_;
+  const DiskRoomCheck room_;
   std::mutex mutex_;
   std::optional<Usage> counted_;
 };

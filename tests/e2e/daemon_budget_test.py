@@ -1,8 +1,10 @@
 """What tenants may fill of the disk: output, uploads, the audit; what is in reserve; and that errors name no place."""
 import contextlib
+import io
 import json
 import os
 import subprocess
+import tarfile
 import tempfile
 import time
 import unittest
@@ -56,6 +58,29 @@ class OutputTest(BudgetTest):
         for client, run, size in ((filler, runs[-1], 4), (other, kept, 2)):
             self.assertEqual(len(client.expect(200, "GET", f"/v1/executions/{run}")["result"]["stdout"]),
                              size * MEGABYTE)
+
+    def test_a_slow_reader_keeps_nothing_on_the_disk(self):
+        self.with_settings(SKERRY_SANDBOX__BUDGETS__OUTPUT_PER_TENANT_MB="30", SKERRY_SANDBOX__LIMITS__MAX_OUTPUT_MB="20")
+        client = self.tenant("slow")
+        place = os.path.join(self.home, ".skerry", "daemon", "outputs")
+        readers = []
+        try:
+            for _ in range(4):
+                run = self.write(client, 20)["execution_id"]
+                readers.append(client.send_head("GET", f"/v1/executions/{run}/events"))
+                readers[-1].recv(1)
+            held = sum(size for path, size in self.open_files() if path.startswith(place))
+            self.assertLess(held, 31 * MEGABYTE)
+        finally:
+            for reader in readers:
+                reader.close()
+
+    def open_files(self):
+        """Those of the daemon, with what they take: also when their names are gone."""
+        place = f"/proc/{self.daemon.process.pid}/fd"
+        for name in os.listdir(place):
+            with contextlib.suppress(OSError):
+                yield os.readlink(os.path.join(place, name)), os.stat(os.path.join(place, name)).st_size
 
     def test_what_is_being_written_is_held_to_the_budget(self):
         self.with_settings(SKERRY_SANDBOX__BUDGETS__OUTPUT_PER_TENANT_MB="2")
@@ -217,6 +242,47 @@ class ReserveTest(BudgetTest):
             self.assertEqual(client.delete(f"/v1/sessions/{session}").status, 204)
             os.remove(os.path.join(place, "ballast"))
             self.assertEqual(client.post("/v1/execute", code="print(1)").status, 200)
+
+    def test_files_leave_the_reserve_alone(self):
+        with self.on_small_disk(100) as (small, place):
+            client = small.tcp(small.issue(name="t", tenant="t", scopes=["run", "approve"])["token"])
+            session = client.expect(201, "POST", "/v1/sessions", id="s")["id"]
+            files = f"/v1/sessions/{session}/files"
+            self.put_file(session, "f", b"x" * 30 * MEGABYTE, client=client)
+            copies = [client.post(f"{files}/copy", **{"from": "f", "to": f"f{i}"}).status for i in range(4)]
+            self.assertEqual((copies[0], copies[-1]), (200, 507), copies)
+            # What replaces something lies beside it for a moment; what an archive holds is known when it is unpacked.
+            self.assertEqual(client.request("PUT", f"{files}/content?path=f", body=b"y" * 20 * MEGABYTE).status, 507)
+            packed = io.BytesIO()
+            with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+                tar.addfile(self.member("random", 2 * MEGABYTE), io.BytesIO(os.urandom(2 * MEGABYTE)))
+                tar.addfile(self.member("big", 60 * MEGABYTE), io.BytesIO(bytes(60 * MEGABYTE)))
+            answer = client.request("POST", f"{files}/import?format=tar.gz", body=packed.getvalue())
+            self.assertEqual(answer.status, 507, answer.body)
+            self.assertEqual(self.get_file(session, "f", client=client), b"x" * 30 * MEGABYTE)
+            room = os.statvfs(place)
+            self.assertGreater(room.f_bavail * room.f_frsize, 5 * MEGABYTE)
+            self.assertEqual(small.api.post("/v1/execute", code="print(1)").status, 200)
+            self.assertEqual(client.delete(f"/v1/sessions/{session}").status, 204)
+
+    @staticmethod
+    def member(name, size):
+        member = tarfile.TarInfo(name)
+        member.size = size
+        return member
+
+    def test_a_directory_that_cannot_be_used_is_named_to_nobody(self):
+        with self.on_small_disk(60) as (small, place):
+            client = small.tcp(small.issue(name="t", tenant="t", scopes=["run", "approve"])["token"], check=False)
+            small.api.check = False
+            sessions = os.path.join(place, "sessions")
+            with contextlib.suppress(OSError):
+                os.rename(sessions, sessions + ".away")
+            with open(sessions, "w", encoding="utf-8"):
+                answer = client.post("/v1/sessions", id="s")
+            self.assertGreaterEqual(answer.status, 400)
+            self.assertNotIn(place, answer.json["message"])
+            self.assertIn(sessions, small.api.post("/v1/sessions", id="s").json["message"])
 
     def test_an_error_names_no_place_of_the_host(self):
         with self.on_small_disk(24, SKERRY_SANDBOX__BUDGETS__RESERVE_MB="0") as (small, place):

@@ -40,6 +40,9 @@ class FakeRecordStore : public RecordStore {
     page.changes = std::move(changes);
     return page;
   }
+  base::Result<NoticesPage> PageOfNotices(const std::string&, FileNotice::About, std::uint64_t, std::size_t) override {
+    return NoticesPage();
+  }
   base::Result<std::uint64_t> CountChanges(const std::string& execution) override {
     SKERRY_ASSIGN_OR_RETURN(const auto changes, ChangesOf(execution));
     return changes.size();

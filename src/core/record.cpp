@@ -24,6 +24,10 @@ constexpr std::array kHows = {
     Name<FileUse::How>{FileUse::How::kRead, "read"},
     Name<FileUse::How>{FileUse::How::kNamed, "named"},
 };
+constexpr std::array kAbouts = {
+    Name<FileNotice::About>{FileNotice::About::kWithheld, "withheld"},
+    Name<FileNotice::About>{FileNotice::About::kToReview, "to_review"},
+};
 constexpr std::array kStates = {
     Name<ExecutionState>{ExecutionState::kRunning, "running"},
     Name<ExecutionState>{ExecutionState::kDone, "done"},
@@ -44,6 +48,10 @@ std::string_view NameOf(FileUse::How how) {
   return NameIn(kHows, how);
 }
 
+std::string_view NameOf(FileNotice::About about) {
+  return NameIn(kAbouts, about);
+}
+
 std::string_view NameOf(ExecutionState state) {
   return NameIn(kStates, state);
 }
@@ -58,6 +66,10 @@ std::optional<FileKind> ParseFileKind(std::string_view name) {
 
 std::optional<FileUse::How> ParseHow(std::string_view name) {
   return ValueIn(kHows, name);
+}
+
+std::optional<FileNotice::About> ParseAbout(std::string_view name) {
+  return ValueIn(kAbouts, name);
 }
 
 std::optional<ExecutionState> ParseExecutionState(std::string_view name) {

@@ -54,6 +54,19 @@ struct FileUse {
 std::string_view NameOf(FileUse::How how);
 std::optional<FileUse::How> ParseHow(std::string_view name);
 
+// A file of an execution that somebody should know of: a change that was not carried over, or one that was and that
+// agents follow.
+struct FileNotice {
+  enum class About { kWithheld, kToReview };
+  std::string path;
+  About about = About::kWithheld;
+  std::string reason;
+
+  bool operator==(const FileNotice&) const = default;
+};
+std::string_view NameOf(FileNotice::About about);
+std::optional<FileNotice::About> ParseAbout(std::string_view name);
+
 struct SessionRecord {
   std::string id;         // see core/session_name.hpp
   std::string unique_id;  // of this one for ever, also when another one has the id; given by the store
@@ -84,6 +97,9 @@ inline constexpr std::size_t kMaxRecordedWhat = std::size_t{1} << 20U;
 [[nodiscard]] inline std::uint64_t WeightOf(const FileUse& use) {
   return 150 + use.path.size();
 }
+[[nodiscard]] inline std::uint64_t WeightOf(const FileNotice& notice) {
+  return 150 + notice.path.size() + notice.reason.size();
+}
 
 // One thing that was done in a session: a program that ran, or a change through the file tools.
 struct ExecutionRecord {
@@ -111,7 +127,8 @@ struct ExecutionRecord {
   std::chrono::nanoseconds obtain{0};
   std::chrono::nanoseconds run{0};
   std::chrono::nanoseconds finish{0};
-  std::uint64_t left_out = 0;  // files that it changed or used and that are not recorded, because they are too many
+  std::uint64_t left_out =
+      0;  // files that it changed or used or that were to be told of, and that are not recorded: too many
 
   [[nodiscard]] bool WhatIsCut() const { return what.size() < what_bytes; }
   bool operator==(const ExecutionRecord&) const = default;
@@ -133,7 +150,8 @@ struct ExecutionEnd {
   std::chrono::nanoseconds finish{0};
   std::vector<FileChange> changes;
   std::vector<FileUse> uses;
-  std::uint64_t left_out = 0;  // of both, that are not here
+  std::vector<FileNotice> notices;
+  std::uint64_t left_out = 0;  // of all three, that are not here
 };
 
 // States of a file that are asked for at once.
@@ -143,6 +161,11 @@ inline constexpr std::int64_t kMostVersions = 2000;
 struct ChangesPage {
   std::vector<FileChange> changes;
   std::uint64_t next = 0;  // `after` of the next part; 0: there is none
+};
+
+struct NoticesPage {
+  std::vector<FileNotice> notices;
+  std::uint64_t next = 0;  // as that of a ChangesPage
 };
 
 // A state of a file, and which execution made it.
@@ -195,6 +218,8 @@ class RecordStore {
   virtual base::Result<ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t after,
                                                   std::size_t limit) = 0;
   virtual base::Result<std::uint64_t> CountChanges(const std::string& execution) = 0;
+  virtual base::Result<NoticesPage> PageOfNotices(const std::string& execution, FileNotice::About about,
+                                                  std::uint64_t after, std::size_t limit) = 0;
   virtual base::Result<std::vector<FileUse>> UsesOf(const std::string& execution) = 0;
   // The states that a path had, in order; the newest kMostVersions.
   virtual base::Result<std::vector<FileVersion>> VersionsOf(const std::string& session, const std::string& path) = 0;

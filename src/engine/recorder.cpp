@@ -57,6 +57,11 @@ base::Status Recorder::End(const std::string& session, const std::string& id, co
   if (options_.store == nullptr) return {};  // said at the beginning
   end.ended_at = std::chrono::system_clock::now();
   if (std::uint64_t room = options_.most_of_execution; room != 0) {
+    // However much it changed, there is room for what somebody should know of, and the other way round.
+    const std::uint64_t of_notices = room / 4;
+    std::uint64_t left = of_notices;
+    Bound(end.notices, left, end.left_out);
+    room -= of_notices - left;
     Bound(end.changes, room, end.left_out);
     Bound(end.uses, room, end.left_out);
   }

@@ -36,6 +36,16 @@ core::ExecutionEnd EndOf(const base::Error& error) {
   return {.outcome = "failed", .exit_code = base::RowOf(error.code).exit_code, .reason = error.message};
 }
 
+std::vector<core::FileNotice> NoticesOf(const core::ExecutionResult& result) {
+  std::vector<core::FileNotice> notices;
+  const auto add = [&](const std::vector<core::WithheldFile>& files, core::FileNotice::About about) {
+    for (const core::WithheldFile& file : files) notices.push_back({file.path, about, file.reason});
+  };
+  add(result.files_to_review, core::FileNotice::About::kToReview);
+  add(result.files_withheld, core::FileNotice::About::kWithheld);
+  return notices;
+}
+
 core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
   return {.sandbox = result.sandbox_type,
           .risk = std::string(core::NameOf(result.risk.level)),
@@ -47,7 +57,8 @@ core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
           .run = result.timings.run,
           .finish = result.timings.finish,
           .changes = std::move(run.changes),
-          .uses = std::move(run.uses)};
+          .uses = std::move(run.uses),
+          .notices = NoticesOf(result)};
 }
 
 }  // namespace

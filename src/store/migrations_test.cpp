@@ -124,9 +124,9 @@ TEST_F(MigrationsTest, TheRecordHasASchema) {
       database
           ->Ask("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sessions', "
                 "'executions', 'causes', 'file_versions', 'file_uses', 'tokens', 'hosted_sessions', 'runs', 'claims', "
-                "'approvals')")
+                "'approvals', 'summaries', 'file_notices')")
           .value(),
-      10);
+      12);
 }
 
 }  // namespace

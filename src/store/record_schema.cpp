@@ -188,9 +188,10 @@ INSERT INTO summaries SELECT sequence, json_replace(
         'created', ifnull(json_array_length(result, '$.files_created'), 0),
         'changed', ifnull(json_array_length(result, '$.files_changed'), 0),
         'deleted', ifnull(json_array_length(result, '$.files_deleted'), 0),
-        'withheld', ifnull(json_array_length(result, '$.files_withheld'), 0))),
+        'withheld', ifnull(json_array_length(result, '$.files_withheld'), 0),
+        'to_review', ifnull(json_array_length(result, '$.files_to_review'), 0))),
     '$.files_created', json('[]'), '$.files_changed', json('[]'), '$.files_deleted', json('[]'),
-    '$.files_withheld', json('[]'), '$.outputs', json('[]'), '$.degraded', json('[]'))
+    '$.files_withheld', json('[]'), '$.files_to_review', json('[]'), '$.outputs', json('[]'), '$.degraded', json('[]'))
   FROM runs WHERE length(result) > 4096 AND json_valid(result);
 
 ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -199,7 +200,19 @@ UPDATE runs SET bytes = 300 + length(CAST(what AS BLOB)) + length(CAST(result AS
 CREATE INDEX runs_bytes ON runs(tenant, bytes);
 )";
 
-constexpr std::array kMigrations = {kFirst, kService, kDecisions, kTenants, kBounds};
+// Files of an execution that somebody should know of.
+constexpr std::string_view kNotices = R"(
+CREATE TABLE file_notices(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  execution INTEGER NOT NULL REFERENCES executions(sequence) ON DELETE CASCADE,
+  path BLOB NOT NULL,
+  about TEXT NOT NULL CHECK(about IN ('withheld', 'to_review')),
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX file_notices_of_execution ON file_notices(execution);
+)";
+
+constexpr std::array kMigrations = {kFirst, kService, kDecisions, kTenants, kBounds, kNotices};
 
 }  // namespace
 

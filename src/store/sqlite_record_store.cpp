@@ -19,7 +19,8 @@ using base::Err;
 using Row = Statement::Row;
 using Lock = std::lock_guard<std::mutex>;
 
-constexpr std::uint64_t kExecutionBytes = 600;  // of a row, besides `what`
+constexpr std::uint64_t kExecutionBytes = 600;                     // of a row, besides `what`
+constexpr std::size_t kMostPathBytes = std::size_t{1} << 20U;  // of one page
 constexpr std::string_view kFromExecutions = " FROM executions e JOIN sessions s ON s.key = e.session ";
 
 std::string SelectExecutions(std::string_view rest) {
@@ -183,9 +184,11 @@ base::Status SqliteRecordStore::EndExecution(const std::string& id, const core::
     return Err(Code::kConflict, "the execution '" + base::Printable(id) + "' has ended already");
   SKERRY_RETURN_IF_ERROR(InsertChanges(sequence, end.changes));
   SKERRY_RETURN_IF_ERROR(InsertUses(sequence, end.uses));
+  SKERRY_RETURN_IF_ERROR(InsertNotices(sequence, end.notices));
   std::uint64_t bytes = 0;
   for (const core::FileChange& change : end.changes) bytes += core::WeightOf(change);
   for (const core::FileUse& use : end.uses) bytes += core::WeightOf(use);
+  for (const core::FileNotice& notice : end.notices) bytes += core::WeightOf(notice);
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT session FROM executions WHERE id = ?"));
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t session, KeyOf(std::move(find), "execution", id));
   SKERRY_RETURN_IF_ERROR(AddBytes(session, bytes));
@@ -223,6 +226,17 @@ base::Status SqliteRecordStore::InsertUses(std::int64_t sequence, const std::vec
                           database_->Prepare("INSERT INTO file_uses(execution, path, how, sha256) VALUES(?, ?, ?, ?)"));
   for (const core::FileUse& use : uses) {
     BindUse(insert.Number(sequence), use);
+    SKERRY_RETURN_IF_ERROR(insert.Run());
+  }
+  return {};
+}
+
+base::Status SqliteRecordStore::InsertNotices(std::int64_t sequence, const std::vector<core::FileNotice>& notices) {
+  SKERRY_ASSIGN_OR_RETURN(
+      Statement insert,
+      database_->Prepare("INSERT INTO file_notices(execution, path, about, reason) VALUES(?, ?, ?, ?)"));
+  for (const core::FileNotice& notice : notices) {
+    insert.Number(sequence).Bytes(notice.path).Text(NameOf(notice.about)).Text(notice.reason);
     SKERRY_RETURN_IF_ERROR(insert.Run());
   }
   return {};
@@ -266,7 +280,6 @@ base::Result<std::vector<core::FileChange>> SqliteRecordStore::ChangesOf(const s
 
 base::Result<core::ChangesPage> SqliteRecordStore::PageOfChanges(const std::string& execution, std::uint64_t after,
                                                                  std::size_t limit) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // of paths
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, SequenceOf(execution));
   SKERRY_ASSIGN_OR_RETURN(Statement list,
@@ -279,11 +292,36 @@ base::Result<core::ChangesPage> SqliteRecordStore::PageOfChanges(const std::stri
   for (std::size_t bytes = 0;;) {
     SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
     if (row == Row::kNoMore) return page;
-    if (page.changes.size() >= limit || bytes >= kMostBytes) break;
+    if (page.changes.size() >= limit || bytes >= kMostPathBytes) break;
     last = list.NextNumber();
     SKERRY_ASSIGN_OR_RETURN(core::FileChange change, NextChange(*database_, list));
     bytes += change.path.size();
     page.changes.push_back(std::move(change));
+  }
+  page.next = static_cast<std::uint64_t>(last);
+  return page;
+}
+
+base::Result<core::NoticesPage> SqliteRecordStore::PageOfNotices(const std::string& execution,
+                                                                 core::FileNotice::About about, std::uint64_t after,
+                                                                 std::size_t limit) {
+  const Lock lock(mutex_);
+  SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, SequenceOf(execution));
+  SKERRY_ASSIGN_OR_RETURN(Statement list,
+                          database_->Prepare("SELECT number, path, reason FROM file_notices WHERE execution = ? AND "
+                                             "about = ? AND number > ? ORDER BY number"));
+  list.Number(sequence).Text(NameOf(about)).Number(Saturated(after));
+  core::NoticesPage page;
+  std::int64_t last = 0;
+  for (std::size_t bytes = 0;;) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
+    if (row == Row::kNoMore) return page;
+    if (page.notices.size() >= limit || bytes >= kMostPathBytes) break;
+    last = list.NextNumber();
+    core::FileNotice notice{.path = list.NextText(), .about = about};
+    notice.reason = list.NextText();
+    bytes += notice.path.size() + notice.reason.size();
+    page.notices.push_back(std::move(notice));
   }
   page.next = static_cast<std::uint64_t>(last);
   return page;

@@ -37,6 +37,8 @@ class SqliteRecordStore : public core::RecordStore {
   base::Result<core::ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t after,
                                                 std::size_t limit) override;
   base::Result<std::uint64_t> CountChanges(const std::string& execution) override;
+  base::Result<core::NoticesPage> PageOfNotices(const std::string& execution, core::FileNotice::About about,
+                                                std::uint64_t after, std::size_t limit) override;
   base::Result<std::vector<core::FileUse>> UsesOf(const std::string& execution) override;
   base::Result<std::vector<core::FileVersion>> VersionsOf(const std::string& session, const std::string& path) override;
   base::Result<std::vector<core::FileVersion>> CurrentFiles(const std::string& session) override;
@@ -59,6 +61,7 @@ class SqliteRecordStore : public core::RecordStore {
   base::Status InsertCause(std::int64_t sequence, const std::string& cause);
   base::Status UpdateExecution(std::int64_t sequence, const core::ExecutionEnd& end);
   base::Status InsertChanges(std::int64_t sequence, const std::vector<core::FileChange>& changes);
+  base::Status InsertNotices(std::int64_t sequence, const std::vector<core::FileNotice>& notices);
   base::Status InsertUses(std::int64_t sequence, const std::vector<core::FileUse>& uses);
 
   std::mutex mutex_;

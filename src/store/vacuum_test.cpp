@@ -43,7 +43,9 @@ class VacuumTest : public ServiceTest {
         "('broken', '', 'a', 'execute', 'shell', 'done', 1, 2, 'w', printf('%.*c', 5000, 'x'));"
         "INSERT INTO runs(id, session, tenant, kind, language, state, created_at, ended_at, what, result) "
         "SELECT 'large', '', 'b', 'execute', 'shell', 'done', 1, 2, 'w', json_object('outcome', 'exited', 'stdout', "
-        "printf('%.*c', 5000, 'x'), 'files_created', json_array(printf('%.*c', 90000, 'n'), 'second'))"));
+        "printf('%.*c', 5000, 'x'), 'files_created', json_array(printf('%.*c', 90000, 'n'), 'second'), "
+        "'files_to_review', json_array(json_object('path', "
+        "printf('%.*c', 5000, 'n'), 'reason', 'r')))"));
   }
 };
 
@@ -82,6 +84,7 @@ TEST_F(VacuumTest, AnOldFileLosesNothingAndCanBeMadeShorter) {
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_EQ(runs[0].id, "large");
   EXPECT_THAT(runs[0].result, testing::HasSubstr("\"files_total\":{\"created\":2,"));
+  EXPECT_THAT(runs[0].result, testing::HasSubstr("\"to_review\":1}"));
   EXPECT_THAT(runs[0].result, testing::HasSubstr("\"files_created\":[]"));
   EXPECT_LT(runs[0].result.size(), 1000U);
   EXPECT_EQ(runs[1].result, "");
@@ -154,6 +157,35 @@ TEST_F(VacuumTest, AnErrorSaysNothingOfWhereTheFileLies) {
   const auto failed = store->FindRun("x");
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, testing::Not(testing::HasSubstr(directory_.string())));
+}
+
+TEST_F(VacuumTest, FilesToKnowOfComeInParts) {
+  using About = core::FileNotice::About;
+  const auto record = Open();
+  ASSERT_TRUE(record->AddSession({.id = "s", .tenant = "a"}));
+  const std::uint64_t before = record->BytesByTenant()->at("a");
+  auto end = AnEnd({});
+  for (int i = 0; i < 600; ++i)
+    end.notices.push_back({std::to_string(i) + std::string(4000, 'p'), About::kToReview, "agents follow it"});
+  end.notices.push_back({".bashrc", About::kWithheld, "is run by itself"});
+  ASSERT_TRUE(Record(*record, AnExecution("e"), end));
+  EXPECT_GT(record->BytesByTenant()->at("a") - before, 600U * 4000);
+  std::vector<core::FileNotice> all;
+  std::uint64_t after = 0;
+  do {
+    const auto page = record->PageOfNotices("e", About::kToReview, after, 1000).value();
+    EXPECT_LT(page.notices.size(), 300U);  // about a megabyte of names
+    std::ranges::copy(page.notices, std::back_inserter(all));
+    after = page.next;
+  } while (after != 0);
+  EXPECT_EQ(all, std::vector(end.notices.begin(), end.notices.end() - 1));
+  const auto withheld = record->PageOfNotices("e", About::kWithheld, 0, 10).value();
+  EXPECT_EQ(withheld.notices, std::vector{end.notices.back()});
+  EXPECT_EQ(withheld.next, 0U);
+  // They go with their session.
+  ASSERT_TRUE(record->EndSession("s", At(1)));
+  ASSERT_TRUE(record->ForgetDeleted("a", 1));
+  EXPECT_EQ(Connect()->Ask("SELECT count(*) FROM file_notices").value(), 0);
 }
 
 TEST_F(VacuumTest, LongListsOfChangesComeInParts) {

@@ -76,6 +76,33 @@ class ManyFilesTest(daemon.DaemonTest):
         check = self.api.expect(200, "GET", f"/v1/sessions/{session}/check")
         self.assertEqual((check["matches"], check["total"], check["left_out"]), (True, 0, 0))
 
+    def test_what_was_withheld_has_pages_too(self):
+        session = self.make()
+        # Links that lead out of the workspace are not carried over.
+        code = """
+import os
+d = "/workspace"
+for i in range(10):
+    d += "/" + "d" * 200
+os.makedirs(d, exist_ok=True)
+for i in range(1500):
+    os.symlink("/etc/passwd", d + "/link%05d" % i)
+"""
+        result = self.execute(code, session, language="python", timeout=120, patience=150)
+        total = result["files_total"]["withheld"]
+        self.assertGreaterEqual(total, 1500)
+        self.assertLessEqual(len(result["files_withheld"]), 1000)
+        path = f"/v1/executions/{result['execution_id']}/files"
+        withheld = self.pages(path, kind="withheld", limit=1000)
+        self.assertEqual(len(withheld), total)
+        self.assertTrue(all(item["reason"] for item in withheld))
+        self.assertEqual(self.pages(path, kind="to_review"), [])
+        self.assertEqual(self.api.get(path, query={"kind": "others"}).status, 400)
+        # Of a run without a session there is what its result has.
+        alone = self.execute("touch a b", timeout=60)
+        page = self.api.expect(200, "GET", f"/v1/executions/{alone['execution_id']}/files")
+        self.assertEqual(([item["path"] for item in page["items"]], page["left_out"]), (["a", "b"], 0))
+
     def pages_of_history(self, session):
         items, after = [], None
         while True:

@@ -50,41 +50,72 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   return JsonAnswer(200, whole);
 }
 
-// What a run without a record did to files, as far as its result names them.
-Json FilesOfResult(const Run& run) {
+// The lists of a result that a kind of files is in, and what happened to those.
+struct ResultList {
+  const char* kind;
+  const char* name;
+  const char* action;  // of changes
+};
+constexpr std::array kResultLists = {
+    ResultList{"changes", "created", "created"},   ResultList{"changes", "changed", "changed"},
+    ResultList{"changes", "deleted", "removed"},   ResultList{"withheld", "withheld", nullptr},
+    ResultList{"to_review", "to_review", nullptr},
+};
+
+Json FilesAnswer(Json items, std::uint64_t next, std::uint64_t left_out) {
+  Json answer = Page(std::move(items), next == 0 ? std::nullopt : std::optional(std::to_string(next)));
+  answer["left_out"] = left_out;
+  return answer;
+}
+
+// Of a run without a record, as far as its result names them.
+Json FilesOfResult(const Run& run, const std::string& kind) {
   Json items = Json::array();
   const auto end = run.end();
   const Json result = end ? json::Parse(end->result) : Json();
-  if (!result.is_object()) return items;
-  constexpr std::array<std::pair<const char*, const char*>, 3> kLists = {
-      {{"files_created", "created"}, {"files_changed", "changed"}, {"files_deleted", "removed"}}};
-  for (const auto& [list, action] : kLists)
-    if (const auto found = result.find(list); found != result.end() && found->is_array())
-      for (const Json& path : *found) items.push_back({{"path", path}, {"action", action}});
-  return items;
+  if (!result.is_object()) return FilesAnswer(std::move(items), 0, 0);
+  const Json totals = result.value("files_total", Json::object());
+  std::uint64_t left_out = 0;
+  for (const ResultList& list : kResultLists) {
+    const auto found = result.find(std::string("files_") + list.name);
+    if (kind != list.kind || found == result.end() || !found->is_array()) continue;
+    for (const Json& file : *found)
+      items.push_back(list.action == nullptr ? file : Json{{"path", file}, {"action", list.action}});
+    const std::uint64_t total = totals.value(list.name, std::uint64_t{0});
+    left_out += total > found->size() ? total - found->size() : 0;
+  }
+  return FilesAnswer(std::move(items), 0, left_out);
+}
+
+base::Result<std::uint64_t> AfterOf(const PageOptions& page) {
+  std::uint64_t after = 0;
+  const char* const last = page.cursor.data() + page.cursor.size();
+  const auto [end, error] = std::from_chars(page.cursor.data(), last, after);
+  if (!page.cursor.empty() && (error != std::errc() || end != last))
+    return base::Err(base::Code::kInvalidArgument, "cursor is not one that was given");
+  return after;
 }
 
 base::Result<http::Response> Files(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"cursor", "limit"}));
+  constexpr std::array<std::string_view, 3> kKinds = {"changes", "withheld", "to_review"};
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"kind", "cursor", "limit"}));
+  SKERRY_ASSIGN_OR_RETURN(const std::string kind, WordOf(request, "kind", kKinds, "changes"));
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   core::RecordStore* store = run->record().session.empty() ? nullptr : api.host.record();
   const auto recorded = store == nullptr ? base::Result<core::ExecutionRecord>(base::Err(base::Code::kNotFound, ""))
                                          : store->FindExecution(run->id());
-  if (!recorded) {
-    Json answer = Page(FilesOfResult(*run), std::nullopt);
-    answer["left_out"] = 0;
-    return JsonAnswer(200, answer);
+  if (!recorded) return JsonAnswer(200, FilesOfResult(*run, kind));
+  SKERRY_ASSIGN_OR_RETURN(const std::uint64_t after, AfterOf(page));
+  if (const auto about = core::ParseAbout(kind)) {
+    SKERRY_ASSIGN_OR_RETURN(const core::NoticesPage notices,
+                            store->PageOfNotices(run->id(), *about, after, page.limit));
+    Json items = Json::array();
+    for (const core::FileNotice& notice : notices.notices) items.push_back(NoticeToJson(notice));
+    return JsonAnswer(200, FilesAnswer(std::move(items), notices.next, recorded->left_out));
   }
-  std::uint64_t after = 0;
-  const auto [end, error] = std::from_chars(page.cursor.data(), page.cursor.data() + page.cursor.size(), after);
-  if (!page.cursor.empty() && (error != std::errc() || end != page.cursor.data() + page.cursor.size()))
-    return base::Err(base::Code::kInvalidArgument, "cursor is not one that was given");
   SKERRY_ASSIGN_OR_RETURN(const core::ChangesPage changes, store->PageOfChanges(run->id(), after, page.limit));
-  Json answer = Page(ChangesToJson(changes.changes),
-                     changes.next == 0 ? std::nullopt : std::optional(std::to_string(changes.next)));
-  answer["left_out"] = recorded->left_out;
-  return JsonAnswer(200, answer);
+  return JsonAnswer(200, FilesAnswer(ChangesToJson(changes.changes), changes.next, recorded->left_out));
 }
 
 base::Result<http::Response> Events(Api& api, const http::Request& request) {

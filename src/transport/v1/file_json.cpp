@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "json/bytes.hpp"
 #include "json/history_json.hpp"
 
@@ -69,6 +70,13 @@ Json ChangesToJson(const std::vector<core::FileChange>& changes) {
   Json array = Json::array();
   for (const core::FileChange& change : changes) array.push_back(ChangeToJson(change));
   return array;
+}
+
+Json NoticeToJson(const core::FileNotice& notice) {
+  Json object;
+  json::AddBytes(object, "path", notice.path);
+  object["reason"] = base::ToValidUtf8(notice.reason);
+  return object;
 }
 
 Json LinesToJson(const workspace::Lines& lines) {

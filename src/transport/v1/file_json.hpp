@@ -20,6 +20,7 @@ std::string Octal(std::uint32_t mode);
 Json EntryToJson(const workspace::Entry& entry);
 Json ChangeToJson(const core::FileChange& change);
 Json ChangesToJson(const std::vector<core::FileChange>& changes);
+Json NoticeToJson(const core::FileNotice& notice);
 Json LinesToJson(const workspace::Lines& lines);
 Json EditedToJson(const workspace::AgentWorkspace::Edited& edited);
 Json SearchToJson(const workspace::SearchResult& result, const std::optional<std::string>& next_cursor);

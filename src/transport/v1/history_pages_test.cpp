@@ -45,6 +45,10 @@ class FakeRecordStore : public core::RecordStore {
     page.changes = std::move(changes);
     return page;
   }
+  base::Result<core::NoticesPage> PageOfNotices(const std::string&, core::FileNotice::About, std::uint64_t,
+                                                std::size_t) override {
+    return core::NoticesPage();
+  }
   base::Result<std::uint64_t> CountChanges(const std::string& execution) override {
     SKERRY_ASSIGN_OR_RETURN(const auto changes, ChangesOf(execution));
     return changes.size();

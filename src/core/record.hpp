@@ -223,7 +223,7 @@ class RecordStore {
   virtual base::Result<std::vector<FileUse>> UsesOf(const std::string& execution) = 0;
   // The states that a path had, in order; the newest kMostVersions.
   virtual base::Result<std::vector<FileVersion>> VersionsOf(const std::string& session, const std::string& path) = 0;
-  // The files that are there now by the record, sorted by path.
+  // The files that are there now by the record, sorted by path. kTooLarge when their paths take more than 64 MB.
   virtual base::Result<std::vector<FileVersion>> CurrentFiles(const std::string& session) = 0;
   // Files of all its executions that are not recorded.
   virtual base::Result<std::uint64_t> LeftOut(const std::string& session) = 0;

@@ -113,7 +113,14 @@ base::Status Session::PutInOrder() {
   const auto lost = known ? RecordLost(*store) : std::unexpected(known.error());
   if (!lost) return {};  // a store that cannot be used is told of when something is to be written
   if (*known == Known::kAlready && lost->empty() && !directory_->recovered()) return {};
-  SKERRY_ASSIGN_OR_RETURN(Changes changes, Unrecorded());
+  auto found = Unrecorded();
+  // Too many files to be compared are no reason to keep anybody out.
+  if (!found && found.error().code == base::Code::kTooLarge) {
+    recorder_->Warn("what an interruption left in session " + id() + " is not recorded: " + found.error().message);
+    return {};
+  }
+  if (!found) return std::unexpected(std::move(found).error());
+  Changes changes = std::move(*found);
   if (changes.empty()) return {};
   SKERRY_ASSIGN_OR_RETURN(const std::string execution,
                           recorder_->Begin({.session = id(),

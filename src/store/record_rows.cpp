@@ -127,8 +127,19 @@ base::Result<std::vector<core::FileUse>> ReadUses(Database& database, Statement&
   return ReadAll(database, statement, NextUse);
 }
 
-base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement) {
-  return ReadAll(database, statement, NextVersion);
+base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement,
+                                                          std::size_t most_bytes) {
+  std::vector<core::FileVersion> versions;
+  for (std::size_t bytes = 0;;) {
+    SKERRY_ASSIGN_OR_RETURN(const Row row, statement.Step());
+    if (row == Row::kNoMore) return versions;
+    SKERRY_ASSIGN_OR_RETURN(core::FileVersion version, NextVersion(database, statement));
+    bytes += version.change.path.size();
+    if (bytes > most_bytes)
+      return base::Err(base::Code::kTooLarge,
+                       "the paths of its files take more than " + std::to_string(most_bytes >> 20U) + " MB");
+    versions.push_back(std::move(version));
+  }
 }
 
 }  // namespace skerry::store

@@ -30,6 +30,8 @@ base::Result<std::vector<core::FileUse>> ReadUses(Database& database, Statement&
 // One row.
 base::Result<core::FileChange> NextChange(Database& database, Statement& statement);
 // Rows of kChangeColumns and then the execution's id, sequence and time.
-base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement);
+// kTooLarge when their paths take more than `most_bytes`.
+base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement,
+                                                          std::size_t most_bytes);
 
 }  // namespace skerry::store

@@ -20,7 +20,8 @@ using Row = Statement::Row;
 using Lock = std::lock_guard<std::mutex>;
 
 constexpr std::uint64_t kExecutionBytes = 600;                     // of a row, besides `what`
-constexpr std::size_t kMostPathBytes = std::size_t{1} << 20U;  // of one page
+constexpr std::size_t kMostPathBytes = std::size_t{1} << 20U;      // of one page
+constexpr std::size_t kMostCurrentBytes = std::size_t{64} << 20U;  // of the paths of all files of a session
 constexpr std::string_view kFromExecutions = " FROM executions e JOIN sessions s ON s.key = e.session ";
 
 std::string SelectExecutions(std::string_view rest) {
@@ -356,7 +357,7 @@ base::Result<std::vector<core::FileVersion>> SqliteRecordStore::VersionsOf(const
                                 "JOIN executions e ON e.sequence = v.execution "
                                 "WHERE v.session = ? AND v.path = ? ORDER BY v.number DESC LIMIT ?")));
   list.Number(key).Bytes(path).Number(core::kMostVersions);
-  SKERRY_ASSIGN_OR_RETURN(auto versions, ReadVersions(*database_, list));
+  SKERRY_ASSIGN_OR_RETURN(auto versions, ReadVersions(*database_, list, kMostCurrentBytes));
   std::ranges::reverse(versions);
   return versions;
 }
@@ -373,7 +374,7 @@ base::Result<std::vector<core::FileVersion>> SqliteRecordStore::CurrentFiles(con
                                 "(SELECT max(number) AS number FROM file_versions WHERE session = ? GROUP BY path) n "
                                 "CROSS JOIN file_versions v ON v.number = n.number "
                                 "CROSS JOIN executions e ON e.sequence = v.execution WHERE v.action <> 'removed'")));
-  SKERRY_ASSIGN_OR_RETURN(auto files, ReadVersions(*database_, list.Number(key)));
+  SKERRY_ASSIGN_OR_RETURN(auto files, ReadVersions(*database_, list.Number(key), kMostCurrentBytes));
   std::ranges::sort(files, {}, [](const core::FileVersion& file) -> const std::string& { return file.change.path; });
   return files;
 }

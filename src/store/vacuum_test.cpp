@@ -188,6 +188,19 @@ TEST_F(VacuumTest, FilesToKnowOfComeInParts) {
   EXPECT_EQ(Connect()->Ask("SELECT count(*) FROM file_notices").value(), 0);
 }
 
+TEST_F(VacuumTest, MoreFilesThanCanBeComparedAreRefused) {
+  const auto record = Open();
+  ASSERT_TRUE(record->AddSession({.id = "s"}));
+  for (int run = 0; run < 2; ++run) {
+    std::vector<core::FileChange> changes;
+    for (int i = 0; i < 9000; ++i)
+      changes.push_back(AChange(std::to_string(run) + "/" + std::to_string(i) + std::string(4000, 'p')));
+    ASSERT_TRUE(Record(*record, AnExecution("e" + std::to_string(run)), AnEnd(changes)));
+    EXPECT_EQ(record->CurrentFiles("s").has_value(), run == 0);
+  }
+  EXPECT_EQ(record->CurrentFiles("s").error().code, base::Code::kTooLarge);
+}
+
 TEST_F(VacuumTest, LongListsOfChangesComeInParts) {
   const auto record = Open();
   ASSERT_TRUE(record->AddSession({.id = "s"}));

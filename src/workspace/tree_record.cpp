@@ -15,6 +15,21 @@ namespace {
 
 using Changes = std::vector<core::FileChange>;
 
+// Of all paths together. The files may be few and small, and their paths thousands of bytes each.
+class PathBytes {
+ public:
+  base::Status Add(const std::string& path) {
+    constexpr std::size_t kMost = std::size_t{64} << 20U;
+    bytes_ += path.size();
+    if (bytes_ <= kMost) return {};
+    return base::Err(base::Code::kTooLarge,
+                     "the paths of its files take more than " + std::to_string(kMost >> 20U) + " MB; take parts of it");
+  }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
 class Recorder : public TreeVisitor {
  public:
   Recorder(const std::string& path, const MountBorder& border, std::uint64_t budget)
@@ -30,6 +45,7 @@ class Recorder : public TreeVisitor {
     if (!change && change.error().code == base::Code::kTooLarge)
       return std::unexpected(Named(path, std::move(change).error()));
     if (!change || !*change) return {};  // gone, or something else by now
+    SKERRY_RETURN_IF_ERROR(path_bytes_.Add(path));
     (*change)->path = std::move(path);
     changes_.push_back(std::move(**change));
     return {};
@@ -44,6 +60,7 @@ class Recorder : public TreeVisitor {
   const std::string& path_;
   const MountBorder& border_;
   std::uint64_t budget_;
+  PathBytes path_bytes_;
   Changes changes_;
 };
 
@@ -53,9 +70,11 @@ class RemovalList : public TreeVisitor {
 
   base::Status Visit(const TreeEntry& entry) override {
     if (entry.facts.stx_nlink == 1) removal_.usage.bytes += BytesOnDisk(entry.facts);
-    if (IsFile(entry.facts) || IsLink(entry.facts))
+    if (IsFile(entry.facts) || IsLink(entry.facts)) {
       removal_.changes.push_back(
           RemovedAt(JoinPath(path_, entry.path), IsLink(entry.facts) ? core::FileKind::kLink : core::FileKind::kFile));
+      SKERRY_RETURN_IF_ERROR(path_bytes_.Add(removal_.changes.back().path));
+    }
     return Count();
   }
   base::Status Enter(const TreeEntry&) override { return Count(); }
@@ -74,6 +93,7 @@ class RemovalList : public TreeVisitor {
 
   const std::string& path_;
   std::uint64_t limit_;
+  PathBytes path_bytes_;
   Removal removal_;
 };
 

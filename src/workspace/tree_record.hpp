@@ -13,7 +13,7 @@
 namespace skerry::workspace {
 
 // Every file and link at `place` or below it, as kCreated, with paths behind `path`, sorted. What we may not read is
-// left out. `budget` as for Describe.
+// left out. `budget` as for Describe. kTooLarge also when the paths take more than 64 MB.
 base::Result<std::vector<core::FileChange>> RecordOf(const Place& place, const std::string& path,
                                                      const MountBorder& border, std::uint64_t budget);
 // The same for an open directory (borrowed) and what is in it.

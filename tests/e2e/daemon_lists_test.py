@@ -103,6 +103,14 @@ for i in range(1500):
         page = self.api.expect(200, "GET", f"/v1/executions/{alone['execution_id']}/files")
         self.assertEqual(([item["path"] for item in page["items"]], page["left_out"]), (["a", "b"], 0))
 
+    def test_answers_name_the_first_files(self):
+        session = self.make()
+        self.execute("mkdir -p t; cd t; seq 1 1500 | xargs touch", session, timeout=60)
+        copied = self.api.expect(200, "POST", f"/v1/sessions/{session}/files/copy", **{"from": "t", "to": "u"})
+        self.assertEqual((len(copied["files"]), copied["files_total"]), (1000, 1500))
+        gone = self.api.expect(200, "DELETE", f"/v1/sessions/{session}/files", query={"path": "u", "recursive": "true"})
+        self.assertEqual((len(gone["files"]), gone["files_total"]), (1000, 1500))
+
     def pages_of_history(self, session):
         items, after = [], None
         while True:

@@ -32,7 +32,8 @@ struct Api {
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
-  mutable std::mutex large;  // held by whoever puts a large answer together
+  mutable std::mutex large;      // held by whoever puts a large answer together
+  mutable std::mutex comparing;  // held by whoever compares a session with its record
 };
 
 // Bits of Route::scopes: whoever has any of them may.

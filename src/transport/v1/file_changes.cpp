@@ -59,7 +59,9 @@ base::Result<Transfer> TransferOf(const http::Request& request) {
 }
 
 http::Response FilesAnswer(const Changes& changes) {
-  return JsonAnswer(200, {{"files", ChangesToJson(changes)}});
+  Json answer;
+  AddFirstChanges(answer, "files", changes);
+  return JsonAnswer(200, answer);
 }
 
 using TransferAct = base::Result<Changes> (engine::Session::*)(std::string_view, std::string_view, workspace::Existing);

@@ -1,5 +1,6 @@
 #include "transport/v1/file_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -12,7 +13,7 @@ namespace skerry::transport::v1 {
 namespace {
 
 // Each as an object, so that there is a place for the exact bytes.
-Json BytesToJson(const std::string& name, const std::vector<std::string>& texts) {
+Json BytesToJson(const std::string& name, std::span<const std::string> texts) {
   Json array = Json::array();
   for (const std::string& text : texts) {
     Json object;
@@ -66,10 +67,15 @@ Json ChangeToJson(const core::FileChange& change) {
   return object;
 }
 
-Json ChangesToJson(const std::vector<core::FileChange>& changes) {
+Json ChangesToJson(std::span<const core::FileChange> changes) {
   Json array = Json::array();
   for (const core::FileChange& change : changes) array.push_back(ChangeToJson(change));
   return array;
+}
+
+void AddFirstChanges(Json& object, const std::string& name, std::span<const core::FileChange> changes) {
+  object[name] = ChangesToJson(changes.first(std::min(changes.size(), kMostNamed)));
+  if (changes.size() > kMostNamed) object[name + "_total"] = changes.size();
 }
 
 Json NoticeToJson(const core::FileNotice& notice) {
@@ -108,10 +114,12 @@ Json SearchToJson(const workspace::SearchResult& result, const std::optional<std
 }
 
 Json ImportToJson(const workspace::ImportReport& report) {
-  return {{"entries", report.entries},
-          {"bytes", report.bytes},
-          {"changes", ChangesToJson(report.changes)},
-          {"skipped", BytesToJson("path", report.skipped)}};
+  const std::span skipped = std::span(report.skipped).first(std::min(report.skipped.size(), kMostNamed));
+  Json object = {{"entries", report.entries}, {"bytes", report.bytes}};
+  AddFirstChanges(object, "changes", report.changes);
+  object["skipped"] = BytesToJson("path", skipped);
+  if (skipped.size() < report.skipped.size()) object["skipped_total"] = report.skipped.size();
+  return object;
 }
 
 }  // namespace skerry::transport::v1

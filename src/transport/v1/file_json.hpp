@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,10 @@ std::string Octal(std::uint32_t mode);
 
 Json EntryToJson(const workspace::Entry& entry);
 Json ChangeToJson(const core::FileChange& change);
-Json ChangesToJson(const std::vector<core::FileChange>& changes);
+Json ChangesToJson(std::span<const core::FileChange> changes);
+// The first of them; an answer that does not have all says how many there are.
+inline constexpr std::size_t kMostNamed = 1000;
+void AddFirstChanges(Json& object, const std::string& name, std::span<const core::FileChange> changes);
 Json NoticeToJson(const core::FileNotice& notice);
 Json LinesToJson(const workspace::Lines& lines);
 Json EditedToJson(const workspace::AgentWorkspace::Edited& edited);

@@ -201,16 +201,17 @@ base::Result<http::Response> Diff(Api& api, const http::Request& request) {
 base::Result<http::Response> Check(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  constexpr std::size_t kMostFiles = 1000;
   engine::Session::Changes different;
   std::uint64_t left_out = 0;
   SKERRY_RETURN_IF_ERROR(session->life().Change([&](engine::Session& open) -> base::Status {
+    // Every file of the session is in memory meanwhile.
+    const std::scoped_lock turn(api.comparing);
     SKERRY_ASSIGN_OR_RETURN(different, open.Unrecorded());
     SKERRY_ASSIGN_OR_RETURN(left_out, api.host.record()->LeftOut(open.id()));
     return {};
   }));
   const std::size_t total = different.size();
-  different.resize(std::min(total, kMostFiles));
+  different.resize(std::min(total, kMostNamed));
   return JsonAnswer(
       200, {{"matches", total == 0}, {"files", ChangesToJson(different)}, {"total", total}, {"left_out", left_out}});
 }
@@ -228,7 +229,9 @@ base::Result<http::Response> Undo(Api& api, const http::Request& request) {
     SKERRY_ASSIGN_OR_RETURN(changes, open.Undo(later));
     return {};
   }));
-  return JsonAnswer(200, {{"files", ChangesToJson(changes)}});
+  Json answer;
+  AddFirstChanges(answer, "files", changes);
+  return JsonAnswer(200, answer);
 }
 
 }  // namespace

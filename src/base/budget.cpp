@@ -1,11 +1,13 @@
 #include "base/budget.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace skerry::base {
 
 std::optional<Shortage> Budget::Take(const std::string& tenant, std::uint64_t bytes, Reach reach) {
-  if (reach == Reach::kTenant && limits_.has_room && !limits_.has_room(bytes)) return Shortage::kDisk;
+  constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t left = reach == Reach::kTenant && limits_.left ? limits_.left() : kAny;
   const std::scoped_lock lock(mutex_);
   const auto found = by_tenant_.find(tenant);
   const std::uint64_t own = found == by_tenant_.end() ? 0 : found->second;
@@ -13,7 +15,9 @@ std::optional<Shortage> Budget::Take(const std::string& tenant, std::uint64_t by
     return reach == Reach::kTenant && limit != 0 && (held >= limit || bytes > limit - held);
   };
   if (exceeds(own, limits_.each)) return Shortage::kOwn;
+  if (left != kAny && (own >= (used_ + left) / 2 || bytes > (used_ + left) / 2 - own)) return Shortage::kHalf;
   if (exceeds(used_, limits_.all)) return Shortage::kAll;
+  if (bytes > left) return Shortage::kDisk;
   by_tenant_[tenant] += bytes;
   used_ += bytes;
   return std::nullopt;

@@ -15,8 +15,9 @@ namespace skerry::base {
 struct BudgetLimits {
   std::uint64_t each = 0;  // bytes that one tenant may hold; 0: any number
   std::uint64_t all = 0;   // bytes of all tenants together; 0: any number
-  // Whether there is room for so many bytes more, outside of what is kept in reserve. None: always.
-  std::function<bool(std::uint64_t bytes)> has_room;
+  // What the disk has left outside of what is kept in reserve. A tenant holds at most half of that and of what all hold
+  // together, so that others find room whatever the limits are. None: any number.
+  std::function<std::uint64_t()> left;
 };
 
 // Who takes.
@@ -27,7 +28,8 @@ enum class Reach {
 
 enum class Shortage {
   kOwn,   // the tenant holds as much as it may
-  kAll,   // all together do
+  kHalf,  // the tenant holds half of what there is room for
+  kAll,   // all together hold as much as they may
   kDisk,  // what is left is in reserve
 };
 

@@ -23,10 +23,25 @@ TEST(BudgetTest, AllTogetherHoldWhatThereIs) {
 }
 
 TEST(BudgetTest, TheReserveIsForTheOwnerAndBookkeeping) {
-  Budget budget({.each = 10, .all = 10, .has_room = [](std::uint64_t) { return false; }});
-  EXPECT_EQ(budget.Take("a", 1, Reach::kTenant), Shortage::kDisk);
+  Budget budget({.each = 10, .all = 10, .left = [] { return std::uint64_t{0}; }});
+  EXPECT_EQ(budget.Take("a", 1, Reach::kTenant), Shortage::kHalf);
   EXPECT_EQ(budget.Take("local", 50, Reach::kReserve), std::nullopt);
   EXPECT_EQ(budget.UsedBy("local"), 50);
+}
+
+TEST(BudgetTest, OneTenantTakesHalfOfASmallDisk) {
+  std::uint64_t left = 100;
+  Budget budget({.each = 1000, .all = 1000, .left = [&left] { return left; }});
+  const auto take = [&](const char* tenant, std::uint64_t bytes) {
+    const auto shortage = budget.Take(tenant, bytes, Reach::kTenant);
+    if (!shortage) left -= bytes;
+    return shortage;
+  };
+  EXPECT_EQ(take("a", 50), std::nullopt);
+  EXPECT_EQ(take("a", 1), Shortage::kHalf);
+  EXPECT_EQ(take("b", 40), std::nullopt);
+  EXPECT_EQ(take("c", 11), Shortage::kDisk);
+  EXPECT_EQ(take("c", 10), std::nullopt);
 }
 
 TEST(BudgetTest, ALargeNumberDoesNotWrapAround) {

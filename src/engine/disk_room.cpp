@@ -14,19 +14,22 @@ constexpr std::uint64_t kMostOfDisk = 20;  // a twentieth
 
 }  // namespace
 
-std::uint64_t DiskRoom::Left() const {
+std::uint64_t DiskRoom::LeftBeside(std::uint64_t reserves) const {
   const auto space = os::DiskSpaceOf(directory_);
-  if (!space) return std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t reserve = std::min(reserve_, space->size / kMostOfDisk);
-  return space->free > reserve ? space->free - reserve : 0;
+  if (!space || reserve_ == 0) return std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t kept = reserves * std::min(reserve_, space->size / kMostOfDisk);
+  return space->free > kept ? space->free - kept : 0;
 }
 
-bool DiskRoom::Has(std::uint64_t bytes) const {
-  return reserve_ == 0 || Left() >= bytes;
+std::uint64_t DiskRoom::Left() const {
+  return LeftBeside(1);
 }
 
-base::Status DiskRoom::Check(std::uint64_t bytes) const {
-  if (Has(bytes)) return {};
+std::uint64_t DiskRoom::LeftForLarge() const {
+  return LeftBeside(2);
+}
+
+std::unexpected<base::Error> NoRoomOnDisk() {
   return NoRoom("the disk of the daemon is nearly full; try again later, or ask its owner to free some space");
 }
 

@@ -14,20 +14,21 @@ class DiskRoom {
   // `directory` is borrowed and says which disk. Of a small disk a twentieth is in reserve, if that is less.
   DiskRoom(int directory, std::uint64_t reserve) : directory_(directory), reserve_(reserve) {}
 
-  // Whether so many bytes more leave the reserve alone. True where the disk does not say.
-  [[nodiscard]] bool Has(std::uint64_t bytes) const;
-  // The same as an error that IsNoRoom knows.
-  [[nodiscard]] base::Status Check(std::uint64_t bytes) const;
-  // What is left outside of the reserve.
+  // What is left outside of the reserve; everything where there is none, or where the disk does not say.
   [[nodiscard]] std::uint64_t Left() const;
+  // The same for what may be large, files and uploads: it leaves as much again for those who begin something small.
+  [[nodiscard]] std::uint64_t LeftForLarge() const;
 
  private:
+  [[nodiscard]] std::uint64_t LeftBeside(std::uint64_t reserves) const;
+
   int directory_;
   std::uint64_t reserve_;
 };
 
 // An error of what does not fit: kUnavailable, and one that IsNoRoom knows.
 [[nodiscard]] std::unexpected<base::Error> NoRoom(const std::string& what_and_what_next);
+[[nodiscard]] std::unexpected<base::Error> NoRoomOnDisk();
 [[nodiscard]] bool IsNoRoom(const base::Error& error);
 
 }  // namespace skerry::engine

@@ -110,10 +110,11 @@ base::Status Host::Open() {
     NoteFiles(session, execution, changes);
   };
   options_.sessions.limits.room = [this](const std::string& workspace) {
-    return MayUseReserve(workspace) ? UINT64_MAX : room_->Left();
+    return MayUseReserve(workspace) ? UINT64_MAX : room_->LeftForLarge();
   };
-  options_.sessions.limits.check_room = [this](const std::string& workspace, std::uint64_t bytes) {
-    return MayUseReserve(workspace) ? base::Status{} : room_->Check(bytes);
+  options_.sessions.limits.check_room = [this](const std::string& workspace, std::uint64_t bytes) -> base::Status {
+    if (MayUseReserve(workspace) || bytes <= room_->LeftForLarge()) return {};
+    return NoRoomOnDisk();
   };
   sessions_ = std::make_unique<Sessions>(options_.sessions, std::make_shared<const Recorder>(options_.recorder));
   OpenBudgets();
@@ -126,18 +127,19 @@ base::Status Host::Open() {
 void Host::OpenBudgets() {
   const Budgets& budgets = options_.budgets;
   room_ = std::make_unique<DiskRoom>(directory_.get(), budgets.reserve);
-  const auto has_room = [&room = *room_](std::uint64_t bytes) { return room.Has(bytes); };
-  const auto limits = [&](const Budgets::Share& share) {
-    return base::BudgetLimits{.each = share.each, .all = share.all, .has_room = has_room};
-  };
-  outputs_ = std::make_unique<Outputs>(output_directory_.get(), limits(budgets.output));
-  spool_ = std::make_shared<base::Budget>(limits(budgets.spool));
+  outputs_ = std::make_unique<Outputs>(
+      output_directory_.get(),
+      base::BudgetLimits{
+          .each = budgets.output.each, .all = budgets.output.all, .left = [&room = *room_] { return room.Left(); }});
+  spool_ = std::make_shared<base::Budget>(base::BudgetLimits{
+      .each = budgets.spool.each, .all = budgets.spool.all, .left = [&room = *room_] { return room.LeftForLarge(); }});
   keeper_ = std::make_unique<RecordKeeper>(
       budgets.record, KeeperParts{.runs = *options_.store,
                                   .history = options_.record.get(),
                                   .room = *room_,
                                   .owner = std::string(kLocalTenant),
-                                  .forget_output = [this](const std::string& run) { outputs_->Remove(run); }});
+                                  .forget_output = [this](const std::string& run) { outputs_->Remove(run); },
+                                  .make_room = [this](std::uint64_t bytes) { outputs_->MakeRoomOnDisk(bytes); }});
 }
 
 base::Error Host::Told(const Principal& principal, base::Error error) const {

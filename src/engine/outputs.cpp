@@ -59,7 +59,11 @@ std::optional<base::Shortage> Outputs::Take(const std::string& run, std::uint64_
 
 // Beyond its own share a tenant pays with its own output; what all have too much of, those who have most.
 bool Outputs::MakeRoom(base::Shortage shortage, const std::string& tenant) {
-  if (shortage == base::Shortage::kOwn) return EvictOldestOf(tenant);
+  if (shortage == base::Shortage::kOwn || shortage == base::Shortage::kHalf) return EvictOldestOf(tenant);
+  return EvictFromLargest();
+}
+
+bool Outputs::EvictFromLargest() {
   const std::string* most = nullptr;
   for (const auto& [each, outputs] : over_)
     if (most == nullptr || budget_.UsedBy(each) > budget_.UsedBy(*most)) most = &each;
@@ -89,6 +93,13 @@ void Outputs::RemoveFile(const std::string& run) const {
   const base::UniqueFd emptied(
       ::openat(directory_, run.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   (void)::unlinkat(directory_, run.c_str(), 0);
+}
+
+void Outputs::MakeRoomOnDisk(std::uint64_t bytes) {
+  const auto& left = budget_.limits().left;
+  const std::scoped_lock lock(mutex_);
+  while (left && left() < bytes && EvictFromLargest()) {
+  }
 }
 
 void Outputs::GiveBack(const std::string& run, std::uint64_t bytes) {

@@ -31,6 +31,8 @@ class Outputs {
   // Before so many bytes are written to its file. Nothing: there is room for them now.
   std::optional<base::Shortage> Take(const std::string& run, std::uint64_t bytes);
   void GiveBack(const std::string& run, std::uint64_t bytes);
+  // Until the disk has so many bytes left, or there is nothing that may go.
+  void MakeRoomOnDisk(std::uint64_t bytes);
   // It writes nothing more: from now on it may go.
   void End(const std::string& run);
   // With its file.
@@ -51,6 +53,7 @@ class Outputs {
   // These need the lock. False: there is nothing that may go.
   bool MakeRoom(base::Shortage shortage, const std::string& tenant);
   bool EvictOldestOf(const std::string& tenant);
+  bool EvictFromLargest();
   void Erase(Outlines::iterator output);
   void RemoveFile(const std::string& run) const;
 

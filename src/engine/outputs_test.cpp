@@ -99,6 +99,19 @@ TEST_F(OutputsTest, WhoReadsSlowlyKeepsNothingOnTheDisk) {
   EXPECT_EQ(::lseek(reader.get(), 0, SEEK_END), 0);
 }
 
+TEST_F(OutputsTest, OldOutputGoesForADiskThatIsFull) {
+  std::uint64_t left = 50;
+  outputs_ = std::make_unique<Outputs>(fd_.get(), base::BudgetLimits{.left = [&left] { return left; }});
+  EXPECT_TRUE(Wrote("a1", "a", 10));
+  EXPECT_TRUE(Wrote("b1", "b", 20));
+  left = 0;
+  outputs_->MakeRoomOnDisk(0);
+  EXPECT_TRUE(Has("a1") && Has("b1"));
+  outputs_->MakeRoomOnDisk(1);  // the disk says that there is nothing left whatever goes
+  EXPECT_FALSE(Has("a1") || Has("b1"));
+  EXPECT_EQ(outputs_->evicted(), 2);
+}
+
 TEST_F(OutputsTest, WhatIsRemovedMakesRoom) {
   Make(100, 1000);
   EXPECT_TRUE(Wrote("a1", "a", 100));

@@ -79,7 +79,8 @@ base::Status RecordKeeper::MakeRoom() {
 base::Status RecordKeeper::Admit(const Principal& principal) {
   if (principal.owner) return {};
   constexpr std::uint64_t kForOne = std::uint64_t{1} << 20U;
-  SKERRY_RETURN_IF_ERROR(parts_.room.Check(kForOne));
+  if (parts_.room.Left() < kForOne) parts_.make_room(kForOne);
+  if (parts_.room.Left() < kForOne) return NoRoomOnDisk();
   const std::scoped_lock lock(mutex_);
   if (!IsBeyond(principal.tenant)) return {};
   // Something may have been deleted since.

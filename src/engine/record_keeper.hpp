@@ -25,6 +25,7 @@ struct KeeperParts {
   const DiskRoom& room;
   std::string owner;                                          // the tenant of the daemon's owner
   std::function<void(const std::string& run)> forget_output;  // of a run whose result is forgotten
+  std::function<void(std::uint64_t bytes)> make_room;         // on the disk, by what may go
 };
 
 // Thread-safe.

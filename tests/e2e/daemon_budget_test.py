@@ -222,6 +222,21 @@ class ReserveTest(BudgetTest):
             result = self.execute("echo fine", client=other)
             self.assertEqual((result["stdout"], result["degraded"]), ("fine\n", self.execute("true", client=small.api)["degraded"]))
 
+    def test_half_of_a_disk_is_left_to_others_whatever_the_budgets_are(self):
+        with self.on_small_disk(60, SKERRY_SANDBOX__LIMITS__MAX_OUTPUT_MB="100") as (small, place):
+            hostile, other = (small.tcp(small.issue(name=name, tenant=name, scopes=["run", "approve"])["token"])
+                              for name in ("hostile", "other"))
+            for _ in range(2):
+                self.write(hostile, 80)
+                room = os.statvfs(place)
+                self.assertGreater(room.f_bavail * room.f_frsize, 20 * MEGABYTE)
+                self.assertEqual(self.execute("echo fine", client=other)["stdout"], "fine\n")
+            # What was kept goes when somebody needs the room.
+            room = os.statvfs(place)
+            with open(os.path.join(place, "ballast"), "wb") as ballast:
+                ballast.write(b"x" * (room.f_bavail * room.f_frsize - 2 * MEGABYTE))
+            self.assertEqual(self.execute("echo fine", client=other)["stdout"], "fine\n")
+
     def test_the_reserve_is_the_owners(self):
         with self.on_small_disk(60) as (small, place):
             client = small.tcp(small.issue(name="t", tenant="t", scopes=["run", "approve"])["token"])

@@ -119,7 +119,8 @@ TEST(FileTest, UnknownKeyNamesWhatIsAllowed) {
       {{R"({"sandbx": {}})", "sandbx: unknown key (did you mean sandbox?), allowed are: $schema, sandbox"},
        {R"({"agents": {}})", "agents: unknown key, allowed are: $schema, sandbox"},
        {InSandbox(R"("limitz": {})"),
-        "sandbox.limitz: unknown key (did you mean limits?), allowed are: approvals, backend, backends, confirm, "
+        "sandbox.limitz: unknown key (did you mean limits?), allowed are: approvals, backend, backends, budgets, "
+        "confirm, "
         "confirmTimeout, daemon, enabled, filesystem, limits, log, mode, monitor, network, policy, pool, record, "
         "rejectAsConfirmation, runtime, security, telemetry, workspace"},
        {InSandbox(R"("runtime": {"": 1})"), "sandbox.runtime.\"\": unknown key, allowed are: cleanupOnExit, timeout"}});

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "core/session_name.hpp"
 #include "host_fixture.hpp"
 
 namespace skerry {
@@ -284,7 +285,7 @@ TEST_F(HostTest, WhatIsDangerousWaitsForAPersonAndRuns) {
   EXPECT_EQ(run->state(), core::RunState::kWaiting);
   const auto asked = TheHost().approvals().List().front();
   EXPECT_EQ(asked->question.execution, run->id());
-  EXPECT_EQ(asked->question.session, "one");
+  EXPECT_EQ(core::NameOfSession(asked->question.session), "one");
   EXPECT_TRUE(fs::exists(Place("one", "temp")));
   EXPECT_FALSE(TheHost().approvals().Decide(asked->id, std::string(64, '0'), {.approve = true}));
   ASSERT_TRUE(TheHost().approvals().Decide(asked->id, asked->question.digest, {.approve = true, .by = "person"}));

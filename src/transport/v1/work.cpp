@@ -119,7 +119,10 @@ base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request,
   if (result.size() <= kLarge) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
   auto spooled = SpooledAnswer(api, request, result);
   // For the owner it stays in memory where the disk is full. Others ask for it again: it is kept.
-  if (!spooled && !request.caller.owner) return std::unexpected(spooled.error());
+  if (!spooled && !request.caller.owner)
+    return base::Err(spooled.error().code, spooled.error().message +
+                                               "; the run has ended and its result is kept: GET /v1/executions/" +
+                                               begun.run->id() + ", and its output in pieces");
   if (!spooled) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
   return replayed(std::move(*spooled));
 }

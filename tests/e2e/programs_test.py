@@ -480,8 +480,12 @@ class VirtualEnvironmentTest(ProgramTest):
     def test_pip_installs_and_the_next_runs_use_and_change_it(self):
         work = self.directory("project")
         self.wheel(work)
-        self.works("python3 -m venv env && env/bin/pip install -q --no-index greet-*.whl && env/bin/greet",
-                   "hello from greet\n", "--workspace", work)
+        made = self.shell("python3 -m venv env && env/bin/pip install -q --no-index greet-*.whl && env/bin/greet",
+                          "--workspace", work)
+        self.assertEqual((made.code, made.out), (0, b"hello from greet\n"))
+        # All that is missing is what every Python of the environment would run at its start.
+        for line in made.err.decode().splitlines():
+            self.assertRegex(line, r"\.pth\b.*start-up file")
         self.works(". env/bin/activate && greet && python -c 'import sys; print(sys.prefix)' && "
                    "pip uninstall -qy greet",
                    "hello from greet\n/workspace/env\n", "--workspace", work)

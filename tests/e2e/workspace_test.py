@@ -23,11 +23,21 @@ class WorkspaceTest(harness.SkerryTest):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, mode)
+        self.own()
+        return path
+
+    def own(self):
+        """All of the directory belongs to whoever the runs are of."""
         if harness.AS_USER:
             for root, names, files in os.walk(self.work):
                 for each in (root, *(os.path.join(root, n) for n in names + files)):
                     os.chown(each, harness.PLAIN_ID, harness.PLAIN_ID, follow_symlinks=False)
-        return path
+
+    def clone(self):
+        """The directory is a repository with a remote."""
+        for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.org/x.git"]):
+            subprocess.run(["git", "-c", "safe.directory=*", "-C", self.work, *arguments], check=True)
+        self.own()
 
     def read(self, name):
         with open(os.path.join(self.work, name), encoding="utf-8") as file:
@@ -121,9 +131,7 @@ class CommitTest(WorkspaceTest):
         self.assertEqual(self.run_in("git log --oneline | wc -l; git status --short")["stdout"], "1\n")
 
     def test_where_a_repository_pushes_to_stays_as_it_was(self):
-        git = ["git", "-C", self.work]
-        for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.org/x.git"]):
-            subprocess.run(git + arguments, check=True)
+        self.clone()
         before = self.read(".git/config")
         for change in ("git remote set-url origin https://evil.example/x.git", "git remote add fork https://evil.example",
                        "git config remote.origin.pushurl https://evil.example", "git remote remove origin",
@@ -143,9 +151,7 @@ class CommitTest(WorkspaceTest):
         self.assertEqual(self.read(".git/config"), before)
 
     def test_branches_of_a_repository_may_follow_its_remote(self):
-        git = ["git", "-C", self.work]
-        for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.org/x.git"]):
-            subprocess.run(git + arguments, check=True)
+        self.clone()
         result = self.run_in("git config branch.new.remote origin; git config branch.new.merge refs/heads/new")
         self.assertEqual((result["exit_code"], result["files_withheld"]), (0, []), result["stderr"])
         self.assertIn('[branch "new"]', self.read(".git/config"))

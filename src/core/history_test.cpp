@@ -75,7 +75,8 @@ class FakeRecordStore : public RecordStore {
   base::Status TouchSession(const std::string&, TimePoint) override { return {}; }
   base::Status EndSession(const std::string&, TimePoint) override { return {}; }
   base::Result<SessionRecord> FindSession(const std::string&) override { return SessionRecord(); }
-  base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string&) override {
+  base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string&,
+                                                         const std::optional<std::string>&) override {
     return std::vector<SessionRecord>();
   }
   base::Result<std::vector<SessionRecord>> Sessions(Which) override { return std::vector<SessionRecord>(); }

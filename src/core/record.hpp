@@ -196,8 +196,9 @@ class RecordStore {
   // Its history stays, with the time of its end.
   virtual base::Status EndSession(const std::string& id, TimePoint deleted_at) = 0;
   virtual base::Result<SessionRecord> FindSession(const std::string& id) = 0;
-  // Those of a name, whoever has or had it, the newest first.
-  virtual base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string& name) = 0;
+  // The last thousand of a name, the newest first; of every tenant, where none is given.
+  virtual base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string& name,
+                                                                 const std::optional<std::string>& tenant) = 0;
   // In the order of their creation; those that are deleted only when asked for.
   enum class Which { kLiving, kAll };
   virtual base::Result<std::vector<SessionRecord>> Sessions(Which which) = 0;

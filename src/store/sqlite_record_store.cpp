@@ -114,14 +114,15 @@ base::Result<core::SessionRecord> SqliteRecordStore::FindSession(const std::stri
   return std::move(sessions.front());
 }
 
-base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::SessionsNamed(const std::string& name) {
+base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::SessionsNamed(
+    const std::string& name, const std::optional<std::string>& tenant) {
   const Lock lock(mutex_);
   // What follows a name's `~` are letters and digits, which are before it in order.
-  SKERRY_ASSIGN_OR_RETURN(
-      Statement list, database_->Prepare(Select(kSessionColumns,
-                                                " FROM sessions WHERE id = ?1 OR (id > ?1 || '~' AND id < ?1 || '~~') "
-                                                "ORDER BY key DESC LIMIT 1000")));
-  return ReadSessions(list.Text(name));
+  SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare(Select(
+                                              kSessionColumns,
+                                              " FROM sessions WHERE (id = ?1 OR (id > ?1 || '~' AND id < ?1 || '~~')) "
+                                              "AND (?2 IS NULL OR tenant = ?2) ORDER BY key DESC LIMIT 1000")));
+  return ReadSessions(list.Text(name).OptionalText(tenant));
 }
 
 base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::Sessions(Which which) {

@@ -23,7 +23,8 @@ class SqliteRecordStore : public core::RecordStore {
   base::Status TouchSession(const std::string& id, core::TimePoint used_at) override;
   base::Status EndSession(const std::string& id, core::TimePoint deleted_at) override;
   base::Result<core::SessionRecord> FindSession(const std::string& id) override;
-  base::Result<std::vector<core::SessionRecord>> SessionsNamed(const std::string& name) override;
+  base::Result<std::vector<core::SessionRecord>> SessionsNamed(const std::string& name,
+                                                               const std::optional<std::string>& tenant) override;
   base::Result<std::vector<core::SessionRecord>> Sessions(Which which) override;
 
   base::Result<std::uint64_t> BeginExecution(const core::ExecutionRecord& execution) override;

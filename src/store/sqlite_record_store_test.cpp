@@ -128,15 +128,22 @@ TEST_F(SqliteRecordStoreTest, ASessionIsFoundByTheIdThatIsUniqueForEver) {
   EXPECT_EQ(store_->FindSession("~1").error().code, Code::kNotFound);
 }
 
-TEST_F(SqliteRecordStoreTest, SessionsOfANameAreThoseOfEveryTenant) {
+TEST_F(SqliteRecordStoreTest, SessionsOfANameAreThoseOfATenantOrOfAll) {
   ASSERT_TRUE(store_->AddSession({.id = "s~x1", .tenant = "a"}));
   ASSERT_TRUE(store_->AddSession({.id = "s2", .tenant = "a"}));
   ASSERT_TRUE(store_->AddSession({.id = "s2~x", .tenant = "a"}));
   ASSERT_TRUE(store_->EndSession("s", At(1)));
   ASSERT_TRUE(store_->AddSession({.id = "s", .tenant = "b"}));
   std::vector<std::string> tenants;
-  for (const auto& session : store_->SessionsNamed("s").value()) tenants.push_back(session.tenant);
+  for (const auto& session : store_->SessionsNamed("s", std::nullopt).value()) tenants.push_back(session.tenant);
   EXPECT_THAT(tenants, ElementsAre("b", "a", ""));
+  // However often another has taken the name since.
+  for (int at = 0; at < 1001; ++at) {
+    ASSERT_TRUE(store_->EndSession("s", At(2)));
+    ASSERT_TRUE(store_->AddSession({.id = "s", .tenant = "b"}));
+  }
+  EXPECT_EQ(store_->SessionsNamed("s", "a")->size(), 1U);
+  EXPECT_EQ(store_->SessionsNamed("s", "")->size(), 1U);
 }
 
 TEST_F(SqliteRecordStoreTest, AnExecutionComesBackAsItBegan) {

@@ -38,7 +38,8 @@ base::Result<core::RecordStore*> StoreOf(const Api& api) {
 // newest first.
 base::Result<std::vector<core::SessionRecord>> RecordsOf(core::RecordStore& store, const engine::Principal& principal,
                                                          const std::string& name) {
-  SKERRY_ASSIGN_OR_RETURN(std::vector<core::SessionRecord> records, store.SessionsNamed(name));
+  const auto tenant = principal.everybody ? std::nullopt : std::optional(principal.tenant);
+  SKERRY_ASSIGN_OR_RETURN(std::vector<core::SessionRecord> records, store.SessionsNamed(name, tenant));
   if (name.contains('~')) {
     records.clear();
     if (const auto exact = store.FindSession(name)) records.push_back(*exact);

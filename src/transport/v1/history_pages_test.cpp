@@ -74,7 +74,8 @@ class FakeRecordStore : public core::RecordStore {
   base::Status TouchSession(const std::string&, core::TimePoint) override { return {}; }
   base::Status EndSession(const std::string&, core::TimePoint) override { return {}; }
   base::Result<core::SessionRecord> FindSession(const std::string&) override { return core::SessionRecord(); }
-  base::Result<std::vector<core::SessionRecord>> SessionsNamed(const std::string&) override {
+  base::Result<std::vector<core::SessionRecord>> SessionsNamed(const std::string&,
+                                                               const std::optional<std::string>&) override {
     return std::vector<core::SessionRecord>();
   }
   base::Result<std::vector<core::SessionRecord>> Sessions(Which) override { return std::vector<core::SessionRecord>(); }

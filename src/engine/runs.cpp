@@ -194,13 +194,18 @@ base::Result<std::shared_ptr<Run>> Runs::Find(const std::string& id) const {
 base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filter) const {
   const auto wanted = filter.state;
   if (wanted == core::RunState::kWaiting) filter.state = core::RunState::kRunning;
-  SKERRY_ASSIGN_OR_RETURN(auto records, store_.Runs(filter));
   std::vector<std::shared_ptr<Run>> runs;
-  for (core::RunRecord& record : records) {
-    auto run = core::IsFinal(record.state) ? FromRecord(std::move(record)) : Find(record.id).value_or(nullptr);
-    if (run != nullptr && (!wanted || run->state() == *wanted)) runs.push_back(std::move(run));
+  // What waits and what has just ended is not told apart by the store: the list goes on until it is full.
+  for (;;) {
+    SKERRY_ASSIGN_OR_RETURN(auto records, store_.Runs(filter));
+    for (core::RunRecord& record : records) {
+      filter.before = record.sequence;
+      auto run = core::IsFinal(record.state) ? FromRecord(std::move(record)) : Find(record.id).value_or(nullptr);
+      if (run != nullptr && (!wanted || run->state() == *wanted)) runs.push_back(std::move(run));
+      if (runs.size() == filter.limit) return runs;
+    }
+    if (records.size() < filter.limit) return runs;
   }
-  return runs;
 }
 
 std::vector<std::shared_ptr<Run>> Runs::UnderWay() const {

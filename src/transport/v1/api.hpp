@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "transport/http/dialect.hpp"
 #include "transport/v1/audited.hpp"
 #include "transport/v1/ticker.hpp"
+#include "transport/v1/turns.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -32,8 +32,8 @@ struct Api {
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
-  mutable std::mutex large;      // held by whoever puts a large answer together
-  mutable std::mutex comparing;  // held by whoever compares a session with its record
+  mutable Turns large{4};      // to put a large answer together: it takes several times its size
+  mutable Turns comparing{2};  // to compare a session with its record
 };
 
 // Bits of Route::scopes: whoever has any of them may.

@@ -103,14 +103,12 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  const std::scoped_lock turn(api.large);
-  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(api, *run));
-  return JsonAnswer(200, whole);
+  return WholeAnswer(api, request, *run);
 }
 
 base::Result<http::Response> Logs(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  return OutputAnswer(request, *run);
+  return OutputAnswer(api, request, *run);
 }
 
 base::Result<http::Response> Feed(Api& api, const http::Request& request) {

@@ -9,6 +9,7 @@
 #include "transport/v1/output.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"
+#include "transport/v1/work.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -45,9 +46,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t wait, NumberOf(request, "wait_seconds", 0, kLongestWait, 0));
   (void)run->Await(base::Deadline::After(std::chrono::seconds(wait)), request.gone);
-  const std::scoped_lock turn(api.large);
-  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(api, *run));
-  return JsonAnswer(200, whole);
+  return WholeAnswer(api, request, *run);
 }
 
 // The lists of a result that a kind of files is in, and what happened to those.
@@ -130,9 +129,7 @@ base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
   run->Cancel();
   (void)run->Await(base::Deadline::After(std::chrono::seconds(10)), request.gone);
-  const std::scoped_lock turn(api.large);
-  SKERRY_ASSIGN_OR_RETURN(const Json whole, WholeExecution(api, *run));
-  return JsonAnswer(200, whole);
+  return WholeAnswer(api, request, *run);
 }
 
 }  // namespace
@@ -143,7 +140,7 @@ std::vector<http::Route> ExecutionRoutes(Api& api) {
           MakeRoute(api, "GET", "/executions/{execution}/output", kReadScope, kUnrecorded,
                     [](Api& all, const http::Request& request) -> base::Result<http::Response> {
                       SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(all, request));
-                      return OutputAnswer(request, *run);
+                      return OutputAnswer(all, request, *run);
                     }),
           MakeRoute(api, "GET", "/executions/{execution}/events", kReadScope, kUnrecorded, Events),
           MakeRoute(api, "GET", "/executions/{execution}/files", kReadScope, kUnrecorded, Files),

@@ -52,7 +52,7 @@ base::Result<std::uint64_t> OffsetOf(const http::Request& request) {
   return NumberOf(request, "offset", 0, std::numeric_limits<std::int64_t>::max(), 0);
 }
 
-base::Result<http::Response> OutputAnswer(const http::Request& request, const engine::Run& run) {
+base::Result<http::Response> OutputAnswer(const Api& api, const http::Request& request, const engine::Run& run) {
   constexpr std::array<std::string_view, 2> kStreams = {"stdout", "stderr"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"offset", "limit", "stream"}));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
@@ -65,6 +65,7 @@ base::Result<http::Response> OutputAnswer(const http::Request& request, const en
                          "(sandbox.budgets.outputMb, outputPerTenantMb)");
   // Before the look at the output: nothing is written behind the end.
   const auto state = run.state();
+  SKERRY_ASSIGN_OR_RETURN(const auto turn, api.large.Take(request.caller.tenant, request.gone));
   SKERRY_ASSIGN_OR_RETURN(const Collected collected, Collect(run, offset, limit, stream));
   const auto accept = request.head.headers.Find("Accept");
   if (accept && accept->contains("application/octet-stream")) {

@@ -10,7 +10,7 @@ namespace skerry::transport::v1 {
 base::Result<std::uint64_t> OffsetOf(const http::Request& request);
 
 // The pieces as JSON, or the bytes of both streams in their order where the client wants those.
-base::Result<http::Response> OutputAnswer(const http::Request& request, const engine::Run& run);
+base::Result<http::Response> OutputAnswer(const Api& api, const http::Request& request, const engine::Run& run);
 
 // The newest first.
 base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& request, core::RunFilter filter);

@@ -69,11 +69,10 @@ base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine
     return json::Text(object);
   }
   if (standard_output.empty() && standard_error.empty()) return end.result;
-  std::string result = json::WithStreams(end.result, standard_output, standard_error);
-  if (end.output_bytes <= kMostOutput) return result;
-  Json object = json::Parse(result);
+  if (end.output_bytes <= kMostOutput) return json::WithStreams(end.result, standard_output, standard_error);
+  Json object = json::Parse(end.result);
   if (object.is_object()) object["output_truncated"] = true;
-  return json::Text(object);
+  return json::WithStreams(json::Text(object), standard_output, standard_error);
 }
 
 }  // namespace
@@ -85,13 +84,16 @@ base::Result<std::string> WholeResult(const engine::Run& run) {
   return ResultWithStreams(run, *end);
 }
 
-base::Result<Json> WholeExecution(const Api& api, const engine::Run& run) {
+base::Result<std::string> WholeExecution(const Api& api, const engine::Run& run) {
   const auto end = run.end();
   Json object = ExecutionToJson(api, run);
-  if (!end) return object;
+  if (!end || !object["result"].is_object()) return json::Text(object);
+  // What was written may be large, and is not read again to be put behind the rest.
   SKERRY_ASSIGN_OR_RETURN(const std::string result, ResultWithStreams(run, *end));
-  object["result"] = json::Parse(result);
-  return object;
+  object.erase("result");
+  std::string text = json::Text(object);
+  text.pop_back();
+  return text + ",\"result\":" + result + "}";
 }
 
 Json ExitToJson(const engine::RunEnd& end) {

@@ -11,8 +11,8 @@ namespace skerry::transport::v1 {
 
 // Without what was written, for lists.
 Json ExecutionToJson(const Api& api, const engine::Run& run);
-// With it, when it is over.
-base::Result<Json> WholeExecution(const Api& api, const engine::Run& run);
+// With it, when it is over, as one text.
+base::Result<std::string> WholeExecution(const Api& api, const engine::Run& run);
 // The result as one text, with what was written. An error when nothing is to be had of the run.
 base::Result<std::string> WholeResult(const engine::Run& run);
 // How it ended, in a few words: the last event of a stream.

@@ -205,7 +205,7 @@ base::Result<http::Response> Check(Api& api, const http::Request& request) {
   std::uint64_t left_out = 0;
   SKERRY_RETURN_IF_ERROR(session->life().Change([&](engine::Session& open) -> base::Status {
     // Every file of the session is in memory meanwhile.
-    const std::scoped_lock turn(api.comparing);
+    SKERRY_ASSIGN_OR_RETURN(const auto turn, api.comparing.Take(request.caller.tenant, request.gone));
     SKERRY_ASSIGN_OR_RETURN(different, open.Unrecorded());
     SKERRY_ASSIGN_OR_RETURN(left_out, api.host.record()->LeftOut(open.id()));
     return {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -29,6 +28,26 @@ base::Result<http::Response> SpooledAnswer(const Api& api, const http::Request& 
   http::Response response{.headers = {{"Content-Type", "application/json"}}};
   response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size, .share = std::move(whole.share)};
   return response;
+}
+
+// Few at a time: a large answer costs several times its size while it is made.
+base::Result<std::optional<Turns::Turn>> TurnFor(const Api& api, const http::Request& request, const engine::Run& run) {
+  if (run.output_bytes() <= kLarge) return std::nullopt;
+  SKERRY_ASSIGN_OR_RETURN(Turns::Turn turn, api.large.Take(request.caller.tenant, request.gone));
+  return std::optional(std::move(turn));
+}
+
+// What is kept of a run, as text. A large one lies in the spool until it is sent.
+base::Result<http::Response> ResultAnswer(const Api& api, const http::Request& request, const engine::Run& run,
+                                          std::string text) {
+  if (text.size() <= kLarge) return TextAnswer(200, std::move(text), "application/json");
+  auto spooled = SpooledAnswer(api, request, text);
+  if (spooled) return spooled;
+  // For the owner it stays in memory where the disk is full. Others ask for it again: it is kept.
+  if (request.caller.owner) return TextAnswer(200, std::move(text), "application/json");
+  return base::Err(spooled.error().code, spooled.error().message +
+                                             "; the run has ended and its result is kept: GET /v1/executions/" +
+                                             run.id() + ", and its output in pieces");
 }
 
 std::uint64_t MostOutput(const Api& api, const http::Request& request) {
@@ -112,19 +131,16 @@ base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request,
   }
   if (!begun.run->end())
     return base::Err(base::Code::kTimeout, "the run has not ended yet");  // nobody listens any more
-  // Few at a time: each costs several times its size while it is made.
-  std::optional<std::scoped_lock<std::mutex>> turn;
-  if (begun.run->output_bytes() > kLarge) turn.emplace(api.large);
+  SKERRY_ASSIGN_OR_RETURN(const auto turn, TurnFor(api, request, *begun.run));
   SKERRY_ASSIGN_OR_RETURN(std::string result, WholeResult(*begun.run));
-  if (result.size() <= kLarge) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
-  auto spooled = SpooledAnswer(api, request, result);
-  // For the owner it stays in memory where the disk is full. Others ask for it again: it is kept.
-  if (!spooled && !request.caller.owner)
-    return base::Err(spooled.error().code, spooled.error().message +
-                                               "; the run has ended and its result is kept: GET /v1/executions/" +
-                                               begun.run->id() + ", and its output in pieces");
-  if (!spooled) return replayed(TextAnswer(200, std::move(result) + "\n", "application/json"));
-  return replayed(std::move(*spooled));
+  SKERRY_ASSIGN_OR_RETURN(http::Response response, ResultAnswer(api, request, *begun.run, std::move(result) + "\n"));
+  return replayed(std::move(response));
+}
+
+base::Result<http::Response> WholeAnswer(const Api& api, const http::Request& request, const engine::Run& run) {
+  SKERRY_ASSIGN_OR_RETURN(const auto turn, TurnFor(api, request, run));
+  SKERRY_ASSIGN_OR_RETURN(std::string whole, WholeExecution(api, run));
+  return ResultAnswer(api, request, run, std::move(whole) + "\n");
 }
 
 base::Result<http::Response> Answer(Api& api, const http::Request& request, engine::Work work,

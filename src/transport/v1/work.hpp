@@ -24,4 +24,7 @@ base::Result<http::Response> Answer(Api& api, const http::Request& request, engi
 base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request, const engine::Begun& begun,
                                          OnDisconnect on_disconnect);
 
+// All that is known of a run, with what it has written.
+base::Result<http::Response> WholeAnswer(const Api& api, const http::Request& request, const engine::Run& run);
+
 }  // namespace skerry::transport::v1

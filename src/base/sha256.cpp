@@ -145,7 +145,8 @@ void Sha256::Update(std::string_view bytes) {
     pending_bytes_ = 0;
   }
   const std::size_t blocks = bytes.size() / kBlockBytes;
-  compress_(state_, bytes.data(), blocks);
+  const char* const whole = bytes.data();
+  compress_(state_, whole, blocks);
   bytes.remove_prefix(blocks * kBlockBytes);
   if (bytes.empty()) return;
   std::memcpy(pending_.data(), bytes.data(), bytes.size());

@@ -110,6 +110,12 @@ base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const co
   return host;
 }
 
+// Assessing code has a quarter of the daemon's memory, bodies of requests have another; the rest is for connections,
+// answers, events and the record.
+std::size_t ShareOfMemory(const config::Daemon& daemon) {
+  return (static_cast<std::size_t>(daemon.memory_mb) << 20U) / 4;
+}
+
 // Half of the connections may be one peer's: an agent platform, or a person with many windows. A body is as large as a
 // workspace may be, with what an archive adds to that.
 transport::http::Limits LimitsOf(const config::Sandbox& sandbox) {
@@ -119,6 +125,7 @@ transport::http::Limits LimitsOf(const config::Sandbox& sandbox) {
   transport::http::Limits limits{.connections = connections,
                                  .connections_per_peer = std::max<std::size_t>(connections / 2, 1)};
   limits.large_body = std::min(limits.large_body, (workspace + kOfArchives) << 20U);
+  limits.body_memory = ShareOfMemory(sandbox.daemon);
   return limits;
 }
 
@@ -133,7 +140,7 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
       .tokens = {.requests_per_second = static_cast<std::uint64_t>(daemon.requests_per_second),
                  .concurrent_runs = static_cast<std::uint64_t>(daemon.concurrent_runs),
                  .sessions = static_cast<std::uint64_t>(daemon.sessions_per_token)},
-      .analyses = {.memory = static_cast<std::size_t>(daemon.assessment_memory_mb) << 20U},
+      .analyses = {.memory = ShareOfMemory(daemon)},
       .drain = daemon.drain_timeout,
       .version = SKERRY_VERSION,
       .log = LoggerOptionsOf(sandbox.log),

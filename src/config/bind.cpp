@@ -174,7 +174,7 @@ void BindDaemon(const Section& section, Daemon& daemon) {
   section.Read("sessionsPerToken", daemon.sessions_per_token);
   section.Read("keepResults", daemon.keep_results);
   section.Read("drainTimeout", daemon.drain_timeout);
-  section.Read("assessmentMemoryMb", daemon.assessment_memory_mb);
+  section.Read("memoryMb", daemon.memory_mb);
 }
 
 void BindBudgets(const Section& section, Budgets& budgets) {

@@ -85,7 +85,7 @@ struct Daemon {
   int sessions_per_token = 0;
   std::chrono::seconds keep_results{};
   std::chrono::seconds drain_timeout{};
-  int assessment_memory_mb = 0;
+  int memory_mb = 0;
 };
 
 // In MB; 0 for no limit.

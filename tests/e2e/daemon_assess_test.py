@@ -9,7 +9,7 @@ import harness
 
 MEGABYTE = 1 << 20
 LONGEST = 4 * MEGABYTE
-ASSESSMENTS = 512 * MEGABYTE  # sandbox.daemon.assessmentMemoryMb
+ASSESSMENTS = 512 * MEGABYTE  # a quarter of sandbox.daemon.memoryMb
 BODIES = 300 * MEGABYTE  # requests of 4 MB, as text and as JSON, those that wait included
 PATIENCE = 120
 QUIET = {"SKERRY_SANDBOX__DAEMON__REQUESTS_PER_SECOND": "0"}

@@ -10,6 +10,11 @@
 namespace skerry::transport::http {
 namespace {
 
+// A body that is read as JSON is there as text, as values and in the request that is made of it. What is not more than
+// the many small ones is not counted.
+constexpr std::uint64_t kCopies = 4;
+constexpr std::uint64_t kUncounted = std::uint64_t{64} << 10U;
+
 Refusal RefusalFor(const base::Error& error) {
   if (error.code == base::Code::kTooLarge)
     return {.status = 507, .code = "unavailable", .message = "no room on the disk for this body"};
@@ -20,7 +25,24 @@ std::string Megabytes(std::uint64_t bytes) {
   return std::to_string(bytes >> 20U) + " MB";
 }
 
-Refusal RefusalFor(base::Shortage shortage, const base::BudgetShare& share) {
+Refusal NoMemory(base::Shortage shortage) {
+  const Headers again = {{"Retry-After", "1"}};
+  if (shortage == base::Shortage::kOwn)
+    return {.status = 429,
+            .code = "rate_limited",
+            .message =
+                "requests of this tenant take all of the memory that they may (an eighth of "
+                "sandbox.daemon.memoryMb); wait for one of them",
+            .headers = again};
+  return {.status = 503,
+          .code = "unavailable",
+          .message =
+              "requests take all of the memory that they may (a quarter of sandbox.daemon.memoryMb); try again "
+              "soon",
+          .headers = again};
+}
+
+Refusal NoSpool(base::Shortage shortage, const base::BudgetShare& share) {
   const Headers again = {{"Retry-After", "5"}};
   if (shortage == base::Shortage::kOwn)
     return {.status = 429,
@@ -42,7 +64,8 @@ Refusal RefusalFor(base::Shortage shortage, const base::BudgetShare& share) {
 
 std::optional<Refusal> BodyCollector::Expect(std::uint64_t length) const {
   const base::Budget* budget = body_.share.budget();
-  if (budget == nullptr || body_.share.reach() == base::Reach::kReserve || length <= limits_.in_memory)
+  if (budget == nullptr || limits_.keeping == Keeping::kMemory || body_.share.reach() == base::Reach::kReserve ||
+      length <= limits_.in_memory)
     return std::nullopt;
   const std::uint64_t each = budget->limits().each;
   if (each == 0 || length <= each || length > limits_.most) return std::nullopt;
@@ -56,6 +79,7 @@ std::optional<Refusal> BodyCollector::Append(std::string_view bytes) {
   if (bytes.size() > limits_.most - body_.size)
     return Refusal{.status = 413, .code = "too_large", .message = "the body is too large"};
   body_.size += bytes.size();
+  if (limits_.keeping == Keeping::kMemory) return KeepInMemory(bytes);
   if (!body_.file.valid() && body_.size <= limits_.in_memory) {
     body_.bytes += bytes;
     return std::nullopt;
@@ -64,6 +88,13 @@ std::optional<Refusal> BodyCollector::Append(std::string_view bytes) {
     if (auto refusal = OpenFile()) return refusal;
   }
   return WriteToFile(bytes);
+}
+
+std::optional<Refusal> BodyCollector::KeepInMemory(std::string_view bytes) {
+  body_.bytes += bytes;
+  if (body_.size <= kUncounted) return std::nullopt;
+  if (const auto shortage = body_.share.Grow(body_.size * kCopies - body_.share.bytes())) return NoMemory(*shortage);
+  return std::nullopt;
 }
 
 std::optional<Refusal> BodyCollector::OpenFile() {
@@ -76,7 +107,7 @@ std::optional<Refusal> BodyCollector::OpenFile() {
 }
 
 std::optional<Refusal> BodyCollector::WriteToFile(std::string_view bytes) {
-  if (const auto shortage = body_.share.Grow(bytes.size())) return RefusalFor(*shortage, body_.share);
+  if (const auto shortage = body_.share.Grow(bytes.size())) return NoSpool(*shortage, body_.share);
   const auto written = os::WriteAll(body_.file.get(), bytes);
   if (!written) return RefusalFor(written.error());
   return std::nullopt;

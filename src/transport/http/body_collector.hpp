@@ -11,7 +11,14 @@
 
 namespace skerry::transport::http {
 
+// Where a body is kept.
+enum class Keeping {
+  kMemory,  // all of it
+  kSpool,   // what is more than `in_memory` goes to a file
+};
+
 struct BodyLimits {
+  Keeping keeping = Keeping::kSpool;
   std::uint64_t most = 0;
   std::uint64_t in_memory = 0;
   std::string spool;  // where the file lives
@@ -19,18 +26,19 @@ struct BodyLimits {
 
 class BodyCollector {
  public:
-  // `share` is what the file may take of the spool.
+  // `share` is what it may take of the memory, or its file of the spool.
   explicit BodyCollector(BodyLimits limits, base::BudgetShare share = {}) : limits_(std::move(limits)) {
     body_.share = std::move(share);
   }
   // Before the first byte of a body that will have so many: what could not be kept is not read either.
   [[nodiscard]] std::optional<Refusal> Expect(std::uint64_t length) const;
-  // 413: too much. 429: the tenant has too much in the spool. 507: all have, or the disk is full.
+  // 413: too much. 429: the tenant has too much there already. 503: all have. 507: the spool or the disk is full.
   std::optional<Refusal> Append(std::string_view bytes);
   // At its beginning.
   std::expected<Body, Refusal> Finish();
 
  private:
+  std::optional<Refusal> KeepInMemory(std::string_view bytes);
   std::optional<Refusal> OpenFile();
   std::optional<Refusal> WriteToFile(std::string_view bytes);
 

@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::chrono::milliseconds kManyMistakes{200};  // whoever waits that long for a 401 gets a 429
 constexpr int kUnauthorised = 401;
 constexpr double kRefusalCost = 64 << 10U;
+constexpr std::size_t kSmallAnswer = std::size_t{64} << 10U;
 
 Refusal Busy() {
   return {.status = 503,
@@ -90,15 +91,31 @@ Response CallHandler(const Exchange& exchange) {
 }
 
 BodyLimits LimitsOf(const Exchange& exchange, const ServerOptions& options) {
-  const bool small = exchange.route->body != BodyRule::kLarge;
-  return {.most = exchange.max_body,
-          .in_memory = small ? exchange.max_body : options.limits.memory_body,
+  const bool large = exchange.route->body == BodyRule::kLarge;
+  return {.keeping = large ? Keeping::kSpool : Keeping::kMemory,
+          .most = exchange.max_body,
+          .in_memory = options.limits.memory_body,
           .spool = options.spool};
 }
 
-base::BudgetShare ShareOf(const Exchange& exchange, const ServerOptions& options) {
-  const Caller& caller = exchange.request.caller;
-  return {options.spool_budget, caller.tenant, caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
+base::BudgetShare ShareOf(const Caller& caller, std::shared_ptr<base::Budget> budget) {
+  return {std::move(budget), caller.tenant, caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
+}
+
+// What waits in memory until its client has read it.
+std::uint64_t WaitingBytes(const Response& response) {
+  const auto* text = std::get_if<std::string>(&response.body);
+  return text == nullptr || text->size() <= kSmallAnswer ? 0 : text->size();
+}
+
+Refusal NoRoomForAnswer(base::Shortage shortage) {
+  const bool own = shortage == base::Shortage::kOwn;
+  return {.status = own ? 429 : 503,
+          .code = own ? "rate_limited" : "unavailable",
+          .message = own ? "answers that this tenant has not read yet take all of the memory that they may; read them, "
+                           "then ask for this one again"
+                         : "answers that nobody has read yet take all of the memory that they may; ask again soon",
+          .headers = {{"Retry-After", "1"}}};
 }
 
 }  // namespace
@@ -137,6 +154,10 @@ asio::awaitable<bool> Connection::ServeOne() {
   const bool whole = refusal || co_await ReadBody(exchange, refusal);
   Response response;
   if (whole && !refusal) refusal = co_await Handle(exchange, response);
+  base::BudgetShare answer = ShareOf(exchange.request.caller, service_.memory);
+  if (const std::uint64_t bytes = refusal ? 0 : WaitingBytes(response); bytes != 0) {
+    if (const auto shortage = answer.Grow(bytes)) refusal = NoRoomForAnswer(*shortage);
+  }
   if (refusal) response = Refuse(exchange, *refusal);
   if (!whole || aborted_) {
     Log(exchange, 0, 0);
@@ -229,7 +250,9 @@ asio::awaitable<bool> Connection::ReadBody(Exchange& exchange, std::optional<Ref
 }
 
 asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<Refusal>& refusal) {
-  BodyCollector collector(LimitsOf(exchange, service_.options), ShareOf(exchange, service_.options));
+  const BodyLimits limits = LimitsOf(exchange, service_.options);
+  const auto& budget = limits.keeping == Keeping::kSpool ? service_.options.spool_budget : service_.memory;
+  BodyCollector collector(limits, ShareOf(exchange.request.caller, budget));
   if (exchange.framing.content_length) refusal = collector.Expect(*exchange.framing.content_length);
   if (refusal) co_return true;
   BodyDecoder decoder(exchange.framing);

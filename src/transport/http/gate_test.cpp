@@ -129,6 +129,27 @@ TEST(BodyCollectorTest, GoesToAFileWithoutANameWhenMemoryIsFull) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
+// What is made of a body counts too: a quarter of the bytes is its text.
+TEST(BodyCollectorTest, WhatStaysInMemoryIsTakenFromABudget) {
+  constexpr std::size_t kBody = std::size_t{1} << 20U;
+  auto budget = std::make_shared<base::Budget>(base::BudgetLimits{.each = 4 * kBody, .all = 6 * kBody});
+  const auto collect = [&](const char* tenant, std::size_t bytes) {
+    BodyCollector collector({.keeping = Keeping::kMemory, .most = 8 * kBody}, {budget, tenant, base::Reach::kTenant});
+    const auto refusal = collector.Append(std::string(bytes, 'x'));
+    return std::pair(refusal ? refusal->status : 200, *collector.Finish());
+  };
+  {
+    const auto first = collect("one", kBody);
+    EXPECT_EQ(first.first, 200);
+    EXPECT_EQ(first.second.bytes.size(), kBody);
+    EXPECT_EQ(collect("one", kBody).first, 429);
+    EXPECT_EQ(collect("other", kBody).first, 503);
+    EXPECT_EQ(collect("one", 1000).first, 200) << "small ones are not counted";
+  }
+  EXPECT_EQ(budget->used(), 0U);
+  EXPECT_EQ(collect("one", kBody).first, 200);
+}
+
 TEST(BodyCollectorTest, WithoutItsDirectoryItFails) {
   BodyCollector collector({.most = 100, .in_memory = 0, .spool = "/nowhere"});
   EXPECT_EQ(collector.Append("a")->status, 500);

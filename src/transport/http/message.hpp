@@ -64,7 +64,7 @@ struct Body {
   std::string bytes;
   base::UniqueFd file;
   std::uint64_t size = 0;
-  base::BudgetShare share;  // what the file takes of the spool
+  base::BudgetShare share;  // what a large one takes of the spool, a small one of the memory
 };
 
 struct RequestHead {

@@ -35,6 +35,8 @@ struct Limits {
   std::size_t connections_per_peer = 512;  // of one uid or address
   std::size_t header_bytes = std::size_t{32} << 10U;
   std::size_t small_body = std::size_t{8} << 20U;
+  // Of small bodies with what is made of them, and of answers, at one time; a tenant has at most half of it.
+  std::size_t body_memory = std::size_t{512} << 20U;
   std::size_t memory_body = std::size_t{256} << 10U;  // of a large body; more goes to a file
   std::uint64_t large_body = std::uint64_t{4} << 30U;
   std::chrono::milliseconds header_time{10'000};  // for a whole request line with its headers

@@ -57,6 +57,22 @@ TEST_F(ServerTest, ABodyThatDoesNotComeEndsTheConnection) {
   EXPECT_TRUE(client.Ends(seconds(1)));
 }
 
+// Answers of 8 MB, more than the buffers of a socket hold.
+TEST_F(ServerTest, AnswersThatNobodyReadsTakeNoMoreMemoryThanTheyMay) {
+  options.limits.body_memory = std::size_t{32} << 20U;  // half of it for a tenant: two answers
+  Start();
+  std::vector<TestClient> idle;
+  for (int at = 0; at < 2; ++at) {
+    idle.push_back(Tcp());
+    idle.back().Send(Get("/weighty", kToken));
+    EXPECT_EQ(idle.back().Read(12), "HTTP/1.1 200");
+  }
+  EXPECT_EQ(Tcp().Ask(Get("/weighty", kToken)).status, 429);
+  EXPECT_EQ(Tcp().Ask(Get("/hello", kToken)).status, 200);
+  idle.clear();
+  EXPECT_TRUE(Eventually([&] { return Tcp().Ask(Get("/weighty", kToken)).status == 200; }));
+}
+
 TEST_F(ServerTest, TooManyConnectionsAreTurnedAway) {
   options.limits.connections = 8;
   options.limits.connections_per_peer = 2;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/worker_pool.hpp"
@@ -23,6 +24,8 @@ struct Service {
         options(std::move(the_options)),
         workers(pool),
         gate(options),
+        memory(std::make_shared<base::Budget>(
+            base::BudgetLimits{.each = options.limits.body_memory / 2, .all = options.limits.body_memory})),
         places(SharesOf(options.limits.connections, options.limits.connections_per_peer)),
         flow(options.limits.flow),
         mistakes(options.limits.mistakes) {}
@@ -32,6 +35,7 @@ struct Service {
   base::WorkerPool& workers;
   Gate gate;
   bool draining = false;
+  std::shared_ptr<base::Budget> memory;  // of bodies and answers
   Places places;
   FlowLimiter flow;      // bytes that pass the socket thread, by tenant, and by address for those without a token
   FlowLimiter mistakes;  // wrong tokens, by address

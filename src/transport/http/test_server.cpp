@@ -145,6 +145,7 @@ std::vector<Route> RoutesOf(const std::shared_ptr<Tap>& tap, const std::string& 
   add("POST", "/admin", ShowBody).scopes = kAdmin;
   add("GET", "/wait", [tap](const Request& request) { return WaitForTap(request, *tap); }).watch = Watch::kDisconnect;
   add("GET", "/file", [file](const Request& request) { return SendFile(request, file); });
+  add("GET", "/weighty", [](const Request&) { return Text(std::string(std::size_t{8} << 20U, 'x')); });
   add("GET", "/stream", [tap](const Request&) { return Response{.body = std::make_unique<TapStream>(tap)}; });
   add("GET", "/endless", [tap](const Request&) { return Response{.body = std::make_unique<EndlessStream>(tap)}; });
   add("GET", "/echo", [tap](const Request&) { return Response{.status = 101, .body = std::make_unique<Echo>(tap)}; });

@@ -57,6 +57,24 @@ def _(house):
             f"alice waited {longest:.2f} s at most; {peak[0] / MEGABYTE:.0f} MB more than before")
 
 
+@live("K07", "PeerDoS", "200 requests of 8 MB that are almost there, and stay", "memory stays below 256 MB more; others get in")
+def _(house):
+    house.peak()
+    before, size, statuses = house.memory(), 8 * MEGABYTE, set()
+    head = {"Content-Type": "application/json", "Content-Length": str(size)}
+    with contextlib.ExitStack() as held:
+        for _ in range(200):
+            sock = held.enter_context(house.mallory.run.socket(30))
+            with contextlib.suppress(OSError):
+                house.mallory.run.send_on(sock, "POST", "/v1/execute", head, b'{"code": "' + b"x" * (size - 64))
+        taken = house.peak() - before
+        house.alice.run.expect(200, "POST", "/v1/execute", code="1")
+        with contextlib.suppress(OSError):
+            sock.settimeout(5)
+            statuses.add(sock.recv(12)[9:12].decode())
+    return taken > 256 * MEGABYTE, f"{taken / MEGABYTE:.0f} MB more; the last was answered {', '.join(statuses) or 'nothing'}"
+
+
 @live("K11", "HostDoS", "output floods of one tenant", "no more is kept than its share",
       settings=(("SKERRY_SANDBOX__BUDGETS__OUTPUT_PER_TENANT_MB", "64"),))
 def _(house):

@@ -77,11 +77,14 @@ class Client:
 
     def send_head(self, method, path, headers=None, body=b"", timeout=30):
         """A socket on which this was sent, and nothing read."""
+        sock = self.socket(timeout)
+        self.send_on(sock, method, path, headers, body)
+        return sock
+
+    def send_on(self, sock, method, path, headers=None, body=b""):
         lines = {"Host": "localhost"} | self.headers(headers)
         text = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        sock = self.socket(timeout)
         sock.sendall(text.encode() + b"\r\n" + body)
-        return sock
 
     def websocket(self, path):
         return WebSocket(self, path)

@@ -6,6 +6,7 @@
 
 import argparse
 import contextlib
+import multiprocessing
 import os
 import sys
 import threading
@@ -20,14 +21,29 @@ BIG = 8 << 20
 
 
 class Loads:
-    """Each is one client's endless work, until `over`. What is refused is tried again."""
+    """Each is one client's endless work. What is refused is tried again."""
 
     def __init__(self, house):
-        self.house, self.over = house, threading.Event()
+        self.house = house
         self.session = house.mallory.run.expect(201, "POST", "/v1/sessions", metadata={})["id"]
 
+    def begin(self, names):
+        """Each kind of load is a process of its own, so that it takes nothing from the one that measures."""
+        def run(name):
+            threads = [threading.Thread(target=getattr(self, name), daemon=True) for _ in range(NAMES[name])]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        context = multiprocessing.get_context("fork")
+        processes = [context.Process(target=run, args=(name,), daemon=True) for name in names]
+        for process in processes:
+            process.start()
+        return processes
+
     def forever(self, work):
-        while not self.over.is_set():
+        while True:
             with contextlib.suppress(OSError, ValueError):
                 work()
 
@@ -45,7 +61,7 @@ class Loads:
         """A follower of events, and runs that make them."""
         def follow():
             with self.house.mallory.read.send_head("GET", "/v1/events", {"Accept": "text/event-stream"}) as sock:
-                while not self.over.is_set() and sock.recv(65536):
+                while sock.recv(65536):
                     self.house.mallory.run.ask("POST", "/v1/execute", code="pass")
 
         self.forever(follow)
@@ -53,6 +69,16 @@ class Loads:
     def uploads(self):
         self.forever(lambda: self.house.mallory.run.ask("PUT", f"/v1/sessions/{self.session}/files/content",
                                                         query={"path": "f"}, body=bytes(BIG)))
+
+    def bodies(self):
+        """Requests that are almost there, and stay."""
+        def hold():
+            head = {"Content-Type": "application/json", "Content-Length": str(BIG)}
+            with self.house.mallory.run.send_head("POST", "/v1/execute", head, body=b'{"code": "' + b"x" * (BIG - 64)) as sock:
+                sock.settimeout(10)
+                sock.recv(1)
+
+        self.forever(hold)
 
     def sockets(self):
         """Texts over a WebSocket, as fast as they are taken."""
@@ -62,7 +88,7 @@ class Loads:
             socket = self.house.mallory.approve.websocket("/v1/events")
             with contextlib.closing(socket):
                 socket.sock.settimeout(1)
-                while not self.over.is_set():
+                while True:
                     with contextlib.suppress(TimeoutError):
                         socket.sock.sendall(block)
                     with contextlib.suppress(TimeoutError, BlockingIOError):
@@ -74,7 +100,7 @@ class Loads:
         self.forever(lambda: self.house.client("sk_wrong").ask("GET", "/v1/sessions"))
 
 
-NAMES = {"risk": 6, "output": 4, "events": 10, "uploads": 4, "sockets": 50, "guesses": 16}  # how many clients of each
+NAMES = {"risk": 6, "output": 4, "events": 10, "uploads": 4, "bodies": 100, "sockets": 50, "guesses": 16}  # how many clients of each
 
 
 def measure(house, seconds):
@@ -97,25 +123,21 @@ def main():
     house = House(os.environ["SKERRY_BIN"])
     measure(house, 2)
     idle = measure(house, options.seconds)
-    print(f"{'load':10} {'p50 ms':>9} {'p99 ms':>9} {'of idle':>8} {'runs':>6} {'memory MB':>10}")
-    print(f"{'idle':10} {idle[0]:9.1f} {idle[1]:9.1f} {1:8.1f} {idle[2]:6} {house.memory() >> 20:10}")
+    print(f"{'load':10} {'p50 ms':>9} {'p99 ms':>9} {'of idle':>8} {'runs':>6} {'peak MB':>10}")
+    print(f"{'idle':10} {idle[0]:9.1f} {idle[1]:9.1f} {1:8.1f} {idle[2]:6} {house.peak() >> 20:10}")
     try:
         for names in [[name] for name in chosen] + ([chosen] if len(chosen) > 1 else []):
-            loads = Loads(house)
-            threads = [threading.Thread(target=getattr(loads, name), daemon=True) for name in names
-                       for _ in range(NAMES[name])]
-            for thread in threads:
-                thread.start()
+            processes = Loads(house).begin(names)
             time.sleep(1)
             p50, p99, count = measure(house, options.seconds)
             word = names[0] if len(names) == 1 else "all"
-            print(f"{word:10} {p50:9.1f} {p99:9.1f} {p99 / idle[1]:8.1f} {count:6} {house.memory() >> 20:10}", flush=True)
+            print(f"{word:10} {p50:9.1f} {p99:9.1f} {p99 / idle[1]:8.1f} {count:6} {house.peak() >> 20:10}", flush=True)
             if names == chosen or len(chosen) == 1:
                 took = house.end()
                 print("SIGTERM:", "no end" if took is None else f"{took:.1f} s")
-            loads.over.set()
-            for thread in threads:
-                thread.join(5)
+            for process in processes:
+                process.kill()
+                process.join()
     finally:
         house.close()
 

@@ -76,6 +76,15 @@ class House:
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS:"))
 
+    def peak(self):
+        """The most memory since the last time this was asked."""
+        place = f"/proc/{self.process.pid}"
+        with open(place + "/status", encoding="utf-8") as file:
+            most = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
+        with open(place + "/clear_refs", "w", encoding="utf-8") as file:
+            file.write("5")
+        return most
+
     def end(self, patience=120):
         """Seconds that SIGTERM took; nothing when it took longer than that."""
         begun = time.monotonic()

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "store/columns.hpp"
+#include "store/forget_piece.hpp"
 #include "store/lookup.hpp"
 #include "store/record_rows.hpp"
 #include "store/sqlite_error.hpp"
@@ -396,19 +399,31 @@ base::Result<std::map<std::string, std::uint64_t>> SqliteRecordStore::BytesByTen
   return ReadSums(sums);
 }
 
+base::Result<std::optional<SqliteRecordStore::Deleted>> SqliteRecordStore::OldestDeleted(const std::string& tenant) {
+  SKERRY_ASSIGN_OR_RETURN(Statement oldest, database_->Prepare("SELECT key, bytes FROM sessions WHERE tenant = ? AND "
+                                                               "deleted_at IS NOT NULL ORDER BY key LIMIT 1"));
+  SKERRY_ASSIGN_OR_RETURN(const Row row, oldest.Text(tenant).Step());
+  if (row == Row::kNoMore) return std::nullopt;
+  const std::int64_t key = oldest.NextNumber();
+  return Deleted{.key = key, .bytes = NextUnsigned(oldest)};
+}
+
 base::Result<std::uint64_t> SqliteRecordStore::ForgetDeleted(const std::string& tenant, std::uint64_t bytes) {
-  // One session at a time, so that others may write in between.
   for (std::uint64_t freed = 0;;) {
     if (freed >= bytes) return freed;
-    const Lock lock(mutex_);
-    SKERRY_ASSIGN_OR_RETURN(Statement oldest, database_->Prepare("SELECT key, bytes FROM sessions WHERE tenant = ? AND "
-                                                                 "deleted_at IS NOT NULL ORDER BY key LIMIT 1"));
-    SKERRY_ASSIGN_OR_RETURN(const Row row, oldest.Text(tenant).Step());
-    if (row == Row::kNoMore) return freed;
-    const std::int64_t key = oldest.NextNumber();
-    freed += std::max<std::uint64_t>(NextUnsigned(oldest), 1);
+    std::unique_lock lock(mutex_);
+    SKERRY_ASSIGN_OR_RETURN(const std::optional<Deleted> oldest, OldestDeleted(tenant));
+    if (!oldest) return freed;
+    for (bool more = true; more;) {
+      SKERRY_ASSIGN_OR_RETURN(more, ForgetPiece(*database_, oldest->key));
+      // Whoever waits has their turn: a lock that is taken again at once is rarely had by anybody else.
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      lock.lock();
+    }
     SKERRY_ASSIGN_OR_RETURN(Statement remove, database_->Prepare("DELETE FROM sessions WHERE key = ?"));
-    SKERRY_RETURN_IF_ERROR(remove.Number(key).Run());
+    SKERRY_RETURN_IF_ERROR(remove.Number(oldest->key).Run());
+    freed += std::max<std::uint64_t>(oldest->bytes, 1);
   }
 }
 

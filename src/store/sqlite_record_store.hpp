@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,12 @@ class SqliteRecordStore : public core::RecordStore {
  private:
   explicit SqliteRecordStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
+  struct Deleted {
+    std::int64_t key = 0;
+    std::uint64_t bytes = 0;
+  };
+  // The caller holds the mutex.
+  base::Result<std::optional<Deleted>> OldestDeleted(const std::string& tenant);
   // The row of a session or an execution; kNotFound when there is none. The caller holds the mutex.
   base::Result<std::int64_t> SessionKey(const std::string& id);
   base::Result<std::int64_t> LivingSessionKey(const std::string& id);

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/forget_piece.hpp"
 #include "store/migrations.hpp"
 #include "store/record_schema.hpp"
 #include "store/service_fixture.hpp"
@@ -100,6 +101,24 @@ TEST_F(VacuumTest, AFileThatIsUsedElsewhereIsOpenedAllTheSame) {
   ASSERT_TRUE(other->Execute("BEGIN; SELECT count(*) FROM runs"));
   const auto store = OpenService();
   EXPECT_EQ(store->Runs({})->size(), 3U);
+}
+
+TEST_F(VacuumTest, ALargeHistoryGoesInPieces) {
+  const auto record = Open();
+  ASSERT_TRUE(record->AddSession({.id = "s", .tenant = "a"}));
+  std::vector<core::FileChange> changes;
+  for (int at = 0; at < 5000; ++at) changes.push_back(AChange("f" + std::to_string(at)));
+  ASSERT_TRUE(Record(*record, AnExecution("e", "s"), AnEnd(std::move(changes))));
+  const auto other = Connect();
+  const auto rows = [&] { return *other->Ask("SELECT count(*) FROM file_versions"); };
+  EXPECT_TRUE(ForgetPiece(*other, 1).value());
+  EXPECT_EQ(rows(), 5000 - kForgottenAtOnce);
+  ASSERT_TRUE(record->EndSession("s", At(1)));
+  EXPECT_GT(record->ForgetDeleted("a", 1).value(), 0U);
+  EXPECT_EQ(rows(), 0);
+  EXPECT_EQ(record->FindSession("s").error().code, base::Code::kNotFound);
+  EXPECT_FALSE(ForgetPiece(*other, 1).value());
+  EXPECT_TRUE(record->Check());
 }
 
 TEST_F(VacuumTest, OldHistoryOfDeletedSessionsGoesFirst) {

@@ -80,7 +80,9 @@ base::Result<Json> FindApproval(DaemonClient& daemon, const std::string& id) {
   if (approval || approval.error().code != base::Code::kNotFound) return approval;
   SKERRY_ASSIGN_OR_RETURN(const Json waiting, WaitingApprovals(daemon, std::nullopt));
   auto chosen = ChooseApproval(waiting, id);
-  if (chosen || chosen.error().code != base::Code::kNotFound) return chosen;
+  // A list has the beginning of what would run.
+  if (chosen) return daemon.Ask("GET", TargetOf(TextIn(*chosen, "id")));
+  if (chosen.error().code != base::Code::kNotFound) return chosen;
   SKERRY_ASSIGN_OR_RETURN(const Json past, PastApprovals(daemon, std::nullopt, kPage));
   return ChooseApproval(past, id);
 }

@@ -2,6 +2,7 @@
 import contextlib
 import os
 import sqlite3
+import threading
 
 import daemon
 import harness
@@ -119,6 +120,20 @@ for i in range(1500):
             after = page["next_cursor"]
             if not after:
                 return items
+
+    def test_questions_in_a_list_have_the_beginning_of_their_code(self):
+        asking = threading.Thread(target=self.api.post, args=("/v1/execute",),
+                                  kwargs={"code": "sudo true #" + "x" * 100_000, "language": "shell"})
+        asking.start()
+        try:
+            listed, = self.eventually(lambda: self.pages("/v1/approvals"))
+            self.assertLess(len(listed["code"]), 20_000)
+            self.assertGreater(listed["code_bytes"], 100_000)
+            whole = self.api.expect(200, "GET", f"/v1/approvals/{listed['id']}")
+            self.assertEqual((len(whole["code"]), whole["digest"]), (listed["code_bytes"], listed["digest"]))
+            self.api.expect(200, "POST", f"/v1/approvals/{listed['id']}", decision="reject", digest=listed["digest"])
+        finally:
+            asking.join()
 
     def test_the_record_of_a_run_is_bounded(self):
         self.with_settings(SKERRY_SANDBOX__BUDGETS__RECORD_PER_RUN_MB="1")

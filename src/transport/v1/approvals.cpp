@@ -13,6 +13,8 @@
 namespace skerry::transport::v1 {
 namespace {
 
+constexpr std::size_t kMostListedCode = std::size_t{16} << 10U;  // for each of a list; one by its id has all
+
 Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
 }
@@ -35,7 +37,8 @@ Json ScopesOf(const confirm::Question& question) {
   return scopes;
 }
 
-Json WaitingToJson(const confirm::Approval& approval) {
+// Of the code as much as is wanted.
+Json WaitingToJson(const confirm::Approval& approval, std::size_t most_code = SIZE_MAX) {
   const confirm::Question& question = approval.question;
   Json conditions = Json::array();
   for (const auto& [name, value] : question.conditions)
@@ -49,7 +52,8 @@ Json WaitingToJson(const confirm::Approval& approval) {
           {"expires_at", json::Rfc3339(approval.expires)},
           {"remaining_seconds", RemainingSeconds(approval)},
           {"content_type", question.content_type},
-          {"code", base::ToValidUtf8(question.code)},
+          {"code", base::ToValidUtf8(question.code.substr(0, most_code))},
+          {"code_bytes", question.code.size()},
           {"risk", json::RiskToJson(question.risk)},
           {"conditions", std::move(conditions)},
           {"scopes", ScopesOf(question)}};
@@ -74,11 +78,11 @@ Json Waiting(Api& api, const http::Request& request, const std::optional<std::st
   Json items = Json::array();
   for (const auto& approval : api.host.approvals().List())
     if (approver.Sees(*approval) && (!session || IsCalled(approval->question.session, *session)))
-      items.push_back(WaitingToJson(*approval));
+      items.push_back(WaitingToJson(*approval, kMostListedCode));
   return items;
 }
 
-// Those that wait come first, all of them; pages are of those that are decided.
+// Those that wait come first, all of them, with the beginning of what would run; pages are of those that are decided.
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   constexpr std::array<std::string_view, 3> kStates = {"waiting", "decided", "all"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"state", "session", "cursor", "limit"}));

@@ -24,6 +24,14 @@ Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
 }
 
+// What a caller names can be as long as a request: its beginning, and which one it was.
+std::string ForRecord(const std::string& text) {
+  constexpr std::size_t kLongest = 1024;
+  if (text.size() <= kLongest) return base::ToValidUtf8(text);
+  return base::ToValidUtf8(text.substr(0, kLongest)) + "… (" + std::to_string(text.size()) + " bytes, sha256 " +
+         base::Sha256Hex(text) + ")";
+}
+
 // Of a session, as its tenant calls it.
 std::string NameOf(const std::string& session) {
   return std::string(core::NameOfSession(session));
@@ -63,30 +71,21 @@ double Seconds(std::chrono::nanoseconds time) {
 }  // namespace
 
 Chronicle::Chronicle(watch::AuditLog audit, ChronicleParts parts)
-    : audit_(std::move(audit)), parts_(std::move(parts)) {}
+    : audit_(std::move(audit)), parts_(std::move(parts)), shares_(parts_.audit.each) {}
 
 void Chronicle::Log(watch::LogLevel level, std::string_view message, const watch::LogFields& fields) const {
   if (parts_.log) parts_.log->Write(level, message, fields);
 }
 
 base::Status Chronicle::Afford(const std::string& tenant, Deed::Weight weight) {
-  constexpr std::chrono::hours kDay{24};
-  // Who has filled their share can still stop and delete: that has as much again.
-  const bool ends = weight == Deed::Weight::kEnding;
-  const std::uint64_t most = ends ? 2 * parts_.audit.each : parts_.audit.each;
-  if (!ends && parts_.audit.all != 0 && audit_.bytes() >= parts_.audit.all)
+  if (weight != Deed::Weight::kEnding && parts_.audit.all != 0 && audit_.bytes() >= parts_.audit.all)
     return NoRoom("the audit is as large as it may be (sandbox.budgets.auditMb); its owner has to move old files away");
-  if (parts_.audit.each == 0) return {};
-  const auto now = std::chrono::steady_clock::now();
-  const std::scoped_lock lock(mutex_);
-  std::erase_if(days_, [&](const auto& entry) { return now - entry.second.began >= kDay; });
-  const auto found = days_.find(tenant);
-  if (found == days_.end() || found->second.bytes < most) return {};
-  const auto left = std::chrono::ceil<std::chrono::hours>(kDay - (now - found->second.began));
+  const auto wait = shares_.Wait(tenant, weight);
+  if (wait.count() == 0) return {};
   return base::Err(base::Code::kRateLimited,
-                   "this tenant has filled its share of the audit for a day (sandbox.budgets.auditPerTenantMb); there "
-                   "is more in " +
-                       std::to_string(left.count()) + " hours");
+                   "this tenant has filled its share of the audit for a day (sandbox.budgets.auditPerTenantMb), which "
+                   "comes back bit by bit; try again in " +
+                       std::to_string(wait.count()) + " s");
 }
 
 base::Status Chronicle::Record(const std::string& event, const Json& details) {
@@ -94,10 +93,7 @@ base::Status Chronicle::Record(const std::string& event, const Json& details) {
   if (written) {
     const auto tenant = details.find("tenant");
     if (tenant == details.end() || !tenant->is_string()) return {};
-    const std::scoped_lock lock(mutex_);
-    Day& day =
-        days_.try_emplace(tenant->get<std::string>(), Day{.began = std::chrono::steady_clock::now()}).first->second;
-    day.bytes += *written;
+    shares_.Fill(tenant->get<std::string>(), *written);
     return {};
   }
   metrics_.CounterOf("skerry_audit_failures_total", "Records that could not be written to the audit.").Add();
@@ -356,11 +352,11 @@ void Chronicle::FilesChanged(const std::string& session, const std::string& tena
 
 base::Status Chronicle::FilesExported(const std::string& session, const Principal& by, const std::string& what,
                                       std::uint64_t bytes) {
-  SKERRY_RETURN_IF_ERROR(Afford(by));
+  SKERRY_RETURN_IF_ERROR(Afford(by, Deed::Weight::kReading));
   Json details = ByToJson(by);
   details["session_id"] = NameOf(session);
   details["unique_id"] = session;
-  details["what"] = base::ToValidUtf8(what);
+  details["what"] = ForRecord(what);
   details["bytes"] = bytes;
   return Record("files.exported", details);
 }

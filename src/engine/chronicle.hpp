@@ -4,9 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include "core/execution.hpp"
 #include "core/record.hpp"
 #include "core/service_store.hpp"
+#include "engine/audit_shares.hpp"
 #include "engine/budgets.hpp"
 #include "engine/monitor.hpp"
 #include "engine/principal.hpp"
@@ -56,10 +55,8 @@ struct RunFacts {
 
 // What somebody does over the API, and that nothing else tells of.
 struct Deed {
-  enum class Weight {
-    kUsual,   // what cannot be recorded is not done
-    kEnding,  // it ends or frees something: done also where the record cannot be written
-  };
+  // What cannot be recorded is not done, unless it ends or frees something.
+  using Weight = AuditShares::Weight;
   std::string event;
   std::string request;  // its X-Request-Id
   std::string session;  // the id; "" for none
@@ -140,12 +137,7 @@ class Chronicle {
   watch::Metrics metrics_;
   watch::AuditLog audit_;
   ChronicleParts parts_;
-  struct Day {
-    std::chrono::steady_clock::time_point began;
-    std::uint64_t bytes = 0;
-  };
-  std::mutex mutex_;
-  std::map<std::string, Day> days_;  // what each tenant has filled of the audit
+  AuditShares shares_;
 };
 
 }  // namespace skerry::engine

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -11,8 +12,8 @@ namespace skerry::engine {
 // Thread-safe.
 class DiskRoom {
  public:
-  // `directory` is borrowed and says which disk. Of a small disk a twentieth is in reserve, if that is less.
-  DiskRoom(int directory, std::uint64_t reserve) : directory_(directory), reserve_(reserve) {}
+  // `directory` says which disk; it need not be there yet. Of a small disk a twentieth is in reserve, if that is less.
+  DiskRoom(std::string directory, std::uint64_t reserve) : directory_(std::move(directory)), reserve_(reserve) {}
 
   // What is left outside of the reserve; everything where there is none, or where the disk does not say.
   [[nodiscard]] std::uint64_t Left() const;
@@ -22,7 +23,7 @@ class DiskRoom {
  private:
   [[nodiscard]] std::uint64_t LeftBeside(std::uint64_t reserves) const;
 
-  int directory_;
+  std::string directory_;
   std::uint64_t reserve_;
 };
 

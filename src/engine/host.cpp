@@ -109,11 +109,9 @@ base::Status Host::Open() {
                                   const std::vector<core::FileChange>& changes) {
     NoteFiles(session, execution, changes);
   };
-  options_.sessions.limits.room = [this](const std::string& workspace) {
-    return MayUseReserve(workspace) ? UINT64_MAX : room_->LeftForLarge();
-  };
+  options_.sessions.limits.room = [this](const std::string& workspace) { return RoomFor(workspace); };
   options_.sessions.limits.check_room = [this](const std::string& workspace, std::uint64_t bytes) -> base::Status {
-    if (MayUseReserve(workspace) || bytes <= room_->LeftForLarge()) return {};
+    if (bytes <= RoomFor(workspace)) return {};
     return NoRoomOnDisk();
   };
   sessions_ = std::make_unique<Sessions>(options_.sessions, std::make_shared<const Recorder>(options_.recorder));
@@ -126,7 +124,8 @@ base::Status Host::Open() {
 
 void Host::OpenBudgets() {
   const Budgets& budgets = options_.budgets;
-  room_ = std::make_unique<DiskRoom>(directory_.get(), budgets.reserve);
+  room_ = std::make_unique<DiskRoom>(options_.state_directory, budgets.reserve);
+  workspace_room_ = std::make_unique<DiskRoom>(options_.sessions.base_dir, budgets.reserve);
   outputs_ = std::make_unique<Outputs>(
       output_directory_.get(),
       base::BudgetLimits{
@@ -152,10 +151,12 @@ base::Error Host::Told(const Principal& principal, base::Error error) const {
 }
 
 // The reserve is the owner's.
-bool Host::MayUseReserve(const std::string& workspace) const {
-  if (options_.budgets.reserve == 0) return true;
+std::uint64_t Host::RoomFor(const std::string& workspace) const {
   const auto sessions = ThoseAt(workspace);
-  return std::ranges::any_of(sessions, [](const auto& each) { return each->tenant() == kLocalTenant; });
+  const bool owners = std::ranges::any_of(sessions, [](const auto& each) { return each->tenant() == kLocalTenant; });
+  if (options_.budgets.reserve == 0 || owners) return UINT64_MAX;
+  // One that is being made needs little.
+  return sessions.empty() ? workspace_room_->Left() : workspace_room_->LeftForLarge();
 }
 
 base::Status Host::Recover() {
@@ -447,8 +448,7 @@ void Host::Tend(const std::stop_token& stop) {
     const auto now = std::chrono::system_clock::now();
     for (const auto& session : List({.everybody = true})) {
       if (session->Expired(now)) {
-        if (const auto removed = Remove(session, "expired"); !removed)
-          Warn("session " + session->id() + ": " + removed.error().message);
+        RemoveBeside(session, "expired");
         continue;
       }
       session->life().RestIfIdle();
@@ -463,13 +463,23 @@ void Host::Tend(const std::stop_token& stop) {
   }
 }
 
+// A removal waits for those who use the session, and nothing else waits for a removal.
+void Host::RemoveBeside(const std::shared_ptr<HostedSession>& session, const char* why) {
+  (void)workers_.Submit([this, session, why, mark = Performing()] {
+    const auto removed = Remove(session, why);
+    // kNotFound: it is being removed already.
+    if (!removed && removed.error().code != base::Code::kNotFound)
+      Warn("session " + session->id() + ": " + removed.error().message);
+  });
+}
+
 // S4.1: by when somebody last worked with the files, also before this process was there. Their directories are gone
 // then.
 void Host::RemoveUnused() {
   const auto swept = sessions_->Sweep();
   if (!swept) return;
   for (const auto& session : List({.everybody = true}))
-    if (std::ranges::find(*swept, session->life().workspace()) != swept->end()) (void)Remove(session, "unused");
+    if (std::ranges::find(*swept, session->life().workspace()) != swept->end()) RemoveBeside(session, "unused");
 }
 
 void Host::Warn(const std::string& text) const {

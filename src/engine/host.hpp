@@ -175,7 +175,8 @@ class Host {
   base::Status NoteConfiguration();
   void OfferFigures();
   void OpenBudgets();
-  [[nodiscard]] bool MayUseReserve(const std::string& workspace) const;
+  // What may still be written to a workspace: whoever runs the daemon may use the reserve.
+  [[nodiscard]] std::uint64_t RoomFor(const std::string& workspace) const;
   base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why,
                       const Principal* by = nullptr);
   void Perform(Run& run, Work& work, const Principal& principal);
@@ -193,6 +194,7 @@ class Host {
   confirm::ApprovalQueueOptions Recorded(confirm::ApprovalQueueOptions options);
   void RecordApproval(const confirm::Event& event);
   void Tend(const std::stop_token& stop);
+  void RemoveBeside(const std::shared_ptr<HostedSession>& session, const char* why);
   void RemoveUnused();
   void Warn(const std::string& text) const;
 
@@ -202,7 +204,8 @@ class Host {
   base::UniqueFd directory_;
   base::UniqueFd output_directory_;
   base::UniqueFd lock_;
-  std::unique_ptr<DiskRoom> room_;
+  std::unique_ptr<DiskRoom> room_;            // where the record, outputs and the spool are
+  std::unique_ptr<DiskRoom> workspace_room_;  // where the workspaces are
   std::unique_ptr<Outputs> outputs_;
   std::shared_ptr<base::Budget> spool_;
   std::unique_ptr<RecordKeeper> keeper_;

@@ -340,6 +340,7 @@ void SessionLife::RestIfIdle() {
 }
 
 void SessionLife::End() {
+  ending_.request_stop();
   std::unique_lock lock(mutex_);
   ended_ = true;
   if (paused_ && session_ && session_->IsLive()) (void)session_->sandbox().Thaw();

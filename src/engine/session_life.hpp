@@ -69,6 +69,8 @@ class SessionLife {
   void RestIfIdle();
   // For good; waits for those who use it. Nothing may follow.
   void End();
+  // Asked for at its end: who reads files for long gives up then.
+  [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
 
   [[nodiscard]] bool HasSandbox() const;
   [[nodiscard]] bool IsPaused() const;
@@ -111,6 +113,7 @@ class SessionLife {
   bool approved_ = false;   // something runs as it was shown to a person: nobody else does anything
   bool paused_ = false;
   bool ended_ = false;
+  std::stop_source ending_;
   std::chrono::steady_clock::time_point last_use_ = std::chrono::steady_clock::now();
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.hpp"
 
@@ -9,10 +10,12 @@ namespace skerry::os {
 
 struct DiskSpace {
   std::uint64_t size = 0;  // bytes in all
-  std::uint64_t free = 0;  // that this user may still write
+  // That this user may still write. Where there is room for few files, no more than they would have as their share.
+  std::uint64_t free = 0;
 };
 
-// Of the file system that an open file or directory is on.
+// Of the file system that an open file or directory, or a path, is on.
 base::Result<DiskSpace> DiskSpaceOf(int fd);
+base::Result<DiskSpace> DiskSpaceOf(const std::string& path);
 
 }  // namespace skerry::os

@@ -9,6 +9,8 @@
 namespace skerry::workspace {
 namespace {
 
+constexpr std::uint64_t kBytesOfEntry = 4096;  // that an empty one takes of the disk
+
 class Counter : public TreeVisitor {
  public:
   base::Status Visit(const TreeEntry& entry) override {
@@ -54,7 +56,7 @@ base::Status UsageCount::AskDisk(std::uint64_t bytes) const {
 }
 
 base::Status UsageCount::Reserve(Usage more) {
-  SKERRY_RETURN_IF_ERROR(AskDisk(more.bytes));
+  SKERRY_RETURN_IF_ERROR(AskDisk(Sum(more.bytes, more.entries * kBytesOfEntry)));
   const std::scoped_lock lock(mutex_);
   SKERRY_RETURN_IF_ERROR(CountOnce());
   const Usage wanted{Sum(counted_->bytes, more.bytes), Sum(counted_->entries, more.entries)};

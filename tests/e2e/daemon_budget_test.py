@@ -198,9 +198,10 @@ class ReserveTest(BudgetTest):
     autostart = False
 
     @contextlib.contextmanager
-    def on_small_disk(self, megabytes, **settings):
+    def on_small_disk(self, megabytes, files=100_000, **settings):
         place = tempfile.mkdtemp(dir=self.home)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "none", place], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,nr_inodes={files},mode=0700", "none", place],
+                       check=True)
         try:
             small = self.spawn("--listen", "127.0.0.1:0",
                                environment={"HOME": place, "SKERRY_SANDBOX__WORKSPACE__BASE_DIR": place + "/sessions"}
@@ -241,6 +242,33 @@ class ReserveTest(BudgetTest):
             with open(os.path.join(place, "ballast"), "wb") as ballast:
                 ballast.write(b"x" * (room.f_bavail * room.f_frsize - 2 * MEGABYTE))
             self.assertEqual(self.execute("echo fine", client=other)["stdout"], "fine\n")
+
+    def test_empty_files_leave_room_too(self):
+        with self.on_small_disk(200, files=2000) as (small, place):
+            hostile, other = (small.tcp(small.issue(name=name, tenant=name, scopes=["run", "approve"])["token"])
+                              for name in ("hostile", "other"))
+            path = f"/v1/sessions/{hostile.expect(201, 'POST', '/v1/sessions', id='s')['id']}/files/content"
+            statuses = {hostile.request("PUT", path + f"?path=f{at}", body=b"").status for at in range(2000)}
+            self.assertIn(507, statuses)
+            self.assertGreater(os.statvfs(place).f_favail, 100)
+            other.expect(201, "POST", "/v1/sessions", id="t")
+            self.assertEqual(self.execute("echo fine", client=other)["stdout"], "fine\n")
+
+    def test_workspaces_may_have_a_disk_of_their_own(self):
+        with self.on_small_disk(60) as (_, place):
+            one = self.spawn("--listen", "127.0.0.1:0",
+                             environment={"SKERRY_SANDBOX__WORKSPACE__BASE_DIR": place + "/elsewhere",
+                                          "HOME": tempfile.mkdtemp(dir=self.home)})
+            try:
+                client = one.tcp(one.issue(name="t", tenant="t", scopes=["run"])["token"])
+                path = f"/v1/sessions/{client.expect(201, 'POST', '/v1/sessions', id='s')['id']}/files/content"
+                statuses = [client.request("PUT", path + f"?path=f{at}", body=b"x" * 10 * MEGABYTE).status
+                            for at in range(6)]
+                self.assertEqual((statuses[0], statuses[-1]), (200, 507))
+                room = os.statvfs(place)
+                self.assertGreater(room.f_bavail * room.f_frsize, 5 * MEGABYTE)
+            finally:
+                one.stop()
 
     def test_the_reserve_is_the_owners(self):
         with self.on_small_disk(60) as (small, place):

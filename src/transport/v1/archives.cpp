@@ -1,6 +1,8 @@
 // Archives into a session's files, and a session's files as an archive.
 #include <array>
+#include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,7 @@ struct FormatRow {
   ArchiveFormat format;
   std::string_view type;
 };
+constexpr std::chrono::minutes kLongestExport{5};
 constexpr std::array kFormats = {FormatRow{"tar", ArchiveFormat::kTar, "application/x-tar"},
                                  FormatRow{"tar.gz", ArchiveFormat::kTarGzip, "application/gzip"},
                                  FormatRow{"zip", ArchiveFormat::kZip, "application/zip"}};
@@ -77,9 +80,13 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
   SKERRY_ASSIGN_OR_RETURN(const FormatRow* given, FormatOf(request));
   const FormatRow& format = given == nullptr ? kFormats.front() : *given;
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool,
-                          ArchiveSpool::Make(api.host.options().state_directory, request.gone, ShareOf(api, request)));
-  const workspace::ExportOptions options{.path = DirectoryOf(request), .format = format.format};
+  std::stop_source over;
+  const std::stop_callback left(request.gone, [&over] { over.request_stop(); });
+  const std::stop_callback removed(session->life().ending(), [&over] { over.request_stop(); });
+  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool, ArchiveSpool::Make(api.host.options().state_directory, over.get_token(),
+                                                                 ShareOf(api, request)));
+  const workspace::ExportOptions options{
+      .path = DirectoryOf(request), .format = format.format, .deadline = base::Deadline::After(kLongestExport)};
   const auto look = [&](const workspace::AgentWorkspace& files) {
     return workspace::ExportArchive(files, options, spool);
   };

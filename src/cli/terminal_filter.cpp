@@ -299,15 +299,23 @@ void TerminalFilter::EndString(std::string& out) {
   if (use_ == Use::kScreen && IsTitle(held_)) out += held_ + "\a";
 }
 
-// The text may have begun another string, in two bytes: that has not ended either.
+// What begins something in two bytes is shown as well: it would not have ended either.
 void TerminalFilter::ShowHeld(std::string& out) {
-  do {
-    const std::string held = std::exchange(held_, {});
-    state_ = State::kText;
-    continuations_ = 0;
-    out += "^[";
-    for (const char byte : std::string_view(held).substr(1)) Take(static_cast<unsigned char>(byte), out);
-  } while (state_ == State::kString);
+  const std::string held = std::exchange(held_, {});
+  state_ = State::kText;
+  continuations_ = 0;
+  out += "^[";
+  for (std::size_t at = 1; at < held.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(held[at]);
+    const auto next = static_cast<unsigned char>(at + 1 < held.size() ? held[at + 1] : 0);
+    if (byte == kControlLead && IsIn(next, 0x80, 0x9f)) {
+      out += "^[";
+      out += static_cast<char>(next - 0x40);
+      ++at;
+    } else {
+      Take(byte, out);
+    }
+  }
 }
 
 std::string ForDescriptor(int fd, std::string_view text) {

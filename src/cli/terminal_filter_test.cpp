@@ -150,5 +150,14 @@ TEST(TerminalFilterTest, APipeGetsEveryByte) {
   EXPECT_EQ(ForDescriptor(-1, "\x1b]52;c;x\x07"), "\x1b]52;c;x\x07");
 }
 
+// Each pair would begin another string, which has not ended either.
+TEST(TerminalFilterTest, WhatBeginsOverAndOverIsShownInOnePass) {
+  std::string text = "\x1b]";
+  for (int at = 0; at < 30'000; ++at) text += "\xc2\x9d";
+  const std::string shown = Whole(Use::kLines, text);
+  EXPECT_EQ(shown.substr(0, 9), "^[]^[]^[]");
+  EXPECT_EQ(shown.size(), 3 * 30'001U);
+}
+
 }  // namespace
 }  // namespace skerry::cli

@@ -47,6 +47,21 @@ ApprovalQueue::~ApprovalQueue() {
   left_.wait(lock, [this] { return asking_ == 0; });
 }
 
+std::optional<std::string> ApprovalQueue::TooMuchWith(const Question& question) const {
+  if (waiting_.size() >= options_.max_waiting) return std::to_string(waiting_.size()) + " questions are waiting";
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  for (const Entry* entry : waiting_) {
+    if (entry->approval->question.tenant != question.tenant) continue;
+    ++count;
+    bytes += entry->approval->question.code.size();
+  }
+  if (count >= options_.max_of_tenant) return std::to_string(count) + " questions of this tenant are waiting";
+  if (count > 0 && bytes + question.code.size() > options_.max_code_of_tenant)
+    return "questions of this tenant about " + std::to_string(bytes) + " bytes of code are waiting";
+  return std::nullopt;
+}
+
 Answer ApprovalQueue::Ask(const Question& question, base::Deadline deadline, std::stop_token stop) {
   // An answer is bound to a digest. Without one it would hold for anything.
   if (!base::IsSha256Hex(question.digest)) return Rejected("the question has no digest of what would run");
@@ -59,8 +74,7 @@ Answer ApprovalQueue::Ask(const Question& question, base::Deadline deadline, std
 
   std::unique_lock lock(mutex_);
   if (closing_) return Rejected("the service is ending");
-  if (waiting_.size() >= options_.max_waiting)
-    return Rejected(std::to_string(waiting_.size()) + " questions are waiting already; answer some first");
+  if (const auto too_much = TooMuchWith(question)) return Rejected(*too_much + " already; answer some first");
   waiting_.push_back(&entry);
   ++asking_;
   broadcaster_.Publish({.kind = EventKind::kAsked, .approval = entry.approval});

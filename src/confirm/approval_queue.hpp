@@ -26,7 +26,9 @@ namespace skerry::confirm {
 struct ApprovalQueueOptions {
   std::chrono::milliseconds limit{300'000};  // how long a question waits when its own deadline is later; at most a year
   std::size_t max_waiting = 1'000;           // more are rejected at once
-  std::size_t max_remembered = 1'000;        // of the questions that are done, so that a replay is told what happened
+  std::size_t max_of_tenant = 250;           // of them one tenant's
+  std::size_t max_code_of_tenant = std::size_t{16} << 20U;  // bytes; one alone may have more
+  std::size_t max_remembered = 1'000;  // of the questions that are done, so that a replay is told what happened
   // Called by whoever asks, before anybody can see the question; what it refuses is rejected. May be empty.
   std::function<base::Status(const Approval&)> before_asking;
 };
@@ -71,6 +73,9 @@ class ApprovalQueue : public ConfirmationService {
   bool AwaitTold(base::Deadline deadline) { return broadcaster_.AwaitTold(deadline); }
 
  private:
+  // With the lock: why it cannot wait with the others; nothing when it can.
+  [[nodiscard]] std::optional<std::string> TooMuchWith(const Question& question) const;
+
   // On the stack of its Ask.
   struct Entry {
     std::shared_ptr<const Approval> approval;

@@ -267,6 +267,24 @@ TEST(ApprovalQueueTest, AFullQueueRejectsAtOnceAndHasRoomAgainAfterAnAnswer) {
   EXPECT_EQ(queue.Ask(QuestionOf("y"), base::Deadline::After(1ms), {}).decision, Decision::kExpired);
 }
 
+TEST(ApprovalQueueTest, OneTenantTakesNoMoreThanItsShare) {
+  for (const ApprovalQueueOptions& options :
+       {ApprovalQueueOptions{.max_of_tenant = 1}, ApprovalQueueOptions{.max_code_of_tenant = 100}}) {
+    ApprovalQueue queue(options);
+    const auto question = [](const char* tenant) {
+      Question asked = QuestionOf(std::string(80, 'x'));
+      asked.tenant = tenant;
+      return asked;
+    };
+    auto first = AskAside(queue, question("much"));
+    const auto approval = WaitForOne(queue);
+    EXPECT_EQ(queue.Ask(question("much"), base::Deadline::After(1s), {}).decision, Decision::kRejected);
+    EXPECT_EQ(queue.Ask(question("other"), base::Deadline::After(1ms), {}).decision, Decision::kExpired);
+    ASSERT_TRUE(queue.Decide(approval->id, approval->question.digest, kYes));
+    EXPECT_EQ(first.get().decision, Decision::kApproved);
+  }
+}
+
 TEST(ApprovalQueueTest, RemembersTheLastOnesThatAreDone) {
   ApprovalQueue queue({.max_remembered = 2});
   std::vector<std::string> ids;

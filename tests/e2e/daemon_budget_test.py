@@ -71,6 +71,12 @@ class OutputTest(BudgetTest):
                 readers[-1].recv(1)
             held = sum(size for path, size in self.open_files() if path.startswith(place))
             self.assertLess(held, 31 * MEGABYTE)
+            # The first one's output is gone by now: who reads it is told.
+            readers[0].settimeout(30)
+            rest = b""
+            while b"event: exit" not in rest[-10_000:]:
+                rest += readers[0].recv(1 << 20)
+            self.assertIn(b'"output_removed":true', rest[-10_000:])
         finally:
             for reader in readers:
                 reader.close()

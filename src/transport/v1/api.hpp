@@ -34,6 +34,8 @@ struct Api {
   std::function<bool()> draining = [] { return false; };
   mutable Turns large{4};      // to put a large answer together: it takes several times its size
   mutable Turns comparing{2};  // to compare a session with its record
+  mutable Turns exporting{2};  // to pack files: it takes a processor
+  mutable Turns searching{2};  // through files: the same
 };
 
 // Bits of Route::scopes: whoever has any of them may.

@@ -87,6 +87,7 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
                                                                  ShareOf(api, request)));
   const workspace::ExportOptions options{
       .path = DirectoryOf(request), .format = format.format, .deadline = base::Deadline::After(kLongestExport)};
+  SKERRY_ASSIGN_OR_RETURN(const auto turn, api.exporting.Take(request.caller.tenant, over.get_token()));
   const auto look = [&](const workspace::AgentWorkspace& files) {
     return workspace::ExportArchive(files, options, spool);
   };

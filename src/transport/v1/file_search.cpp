@@ -67,6 +67,7 @@ base::Result<http::Response> SearchFiles(Api& api, const http::Request& request)
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const SearchOptions options, SearchOptionsOf(request));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const auto turn, api.searching.Take(request.caller.tenant, request.gone));
   const auto look = [&](const workspace::AgentWorkspace& files) { return workspace::Search(files, options); };
   SKERRY_ASSIGN_OR_RETURN(const workspace::SearchResult result, ReadFiles(*session, look));
   http::Response response = JsonAnswer(200, SearchToJson(result, NextOf(result, options)));

@@ -46,6 +46,11 @@ Json ExecutionToJson(const Api& api, const engine::Run& run) {
           {"result", ResultOrNull(run)}};
 }
 
+void TellRemoved(Json& result) {
+  result["output_truncated"] = true;
+  result["output_removed"] = true;
+}
+
 namespace {
 
 base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine::RunEnd& end) {
@@ -61,11 +66,10 @@ base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine
     }
   }
   const std::size_t read = standard_output.size() + standard_error.size();
-  if (read < std::min<std::uint64_t>(run.output_bytes(), kMostOutput) && run.HasLostOutput()) {
+  if (read < std::min<std::uint64_t>(run.output_bytes(), kMostOutput)) {
     Json object = json::Parse(end.result);
     if (!object.is_object()) return end.result;
-    object["output_truncated"] = true;
-    object["output_removed"] = true;
+    TellRemoved(object);
     return json::Text(object);
   }
   if (standard_output.empty() && standard_error.empty()) return end.result;

@@ -85,6 +85,7 @@ class RunEvents : public http::Stream {
     if (result.is_object()) {
       result.erase("stdout");
       result.erase("stderr");
+      if (reader_.offset() < run_->output_bytes()) TellRemoved(result);
       Put(bytes, "result", result);
     }
     Put(bytes, "exit", ExitToJson(end));

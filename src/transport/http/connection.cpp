@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::chrono::milliseconds kManyMistakes{200};  // whoever waits that long for a 401 gets a 429
 constexpr int kUnauthorised = 401;
 constexpr double kRefusalCost = 64 << 10U;
+constexpr double kPieceCost = 512;  // of a body: what it takes beside its bytes
 constexpr std::size_t kSmallAnswer = std::size_t{64} << 10U;
 
 Refusal Busy() {
@@ -80,6 +81,19 @@ class BodyDecoder {
   ChunkDecoder chunks_;
 };
 
+// All that has come, in one go: a body may be in pieces of one byte. Counts those.
+std::optional<Refusal> TakeBody(ReadBuffer& in, BodyDecoder& decoder, BodyCollector& collector, std::size_t& pieces) {
+  std::string content;
+  while (!in.empty() && !decoder.done()) {
+    const auto step = decoder.Decode(in.view());
+    if (!step) return RefusalOf(step.error());
+    content += step->content;
+    in.Consume(step->consumed);
+    ++pieces;
+  }
+  return content.empty() ? std::nullopt : collector.Append(content);
+}
+
 // A handler throws nothing; if a library below it does, that is one failed request and not the end of the daemon.
 Response CallHandler(const Exchange& exchange) {
   try {
@@ -129,9 +143,19 @@ Connection::Connection(Service& service, Channel channel, Client client, Places:
 
 asio::awaitable<void> Connection::Serve() {
   limit_.Within(service_.options.limits.header_time);
+  if (channel_.tls() != nullptr && !co_await MayShakeHands()) co_return;
   if (!co_await channel_.Handshake()) co_return;
   while (!aborted_ && !service_.draining && co_await ServeOne()) first_ = false;
   co_await Leave();
+}
+
+// The key is used on the socket thread, for whoever comes. Who comes too often from one address waits, or is sent away.
+asio::awaitable<bool> Connection::MayShakeHands() {
+  const auto wait = service_.handshakes.Charge(client_.key, 1, std::chrono::steady_clock::now());
+  if (wait >= service_.options.limits.handshakes.longest_wait) co_return false;
+  co_await Pause(wait);
+  limit_.Within(service_.options.limits.header_time);
+  co_return !aborted_;
 }
 
 asio::awaitable<bool> Connection::ServeOne() {
@@ -256,6 +280,7 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
   if (exchange.framing.content_length) refusal = collector.Expect(*exchange.framing.content_length);
   if (refusal) co_return true;
   BodyDecoder decoder(exchange.framing);
+  std::size_t pieces = 0;
   while (!decoder.done()) {
     if (in_.empty()) {
       limit_.Within(service_.options.limits.body_time);
@@ -264,11 +289,9 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
       in_.Commit(got);
       co_await Pace(static_cast<double>(got));
     }
-    const auto step = decoder.Decode(in_.view());
-    if (!step) refusal = RefusalOf(step.error());
-    if (step && !step->content.empty()) refusal = collector.Append(step->content);
+    refusal = TakeBody(in_, decoder, collector, pieces);
     if (refusal) co_return true;
-    in_.Consume(step->consumed);
+    co_await Pace(kPieceCost * static_cast<double>(std::exchange(pieces, 0)));
   }
   auto body = collector.Finish();
   if (body) exchange.request.body = std::move(*body);

@@ -47,6 +47,7 @@ class Connection {
   asio::awaitable<void> Mistrust(Exchange& exchange, std::optional<Refusal>& refusal);
   asio::awaitable<void> Pace(double cost);
   asio::awaitable<void> Pause(std::chrono::milliseconds time);
+  asio::awaitable<bool> MayShakeHands();
   asio::awaitable<std::optional<std::size_t>> ReadHead(std::optional<Refusal>& refusal);
   asio::awaitable<bool> ReadBody(Exchange& exchange, std::optional<Refusal>& refusal);
   asio::awaitable<bool> CollectBody(Exchange& exchange, std::optional<Refusal>& refusal);

@@ -73,6 +73,7 @@ bool Places::Show(Id id, const std::string& tenant) {
   ++per_tenant_[tenant];
   --strangers_;
   Drop(strangers_of_, place.peer);
+  Drop(per_peer_, place.peer);
   return true;
 }
 
@@ -81,6 +82,7 @@ void Places::Distrust(Id id) {
   if (found == held_.end() || !found->second.known) return;
   Drop(per_tenant_, found->second.tenant);
   found->second.known = false;
+  ++per_peer_[found->second.peer];
   ++strangers_;
   ++strangers_of_[found->second.peer];
 }

@@ -16,7 +16,7 @@ namespace skerry::transport::http {
 
 struct PlacesOptions {
   std::size_t all = 1024;
-  std::size_t per_peer = 512;    // of one uid or address
+  std::size_t per_peer = 512;    // of one uid, or of an address without those who have shown a token
   std::size_t per_tenant = 256;  // of those who have shown a token
   std::size_t strangers = 256;
   std::size_t for_owner = 128;  // of all, at the unix socket only

@@ -92,5 +92,12 @@ TEST(PlacesTest, EvenTheSmallestServerHasAPlace) {
   EXPECT_TRUE(places.Enter(Door::kStranger, "x").id);
 }
 
+TEST(PlacesTest, TenantsBehindOneAddressKeepNobodyOut) {
+  Places places({.all = 12, .per_peer = 4, .per_tenant = 3, .strangers = 3, .for_owner = 1});
+  for (const char* tenant : {"a", "b", "c"})
+    for (int at = 0; at < 3; ++at) EXPECT_TRUE(places.Show(places.Enter(Door::kStranger, "proxy").id.value(), tenant));
+  EXPECT_TRUE(places.Enter(Door::kStranger, "proxy").id);
+}
+
 }  // namespace
 }  // namespace skerry::transport::http

@@ -52,6 +52,8 @@ struct Limits {
   Flow flow{.per_second = 128 << 20U, .at_once = 32 << 20U};
   // Requests without a proper token from one address. More are answered late.
   Flow mistakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(1000)};
+  // New connections with TLS from one address. Those that would wait longer are closed.
+  Flow handshakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(2000)};
 };
 
 // What is told of each request when it is over.

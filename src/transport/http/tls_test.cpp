@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -24,6 +25,7 @@ class TlsTest : public ServerTest {
     if (std::system("openssl version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no openssl program";
     files_ = {.certificate = directory.path() / "cert.pem", .key = directory.path() / "key.pem"};
     ASSERT_TRUE(MakeCertificate(files_));
+    ::signal(SIGPIPE, SIG_IGN);  // of the client's library
   }
   static bool MakeCertificate(const TlsFiles& files) {
     const std::string command =
@@ -102,6 +104,15 @@ TEST_F(TlsTest, FilesAreCheckedBeforehand) {
   EXPECT_FALSE(CheckTls({.certificate = "/nowhere", .key = files_.key}));
   ::chmod(files_.key.c_str(), 0640);
   EXPECT_EQ(CheckTls(files_).error().code, base::Code::kPermissionDenied);
+}
+
+TEST_F(TlsTest, WhoComesTooOftenIsSentAway) {
+  options.limits.handshakes = {.per_second = 0.1, .at_once = 2, .longest_wait = std::chrono::milliseconds(100)};
+  StartTls();
+  EXPECT_TRUE(Connect(TLS1_3_VERSION));
+  EXPECT_TRUE(Connect(TLS1_3_VERSION));
+  EXPECT_FALSE(Connect(TLS1_3_VERSION));
+  EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
 }
 
 }  // namespace

@@ -144,3 +144,55 @@ def _(house):
         raise NotRun(f"other answers: {sorted(set(statuses))}")
     unthrottled = len(statuses) > 700 and 429 not in statuses
     return unthrottled or set(right.values()) != {200} or not 1 <= len(records) <= 10, detail
+
+
+@contextlib.contextmanager
+def busy(work, count):
+    """Many do this over and over meanwhile."""
+    over = threading.Event()
+
+    def repeat():
+        while not over.is_set():
+            with contextlib.suppress(OSError, ValueError):
+                work(over)
+
+    threads = [threading.Thread(target=repeat, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(30)
+
+
+@live("K08", "PeerDoS", "a token that may only read asks for its own large result over 20 connections, again and again",
+      "another tenant's small result comes at once")
+def _(house):
+    code = "print('\\x01' * 9_900_000)"
+    large = house.mallory.run.expect(200, "POST", "/v1/execute", code=code, max_output_mb=64)["execution_id"]
+    small = house.alice.run.expect(200, "POST", "/v1/execute", code="print(1)")["execution_id"]
+    with busy(lambda _: house.mallory.read.ask("GET", f"/v1/executions/{large}", patience=30), 20):
+        time.sleep(2)
+        longest = waits(house.alice.read, 5, f"/v1/executions/{small}")[-1]
+    return longest > 10, f"alice waited {longest * 1000:.0f} ms at most"
+
+
+@live("K09", "PeerDoS", "uploads in chunks of one byte, on 20 connections", "others are served meanwhile")
+def _(house):
+    session = house.mallory.run.expect(201, "POST", "/v1/sessions", metadata={})["id"]
+    block = b"1\r\nx\r\n" * 20_000
+
+    def upload(over):
+        head = {"Transfer-Encoding": "chunked"}
+        with house.mallory.run.send_head("PUT", f"/v1/sessions/{session}/files/content?path=f", head,
+                                         b"50000\r\n" + b"x" * 0x50000 + b"\r\n", timeout=5) as sock:
+            while not over.is_set():
+                sock.sendall(block)
+
+    idle = waits(house.alice.read)[-1]
+    with busy(upload, 20):
+        time.sleep(2)
+        longest = waits(house.alice.read, 10)[-1]
+    return longest > 2, f"alice waited {longest * 1000:.0f} ms at most, {idle * 1000:.0f} ms before"

@@ -165,8 +165,6 @@ class Committer {
     if (layers_.IsSameFile(place, change, source.get())) return CarryTime(place, change, source.get());
     if (Refused(change)) return {};
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
-    if (std::string lost = layers_.WouldBeLost(change.path, place); !lost.empty())
-      return base::Err(base::Code::kConflict, std::move(lost));
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
     const std::uint64_t room = RoomFor(place);
     if (layers_.limits.counting == Counting::kGrowth && change.size > room)

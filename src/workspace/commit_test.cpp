@@ -255,11 +255,14 @@ TEST_F(CommitTest, WhatWasMovedToARefusedNameIsNotLost) {
       << Lines(report.withheld);
 }
 
-TEST_F(CommitTest, WhatWasMovedToARefusedNameIsNotReplacedEither) {
-  Put("replaced", "old content");
-  rules_.refused["late"] = "protected";
-  CommitOf("mv replaced late; echo new > replaced");
-  EXPECT_EQ(Get("replaced"), "old content");
+TEST_F(CommitTest, AChangeStandsAlthoughACopyOfTheOldContentIsRefused) {
+  Put(".env.example", "A=1\n");
+  Put("gone", "just deleted");
+  rules_.refused[".env"] = "protected";
+  const CommitReport report = CommitOf("cp .env.example .env; echo B=2 >> .env.example; rm gone");
+  EXPECT_EQ(Get(".env.example"), "A=1\nB=2\n");
+  EXPECT_EQ(Lines(report.withheld), ".env: protected\n");
+  EXPECT_EQ(report.deleted, Paths{"gone"});
 }
 
 TEST_F(CommitTest, ADeletionBesideARefusalStands) {

@@ -19,7 +19,7 @@ struct Layers {
   CommitRules& rules;
   const CommitLimits& limits;
   CommitJournal& journal;
-  const RefusedContents* refused = nullptr;  // what must not be lost with what is deleted or replaced
+  const RefusedContents* refused = nullptr;  // what must not be lost with what is deleted
 
   // Empty, or why the rules refuse it.
   [[nodiscard]] std::string Refusal(const Change& change) const;

@@ -124,6 +124,13 @@ class CommitTest(WorkspaceTest):
         left = [name for name in names if os.path.exists(os.path.join(self.work, name))]
         self.assertEqual(left, [])
 
+    def test_a_change_stands_beside_a_withheld_copy_of_the_old_content(self):
+        self.write(".env.example", "A=1\n")
+        self.write("gone", "x")
+        result = self.run_in("cp .env.example .env; echo B=2 >> .env.example; rm gone")
+        self.assertEqual((self.read(".env.example"), result["files_deleted"]), ("A=1\nB=2\n", ["gone"]))
+        self.assertEqual(self.withheld(result), {".env": "directory environment"})
+
     def test_ordinary_work_with_git_is_carried_over(self):
         result = self.run_in("git init -q . && git config user.email a@b && git config user.name a && echo 1 > f && "
                              "git add f && git commit -qm one && git remote add origin https://example.org/x.git")

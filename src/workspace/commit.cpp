@@ -50,8 +50,8 @@ std::string WithFiles(std::string reason, std::size_t files) {
 
 class Committer {
  public:
-  Committer(const Layers& layers, const OverlayChanges& found)
-      : layers_(layers), found_(found), all_written_(found.complete) {}
+  Committer(const Layers& layers, const OverlayChanges& found, RefusedContents& refused)
+      : layers_(layers), found_(found), refused_(refused), all_written_(found.complete) {}
 
   CommitReport Run() {
     if (!found_.complete) Withhold(".", "holds more changes than can be listed; the rest was not written");
@@ -231,7 +231,7 @@ class Committer {
     SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(layers_.lower, change.path));
     if (layers_.IsSameLink(place, change) || Refused(change)) return false;
     if (std::string obstacle = LinkObstacle(change.path, change.target, layers_.limits.links); !obstacle.empty()) {
-      Withhold(change.path, std::move(obstacle));
+      WithholdLink(change, std::move(obstacle));
       return false;
     }
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
@@ -243,7 +243,7 @@ class Committer {
     std::string obstacle =
         beside ? FollowedLinkObstacle(layers_.lower, prepared_path, layers_.limits.links) : std::string();
     if (!obstacle.empty()) {
-      Withhold(change.path, std::move(obstacle));
+      WithholdLink(change, std::move(obstacle));
       return false;
     }
     SKERRY_RETURN_IF_ERROR(Settle(change, place, entry, base::Sha256Hex(change.target)));
@@ -255,8 +255,13 @@ class Committer {
     const auto place = FindPlace(layers_.lower, change.path);
     if (!place || !layers_.IsSameLink(*place, change)) return false;
     const bool removed = layers_.journal.Remove(change.path, *place).has_value();
-    Withhold(change.path, removed ? std::move(reason) : reason + "; it could not be removed again");
+    WithholdLink(change, removed ? std::move(reason) : reason + "; it could not be removed again");
     return removed;
+  }
+
+  void WithholdLink(const Change& link, std::string reason) {
+    refused_.AddLink(link);
+    Withhold(link.path, std::move(reason));
   }
 
   // --- deletions
@@ -369,6 +374,7 @@ class Committer {
 
   const Layers& layers_;
   const OverlayChanges& found_;
+  RefusedContents& refused_;  // that of the layers
   CommitReport report_;
   std::uint64_t freed_ = 0;  // by what is replaced or will go
   bool all_written_;         // else what would be deleted may be the only copy of something
@@ -387,9 +393,9 @@ base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, cons
   SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
   if (limits.memory != nullptr) limits.memory->Compare(upper, found);
   Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
-  const RefusedContents refused(layers, found);
+  RefusedContents refused(layers, found);
   layers.refused = &refused;
-  CommitReport report = Committer(layers, found).Run();
+  CommitReport report = Committer(layers, found, refused).Run();
   SKERRY_RETURN_IF_ERROR(journal.Complete());
   return report;
 }

@@ -110,7 +110,9 @@ class Preview {
 base::Result<CommitReport> PreviewCommit(int upper, int lower, CommitRules& rules, const CommitLimits& limits) {
   SKERRY_ASSIGN_OR_RETURN(const OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
   CommitJournal none;
-  const Layers layers{.upper = upper, .lower = lower, .rules = rules, .limits = limits, .journal = none};
+  Layers layers{.upper = upper, .lower = lower, .rules = rules, .limits = limits, .journal = none};
+  const RefusedContents refused(layers, found);
+  layers.refused = &refused;
   return Preview(layers, found).Run();
 }
 

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "workspace/commit_preview.hpp"
 #include "workspace/overlay_fixture.hpp"
 
 namespace skerry::workspace {
@@ -251,8 +252,51 @@ TEST_F(CommitTest, WhatWasMovedToARefusedNameIsNotLost) {
   EXPECT_EQ(Get("notes"), "precious");
   EXPECT_EQ(Get("kept/a"), "one of two");
   EXPECT_EQ(report.deleted, Paths{"gone"});
-  EXPECT_NE(Lines(report.withheld).find("notes: was kept, because its content was moved to .bashrc"), std::string::npos)
+  EXPECT_NE(Lines(report.withheld).find("notes: was kept, because it may have been moved to .bashrc"),
+            std::string::npos)
       << Lines(report.withheld);
+}
+
+TEST_F(CommitTest, WhatWasMovedToARefusedNameAndEditedIsNotLost) {
+  Put("proj/.env", "SECRET=1\n");
+  Put("proj/.vscode/settings.json", "{}\n");
+  Put("proj/main", "x");
+  fs::create_symlink("shared.env", lower_ / "proj/.envrc");
+  rules_.unwritten_names = {".env", ".envrc", ".vscode"};
+  const CommitReport report = CommitOf(
+      "mv proj app; echo NEW=2 >> app/.env; echo '{1}' > app/.vscode/settings.json; ln -sfn other.env app/.envrc");
+  EXPECT_EQ(Get("proj/.env"), "SECRET=1\n");
+  EXPECT_EQ(Get("proj/.vscode/settings.json"), "{}\n");
+  EXPECT_EQ(fs::read_symlink(lower_ / "proj/.envrc"), "shared.env");
+  EXPECT_EQ(report.deleted, Paths{"proj/main"});
+  EXPECT_EQ(report.created, Paths{"app/main"});
+  for (const char* name : {".env", ".envrc", ".vscode/settings.json"})
+    EXPECT_NE(
+        Lines(report.withheld).find("proj/" + std::string(name) + ": was kept, because it may have been moved to "),
+        std::string::npos)
+        << Lines(report.withheld);
+}
+
+TEST_F(CommitTest, APreviewKeepsWhatACommitKeeps) {
+  Put("proj/.env", "SECRET=1\n");
+  rules_.unwritten_names = {".env"};
+  Shell("mv proj app; echo NEW=2 >> app/.env");
+  const base::UniqueFd lower(::open(lower_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto preview = PreviewCommit(upper_.get(), lower.get(), rules_, limits_);
+  ASSERT_TRUE(preview) << preview.error().message;
+  EXPECT_EQ(preview->deleted, Paths{});
+  EXPECT_EQ(Lines(preview->withheld), Lines(Commit().withheld));
+}
+
+TEST_F(CommitTest, ALinkThatWasMovedAndMayNotBeMadeIsNotLost) {
+  fs::create_symlink("/srv/data", lower_ / "data");
+  fs::create_symlink("/usr", lower_ / "far");
+  fs::create_symlink("far/share", lower_ / "near");
+  fs::create_symlink("elsewhere/../..", lower_ / "gone");
+  const CommitReport report = CommitOf("mv data data2; mv near near2; rm gone");
+  EXPECT_EQ(fs::read_symlink(lower_ / "data"), "/srv/data");
+  EXPECT_EQ(fs::read_symlink(lower_ / "near"), "far/share");
+  EXPECT_EQ(report.deleted, Paths{"gone"});
 }
 
 TEST_F(CommitTest, AChangeStandsAlthoughACopyOfTheOldContentIsRefused) {
@@ -263,6 +307,12 @@ TEST_F(CommitTest, AChangeStandsAlthoughACopyOfTheOldContentIsRefused) {
   EXPECT_EQ(Get(".env.example"), "A=1\nB=2\n");
   EXPECT_EQ(Lines(report.withheld), ".env: protected\n");
   EXPECT_EQ(report.deleted, Paths{"gone"});
+}
+
+TEST_F(CommitTest, ANameThatIsRefusedElsewhereIsDeleted) {
+  Put("settings/config", "mine");
+  rules_.refused["repo/config"] = "protected";
+  EXPECT_EQ(CommitOf("mkdir repo; echo other > repo/config; rm settings/config").deleted, Paths{"settings/config"});
 }
 
 TEST_F(CommitTest, ADeletionBesideARefusalStands) {

@@ -64,7 +64,7 @@ bool Layers::HasModeOf(const Place& place, const Change& change) const {
 
 std::string Layers::WouldBeLost(const std::string& path, const Place& place) const {
   const std::string holder = refused != nullptr ? refused->HolderOf(*this, path, place) : std::string();
-  return holder.empty() ? "" : "was kept, because its content was moved to " + holder + ", which is not carried over";
+  return holder.empty() ? "" : "was kept, because it may have been moved to " + holder + ", which is not carried over";
 }
 
 bool Layers::ChangedMeanwhile(const Place& place) const {

@@ -31,7 +31,7 @@ struct Layers {
   [[nodiscard]] mode_t ModeFor(const Place& place, const Change& change) const;
   [[nodiscard]] bool HasModeOf(const Place& place, const Change& change) const;
 
-  // Why what is at a place must stay although the program took it away: its content would be nowhere. Empty: it may go.
+  // Why what is at a place must stay although the program took it away: it would be nowhere. Empty: it may go.
   [[nodiscard]] std::string WouldBeLost(const std::string& path, const Place& place) const;
 
   // Whether somebody changed what is at a place of the lower layer after the program had started.

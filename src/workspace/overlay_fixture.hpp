@@ -15,8 +15,10 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@
 #include "os/mounts.hpp"
 #include "os/remove_tree.hpp"
 #include "os/socket.hpp"
+#include "workspace/beneath.hpp"
 #include "workspace/commit.hpp"
 
 namespace skerry::workspace {
@@ -38,9 +41,12 @@ class ListedRules : public CommitRules {
   std::string Refuses(const Change& change, const ChangeContents& contents) override {
     asked.push_back(change.path);
     if (look) look(change, contents);
+    for (std::string_view at = change.path; change.kind != ChangeKind::kDeletion && !at.empty(); at = ParentOf(at))
+      if (unwritten_names.contains(NameOf(at))) return "protected";
     const auto found = refused.find(change.path);
     return found == refused.end() ? std::string() : found->second;
   }
+  std::set<std::string, std::less<>> unwritten_names;  // with all below them; to delete them is allowed
   std::map<std::string, std::string> refused;
   std::vector<std::string> asked;
   std::function<void(const Change&, const ChangeContents&)> look;

@@ -124,6 +124,21 @@ class CommitTest(WorkspaceTest):
         left = [name for name in names if os.path.exists(os.path.join(self.work, name))]
         self.assertEqual(left, [])
 
+    def test_what_moves_to_a_name_that_is_withheld_is_not_lost(self):
+        self.write("proj/main.py", "m\n")
+        self.write("proj/.env", "SECRET=1\n")
+        self.write("proj/.venv/bin/activate", "act\n")
+        os.symlink("/usr/bin/python3", os.path.join(self.work, "proj/.venv/bin/python"))
+        os.symlink("shared.env", os.path.join(self.work, "proj/.envrc"))
+        self.own()
+        withheld = self.withheld(self.run_in("mv proj app; echo NEW=2 >> app/.env; echo more >> app/.venv/bin/activate"))
+        self.assertEqual((self.read("proj/.env"), self.read("proj/.venv/bin/activate")), ("SECRET=1\n", "act\n"))
+        for name in ("proj/.venv/bin/python", "proj/.envrc"):
+            self.assertTrue(os.path.islink(os.path.join(self.work, name)), name)
+            self.assertIn("may have been moved to app", withheld[name])
+        self.assertEqual((self.read("app/main.py"), os.path.exists(os.path.join(self.work, "proj/main.py"))),
+                         ("m\n", False))
+
     def test_a_change_stands_beside_a_withheld_copy_of_the_old_content(self):
         self.write(".env.example", "A=1\n")
         self.write("gone", "x")

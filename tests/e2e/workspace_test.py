@@ -118,7 +118,10 @@ class CommitTest(WorkspaceTest):
                  ".sl/config", ".pijul/config", "jupyter_server_config.py", "x.sublime-project", ".theia/tasks.json",
                  ".externalToolBuilders/x", ".lazy.lua", ".env", ".venv/bin/activate", "lib/site-packages/x.pth",
                  ".cargo/config.toml", ".mvn/jvm.config", "lint-staged.config.js", ".git-credentials", ".pgpass",
-                 ".vault-token", ".cargo/credentials.toml")
+                 ".vault-token", ".cargo/credentials.toml", ".lfsconfig", ".gitreview", ".RData", ".byebugrc", ".rdbgrc",
+                 ".proverc", "_vimrc", "_exrc", ".lite_project.lua", ".cargo/env", ".flaskenv", ".corepack.env",
+                 ".jj/workspace-config.toml", ".amp/settings.json", ".ampcoderc", ".agent/rules/x.md", ".shadowenv.d/x",
+                 ".kateproject", "NuGet.Config", "pip.conf", "conductor.json", ".terraform/providers/x")
         result = self.run_in("".join(f"mkdir -p $(dirname {name}); echo x > {name}\n" for name in names))
         self.assertEqual(result["exit_code"], 0, result["stderr"])
         left = [name for name in names if os.path.exists(os.path.join(self.work, name))]

@@ -15,9 +15,11 @@ view[0:5] = b'first'
 """
 SIBLINGS = ("lefthook.toml", "lefthook.json", "mise.local.toml", "mise.dev.toml", "mise/config.toml", ".huskyrc.js",
             "prek.toml", ".sl/config", ".pijul/config", "jupyter_server_config.py", "x.sublime-project",
-            ".theia/tasks.json", ".externalToolBuilders/x.launch", ".lazy.lua", ".env", ".venv/bin/python", "lib/site-packages/x.pth",
-            ".cargo/config.toml", ".mvn/extensions.xml", "lint-staged.config.js", ".git-credentials", ".pgpass",
-            ".vault-token", ".cargo/credentials.toml")
+            ".theia/tasks.json", ".externalToolBuilders/x.launch", ".lazy.lua", ".env", ".venv/bin/python",
+            "lib/site-packages/x.pth", ".cargo/config.toml", ".mvn/extensions.xml", "lint-staged.config.js",
+            ".git-credentials", ".pgpass", ".vault-token", ".cargo/credentials.toml", ".lfsconfig", ".gitreview",
+            ".RData", ".byebugrc", "_vimrc", ".lite_project.lua", ".cargo/env", ".flaskenv", ".corepack.env",
+            ".jj/workspace-config.toml", ".ampcoderc")
 INSTRUCTIONS = (".cursorrules", ".windsurfrules", ".roomodes", ".goosehints", "CLAUDE.md", "AGENTS.md", "GEMINI.md",
                 ".github/copilot-instructions.md")
 

@@ -59,6 +59,7 @@ bool HasDangerousConfig(int root, const std::string& path) {
 std::string CommitPolicy::Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) {
   if (rules_.deny_write.Matches(change.path)) return "denied by filesystem.denyWrite";
   if (owner_ == core::WorkspaceOwner::kSkerry) return "";
+  if (std::string reason = environments_.Refuses(change); !reason.empty()) return reason;
   return RefusesForPerson(change, contents);
 }
 

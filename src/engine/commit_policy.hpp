@@ -6,6 +6,7 @@
 
 #include "base/glob.hpp"
 #include "core/backend.hpp"
+#include "engine/environments.hpp"
 #include "engine/git_references.hpp"
 #include "engine/linked_names.hpp"
 #include "policy/protected_paths.hpp"
@@ -29,6 +30,7 @@ class CommitPolicy : public workspace::CommitRules {
       : rules_(rules),
         owner_(owner),
         directories_(directories),
+        environments_(directories.merged, directories.lower),
         references_(directories.lower),
         linked_(directories.lower, rules.protected_paths) {}
 
@@ -47,6 +49,7 @@ class CommitPolicy : public workspace::CommitRules {
   Rules rules_;
   core::WorkspaceOwner owner_;
   Directories directories_;
+  Environments environments_;
   GitReferences references_;
   LinkedNames linked_;
   std::map<std::string, bool> git_directories_;  // what was found out, by path

@@ -131,6 +131,46 @@ TEST_F(CommitPolicyTest, WhatAPersonsLinkLeadsToIsJudgedByItsName) {
     EXPECT_EQ(Refuses(path), "") << path;
 }
 
+TEST_F(CommitPolicyTest, AnEnvironmentThatWasThereKeepsItsPrograms) {
+  Put("lower/env/pyvenv.cfg", "home = /usr/bin");
+  Put("lower/env/bin/python");
+  fs::create_directories(base_ / "merged/env/bin");
+  for (const char* path : {"env/bin/python", "env/bin/git", "env/Scripts/x.exe", "env/BIN/x", "env/pyvenv.cfg"})
+    for (const ChangeKind kind : {ChangeKind::kFile, ChangeKind::kLink})
+      EXPECT_EQ(Refuses(path, kind), "program of an environment that was there before") << path;
+  EXPECT_NE(Refuses("env/scripts", ChangeKind::kDirectory), "");
+  EXPECT_EQ(Refuses("env/bin", ChangeKind::kDirectory), "") << "what is in it is asked for by itself";
+  EXPECT_NE(Refuses("env/bin", ChangeKind::kLink), "");
+  EXPECT_NE(Refuses("env", ChangeKind::kLink), "");
+  EXPECT_NE(Refuses("env/pyvenv.cfg", ChangeKind::kDeletion), "") << "the next run would find no environment";
+  for (const char* path : {"env/lib/python3.11/site-packages/x.py", "env/bin2/x", "bin/x", "new/bin/python",
+                           "new/pyvenv.cfg", "env/lib/bin/x"})
+    EXPECT_EQ(Refuses(path), "") << path;
+  EXPECT_EQ(Refuses("env/bin/greet", ChangeKind::kDeletion), "");
+  EXPECT_EQ(Refuses("env", ChangeKind::kDirectory), "");
+  fs::remove_all(base_ / "merged/env");
+  EXPECT_EQ(Refuses("env/pyvenv.cfg", ChangeKind::kDeletion), "") << "it goes with its directory";
+  owner_ = core::WorkspaceOwner::kSkerry;
+  EXPECT_EQ(Refuses("env/bin/python"), "");
+}
+
+TEST_F(CommitPolicyTest, AnEnvironmentThatIsNewArrivesWhole) {
+  const base::UniqueFd lower(::open((base_ / "lower").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  CommitPolicy policy({.deny_write = patterns_, .protected_paths = paths_}, owner_,
+                      {.merged = lower.get(), .lower = lower.get()});
+  const auto refuses = [&](const char* path) { return policy.Refuses({.path = path}, Contents("", "")); };
+  EXPECT_EQ(refuses("env/bin/python"), "");
+  Put("lower/env/pyvenv.cfg");  // by the commit itself
+  EXPECT_EQ(refuses("env/bin/python"), "");
+}
+
+TEST_F(CommitPolicyTest, TheWorkspaceItselfMayBeAnEnvironment) {
+  Put("lower/pyvenv.cfg");
+  EXPECT_NE(Refuses("bin/python"), "");
+  EXPECT_NE(Refuses("pyvenv.cfg", ChangeKind::kDeletion), "");
+  EXPECT_EQ(Refuses("src/x"), "");
+}
+
 TEST_F(CommitPolicyTest, RowsOfAnOrganisationHold) {
   EXPECT_EQ(Refuses("x/.acme/start"), "");
   paths_ = policy::ProtectedPaths::Make(std::vector<std::string>{"runs | anywhere | .acme | acme start-up"}).value();

@@ -489,9 +489,30 @@ class VirtualEnvironmentTest(ProgramTest):
         self.works(". env/bin/activate && greet && python -c 'import sys; print(sys.prefix)' && "
                    "pip uninstall -qy greet",
                    "hello from greet\n/workspace/env\n", "--workspace", work)
-        self.works("env/bin/python -c 'import greet' 2>&1 | tail -1; env/bin/pip install -q --no-index --find-links . "
-                   "greet; env/bin/pip list --format=freeze | grep greet",
-                   "ModuleNotFoundError: No module named 'greet'\ngreet==1.0\n", "--workspace", work)
+        # An environment that was there gets packages, and no new programs.
+        again = self.shell("env/bin/python -c 'import greet' 2>&1 | tail -1; env/bin/pip install -q --no-index "
+                           "--find-links . greet; env/bin/pip list --format=freeze | grep greet; env/bin/greet",
+                           "--workspace", work)
+        self.assertEqual((again.code, again.out.decode(), again.err.decode()),
+                         (0, "ModuleNotFoundError: No module named 'greet'\ngreet==1.0\nhello from greet\n",
+                          "skerry: not carried over: env/bin/greet: program of an environment that was there before\n"))
+        self.works("env/bin/python -c 'import greet; greet.main()'; ls env/bin | grep greet | wc -l",
+                   "hello from greet\n0\n", "--workspace", work)
+
+    def test_a_persons_environment_keeps_its_programs(self):
+        work = self.directory("project")
+        made = self.shell("python3 -m venv --without-pip env && readlink env/bin/python3", "--workspace", work)
+        self.assertEqual((made.code, made.err), (0, b""))
+        for change in ("echo evil > env/bin/git", "echo evil >> env/bin/activate", "ln -sf /usr/bin/env env/bin/python3",
+                       "echo 'home = /workspace/evil' > env/pyvenv.cfg", "rm env/pyvenv.cfg; echo evil > env/bin/git",
+                       "rm -r env/bin; mkdir e; ln -s ../e env/bin", "mv env e; ln -s e env"):
+            with self.subTest(change):
+                self.assertIn(b"not carried over: env", self.shell(change, "--workspace", work).err)
+                self.assertTrue(os.path.isfile(os.path.join(work, "env/pyvenv.cfg")))
+                self.assertFalse(os.path.exists(os.path.join(work, "env/bin/git")))
+                with open(os.path.join(work, "env/bin/activate"), encoding="utf-8") as file:
+                    self.assertNotIn("evil", file.read())
+                self.assertEqual(os.readlink(os.path.join(work, "env/bin/python3")), made.out.decode().strip())
 
     def test_in_a_temporary_workspace(self):
         self.works("python3 -m venv env && env/bin/pip --version | cut -d' ' -f1; env/bin/python -c 'print(1)'",

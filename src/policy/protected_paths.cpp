@@ -16,7 +16,8 @@ namespace skerry::policy {
 namespace {
 
 constexpr std::string_view kHook = "git hook";
-constexpr std::string_view kState = "git state that names programs";
+constexpr std::string_view kRebase = "open rebase, which can start programs; git checkout leaves it";
+constexpr std::string_view kWorktree = "git worktree, which leads into the sandbox; git worktree add makes one here";
 constexpr std::string_view kLink = "link to another git directory";
 
 constexpr std::string_view kHookDirectories = "hooks .hooks githooks .githooks git-hooks .git-hooks";
@@ -163,9 +164,9 @@ std::optional<std::string_view> ReasonInGit(const FoldedPath& path, InGitDirecto
   const FoldedName& file = path.File();
   // Remotes from before there was a configuration file. The directory itself, empty, is in every new repository.
   if (IsBelow(file, "**/.git/remotes") || IsBelow(file, "**/.git/branches")) return "git configuration";
-  const bool state = IsBelow(file, "**/worktrees") || IsBelow(file, "**/rebase-merge");
-  if (state && in_git_directory == InGitDirectory::kYes) return kState;
-  return std::nullopt;
+  if (in_git_directory == InGitDirectory::kNo) return std::nullopt;
+  if (IsBelow(file, "**/rebase-merge")) return kRebase;
+  return IsBelow(file, "**/worktrees") ? std::optional(kWorktree) : std::nullopt;
 }
 
 // The strongest reason of all names of the path: below a directory of instructions there may be what runs.
@@ -261,10 +262,11 @@ std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view 
   if (link.ends_with('\n')) link.remove_suffix(1);
   const bool control = std::ranges::any_of(link, [](char c) { return static_cast<unsigned char>(c) < 0x20U; });
   const auto target = Target(path, link);
-  if (control || !target) return std::string(kLink);
+  std::string reason(link.contains("/.git/worktrees/") ? kWorktree : kLink);
+  if (control || !target) return reason;
   const std::span<const std::string_view> from_git(std::ranges::find(*target, ".git"), target->end());
   const bool submodule = from_git.size() > 2 && from_git[1] == "modules";
-  return submodule || from_git.size() == 1 ? std::nullopt : std::optional<std::string>(kLink);
+  return submodule || from_git.size() == 1 ? std::nullopt : std::optional(std::move(reason));
 }
 
 std::optional<std::string> ProtectedPaths::JudgeSymbolicLink(std::string_view path,

@@ -27,6 +27,9 @@ ContentQuestion QuestionOf(std::string_view path, InGitDirectory in_git_director
   return Judge(path, in_git_directory).question;
 }
 
+constexpr std::string_view kRebase = "open rebase, which can start programs; git checkout leaves it";
+constexpr std::string_view kWorktree = "git worktree, which leads into the sandbox; git worktree add makes one here";
+
 TEST(ProtectedPathsTest, NamesTheReason) {
   const std::vector<std::pair<std::string_view, std::string_view>> cases = {
       {".git/hooks/pre-commit", "git hook"},
@@ -40,9 +43,9 @@ TEST(ProtectedPathsTest, NamesTheReason) {
       {".github/hooks/x.json", "git hook"},
       {".husky/pre-commit", "git hook configuration"},
       {".pre-commit-config.yaml", "git hook configuration"},
-      {".git/worktrees/a/gitdir", "git state that names programs"},
-      {".git/rebase-merge/git-rebase-todo", "git state that names programs"},
-      {".git/modules/a/rebase-merge/git-rebase-todo", "git state that names programs"},
+      {".git/worktrees/a/gitdir", kWorktree},
+      {".git/rebase-merge/git-rebase-todo", kRebase},
+      {".git/modules/a/rebase-merge/git-rebase-todo", kRebase},
       {".git/commondir", "git directory link"},
       {"x/commondir", "git directory link"},
       {".git/remotes/origin", "git configuration"},
@@ -281,11 +284,18 @@ TEST(ProtectedPathsTest, AsksForTheContentOfAGitLink) {
   }
 }
 
+TEST(ProtectedPathsTest, AWorktreeIsCalledOne) {
+  for (const char* link : {"/workspace/.git/worktrees/wt", "../.git/worktrees/wt"})
+    EXPECT_EQ(JudgeGitLink("wt/.git", "gitdir: " + std::string(link) + "\n"), kWorktree) << link;
+  EXPECT_EQ(JudgeGitLink("wt/.git", "gitdir: /elsewhere\n"), "link to another git directory");
+}
+
 TEST(ProtectedPathsTest, GitDirectoryByContentCountsLikeOneByName) {
   const auto reason = [](std::string_view path) { return Judge(path, InGitDirectory::kYes).reason; };
   EXPECT_EQ(reason("bare/hooks/anything"), "git hook");
   EXPECT_EQ(reason("bare/hooks/pre-commit.sample"), std::nullopt);
-  EXPECT_EQ(reason("bare/rebase-merge/git-rebase-todo"), "git state that names programs");
+  EXPECT_EQ(reason("bare/rebase-merge/git-rebase-todo"), kRebase);
+  EXPECT_EQ(reason("bare/worktrees/a/gitdir"), kWorktree);
   EXPECT_EQ(reason("bare/HEAD"), std::nullopt);
   EXPECT_EQ(reason("bare/refs/heads/main"), std::nullopt);
   for (const std::string_view path : {"config", "bare/config", "bare/config.worktree", "refs/config"}) {

@@ -155,6 +155,22 @@ class CommitTest(WorkspaceTest):
         self.assertEqual((result["exit_code"], result["files_withheld"]), (0, []), result["stderr"])
         self.assertEqual(self.run_in("git log --oneline | wc -l; git status --short")["stdout"], "1\n")
 
+    def test_an_open_rebase_and_a_worktree_say_how_to_go_on(self):
+        self.clone()
+        result = self.run_in("git config user.email a@b; git config user.name a; commit() { echo $1 > f; git add f; "
+                             "git commit -qm $1; }\ngit checkout -qb one; commit 1; git checkout -qb two; commit 2; "
+                             "git checkout -q one; commit 3; git worktree add -q wt -b tree; git checkout -q two; "
+                             "git rebase -q one")
+        self.assertEqual({path: reason.split(" (")[0] for path, reason in self.withheld(result).items()},
+                         {".git/rebase-merge": "open rebase, which can start programs; git checkout leaves it",
+                          ".git/worktrees": "git worktree, which leads into the sandbox; git worktree add makes one here",
+                          "wt/.git": "git worktree, which leads into the sandbox; git worktree add makes one here"})
+        self.assertIn("<<<<<<<", self.read("f"))
+        self.assertEqual(self.read("wt/f"), "3\n")
+        for arguments in (["checkout", "-qf", "two"], ["worktree", "add", "-q", "wt2", "tree"]):
+            subprocess.run(["git", "-c", "safe.directory=*", "-C", self.work, *arguments], check=True)
+        self.assertEqual((self.read("f"), self.read("wt2/f")), ("2\n", "3\n"))
+
     def test_where_a_repository_pushes_to_stays_as_it_was(self):
         self.clone()
         before = self.read(".git/config")

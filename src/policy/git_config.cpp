@@ -34,7 +34,8 @@ char Lower(char c) {
 }
 
 // The text with '\n' at the end of every line, without a byte order mark.
-std::optional<std::string> PlainLines(std::string_view text) {
+std::optional<std::string> PlainLines(std::string_view text, GitReading reading) {
+  const bool strict = reading == GitReading::kStrict;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::string plain;
@@ -42,9 +43,9 @@ std::optional<std::string> PlainLines(std::string_view text) {
   for (; !text.empty(); text.remove_prefix(1)) {
     if (text.starts_with("\r\n")) continue;
     const char c = text.front();
-    if (IsControl(c) && c != '\n' && c != '\t') return std::nullopt;
+    if (strict && IsControl(c) && c != '\n' && c != '\t') return std::nullopt;
     plain += c;
-    if (plain.size() - line_start > kLongestLine) return std::nullopt;
+    if (strict && plain.size() - line_start > kLongestLine) return std::nullopt;
     if (c == '\n') line_start = plain.size();
   }
   if (!plain.ends_with('\n')) plain += '\n';
@@ -315,7 +316,18 @@ bool IsPlainSubsection(std::string_view subsection) {
   return IsPlainName(subsection) && !subsection.contains("..");
 }
 
-bool IsHarmless(const GitConfigEntry& entry) {
+// Their order counts: of most keys the last one wins.
+using ValuesOfKeys = std::map<std::string, std::vector<std::optional<std::string>>, std::less<>>;
+
+ValuesOfKeys ByKey(const std::vector<GitConfigEntry>& entries) {
+  ValuesOfKeys values;
+  for (const GitConfigEntry& entry : entries) values[entry.key].push_back(entry.value);
+  return values;
+}
+
+}  // namespace
+
+bool StartsNothing(const GitConfigEntry& entry) {
   const SplitKey key = Split(entry.key);
   if (key.subsection && !IsPlainSubsection(*key.subsection)) return false;
   const auto row = std::ranges::find_if(kHarmless, [&](const HarmlessKeys& keys) { return Lists(keys, key); });
@@ -332,19 +344,8 @@ bool IsHarmless(const GitConfigEntry& entry) {
   return false;
 }
 
-// Their order counts: of most keys the last one wins.
-using ValuesOfKeys = std::map<std::string, std::vector<std::optional<std::string>>, std::less<>>;
-
-ValuesOfKeys ByKey(const std::vector<GitConfigEntry>& entries) {
-  ValuesOfKeys values;
-  for (const GitConfigEntry& entry : entries) values[entry.key].push_back(entry.value);
-  return values;
-}
-
-}  // namespace
-
-std::optional<std::vector<GitConfigEntry>> ParseGitConfig(std::string_view text) {
-  const auto lines = PlainLines(text);
+std::optional<std::vector<GitConfigEntry>> ParseGitConfig(std::string_view text, GitReading reading) {
+  const auto lines = PlainLines(text, reading);
   if (!lines) return std::nullopt;
   Parser parser(*lines);
   if (!parser.Run()) return std::nullopt;
@@ -359,7 +360,7 @@ std::vector<std::string> ProgramStartingKeys(std::string_view text, std::string_
   const ValuesOfKeys old_values = ByKey(ParseGitConfig(before).value_or(std::vector<GitConfigEntry>()));
   std::vector<std::string> keys;
   for (const GitConfigEntry& entry : *entries) {
-    if (IsHarmless(entry)) continue;
+    if (StartsNothing(entry)) continue;
     const auto now = values.extract(entry.key);  // each key once
     if (now.empty()) continue;
     const auto old = old_values.find(entry.key);

@@ -16,9 +16,18 @@ struct GitConfigEntry {
   bool operator==(const GitConfigEntry&) const = default;
 };
 
-// The entries in their order. Nothing when any part of the text is not understood: what git itself refuses, and besides
-// control characters, keys outside of a section, and lines so long that an older git reads them as two.
-std::optional<std::vector<GitConfigEntry>> ParseGitConfig(std::string_view text);
+enum class GitReading {
+  kStrict,   // what a program wrote: no control characters, no lines so long that an older git reads them as two
+  kAsGitIs,  // what a person wrote, and git understands
+};
+
+// The entries in their order. Nothing when any part of the text is not understood: what git itself refuses, and keys
+// outside of a section.
+std::optional<std::vector<GitConfigEntry>> ParseGitConfig(std::string_view text,
+                                                          GitReading reading = GitReading::kStrict);
+
+// Whether git is known to start nothing by this entry.
+bool StartsNothing(const GitConfigEntry& entry);
 
 // What stands for the whole text when it is not understood.
 inline constexpr std::string_view kNotUnderstood = "(not understood)";

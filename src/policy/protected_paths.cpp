@@ -255,6 +255,10 @@ PathVerdict ProtectedPaths::Judge(std::string_view path, InGitDirectory in_git_d
   return verdict;
 }
 
+bool IsHookName(std::string_view name) {
+  return Lists(kHookNames, FoldName(name));
+}
+
 std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view content) {
   constexpr std::string_view kKey = "gitdir: ";
   if (!content.starts_with(kKey)) return std::string(kLink);

@@ -54,6 +54,9 @@ class ProtectedPaths {
   std::shared_ptr<const ProtectedTable> table_;
 };
 
+// Whether git runs a file of this name in a directory of hooks: githooks(5).
+bool IsHookName(std::string_view name);
+
 // The reason why a file called .git may not have this content. It may point at a .git directory of the workspace or at
 // a submodule's place in one, where Judge() sees every file; nowhere else.
 std::optional<std::string> JudgeGitLink(std::string_view path, std::string_view content);

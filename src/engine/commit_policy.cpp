@@ -16,20 +16,25 @@ namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1U << 20U;
+constexpr std::string_view kGuards = "guards the repository: git hook or configuration";
 
 using workspace::JoinPath;
 using workspace::NameOf;
 using workspace::ParentOf;
 
-bool Exists(int directory, const std::string& path) {
+// 0 for nothing.
+mode_t ModeAt(int root, std::string_view path) {
   struct stat facts{};
-  return ::fstatat(directory, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  const std::string name = path.empty() ? "." : std::string(path);
+  return ::fstatat(root, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 ? facts.st_mode : 0;
+}
+
+bool Exists(int root, std::string_view path) {
+  return ModeAt(root, path) != 0;
 }
 
 bool HasDirectory(int root, std::string_view path) {
-  struct stat facts{};
-  const std::string name = path.empty() ? "." : std::string(path);
-  return ::fstatat(root, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+  return S_ISDIR(ModeAt(root, path));
 }
 
 // What git itself looks for.
@@ -68,8 +73,10 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   references_.LookAbove(change.path);
   const policy::InGitDirectory in_git = IsInGitDirectory(change.path);
   policy::PathVerdict verdict = Judge(change.path);
-  if (references_.IsHook(change.path) && change.kind != ChangeKind::kDirectory)
-    verdict = {.reason = "git hook", .kind = policy::PathKind::kRuns};
+  const bool stronger = !verdict.reason || verdict.kind == policy::PathKind::kInstructs;
+  if (stronger && references_.IsHook(change.path) && change.kind != ChangeKind::kDirectory)
+    verdict = {.reason = "git hook, or a program that git's configuration names", .kind = policy::PathKind::kRuns};
+  if (std::string reason = LeadsGitElsewhere(change); !reason.empty()) return reason;
   if (references_.IsIncluded(change.path)) verdict.question = policy::ContentQuestion::kGitConfig;
   if (change.kind == ChangeKind::kDeletion) return RefusesDeletion(change.path, verdict);
   if (verdict.reason && verdict.kind != policy::PathKind::kInstructs) return *verdict.reason;
@@ -83,6 +90,17 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink)
     if (std::string reason = RefusesGitLink(change.path, contents); !reason.empty()) return reason;
   return CompletesGitDirectory(change);
+}
+
+// A link in the place of what git goes through to its hooks, programs and included files, or something else in the
+// place of such a link.
+std::string CommitPolicy::LeadsGitElsewhere(const workspace::Change& change) const {
+  using workspace::ChangeKind;
+  const bool link = change.kind == ChangeKind::kLink;
+  if (references_.IsOnTheWay(change.path) && (link || S_ISLNK(ModeAt(directories_.lower, change.path))))
+    return "on the way to what git runs or reads";
+  const bool may_run = link || (change.kind == ChangeKind::kFile && (change.mode & S_IXUSR) != 0);
+  return may_run && references_.MayBeRun(change.path) ? "a program, and git's configuration is not understood" : "";
 }
 
 // By its name, or by the name of a person's link that leads to it.
@@ -136,17 +154,18 @@ std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy:
     return HasDirectory(directories_.merged, ParentOf(path)) && !HasDirectory(directories_.lower, path)
                ? *verdict.reason + " that were there before"
                : "";
+  if (const auto worktree = references_.WorktreeThatRuns(path))
+    return Exists(directories_.merged, *worktree) ? std::string(kGuards) : "";
   const bool guards = verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
   if (!guards) return "";
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
     if (LooksLikeGitDirectory(directories_.lower, above)) {
       const bool stays = NameOf(above) == ".git" ? HasDirectory(directories_.merged, ParentOf(above))
                                                  : LooksLikeGitDirectory(directories_.merged, above);
-      return stays ? "guards the repository: git hook or configuration" : "";
+      return stays ? std::string(kGuards) : "";
     }
-    if (above.empty()) break;
+    if (above.empty()) return "";
   }
-  return references_.IsHook(path) ? "guards the repository: git hook or configuration" : "";
 }
 
 policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {

@@ -39,6 +39,7 @@ class CommitPolicy : public workspace::CommitRules {
 
  private:
   std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
+  [[nodiscard]] std::string LeadsGitElsewhere(const workspace::Change& change) const;
   [[nodiscard]] policy::PathVerdict Judge(const std::string& path);
   [[nodiscard]] std::string RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const;
   [[nodiscard]] std::string RefusesGitLink(const std::string& path, const workspace::ChangeContents& contents) const;

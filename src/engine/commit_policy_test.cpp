@@ -46,12 +46,12 @@ class CommitPolicyTest : public testing::Test {
   }
 
   std::string Refuses(const std::string& path, ChangeKind kind = ChangeKind::kFile, const std::string& now = "",
-                      const std::string& before = "") const {
+                      const std::string& before = "", mode_t mode = 0) const {
     const base::UniqueFd lower(::open((base_ / "lower").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const base::UniqueFd merged(::open((base_ / "merged").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     CommitPolicy policy({.deny_write = patterns_, .protected_paths = paths_}, owner_,
                         {.merged = merged.get(), .lower = lower.get()});
-    return policy.Refuses({.path = path, .kind = kind}, Contents(now, before));
+    return policy.Refuses({.path = path, .kind = kind, .mode = mode}, Contents(now, before));
   }
 
   std::string Tells(const std::string& path) const {
@@ -277,6 +277,100 @@ TEST_F(CommitPolicyTest, WhatARepositoryRefersToIsProtectedAtAnyDepth) {
     EXPECT_NE(Refuses(path, ChangeKind::kFile, "[core]\nsshCommand = evil\n"), "") << path;
     EXPECT_EQ(Refuses(path, ChangeKind::kFile, "[user]\nname = a\n"), "") << path;
   }
+}
+
+TEST_F(CommitPolicyTest, AHookThatIsALinkIsWhereItLeadsTo) {
+  PutRepository("lower/.git");
+  Put("lower/scripts/check.sh");
+  fs::create_directories(base_ / "lower/.git/hooks");
+  fs::create_symlink("../../scripts/check.sh", base_ / "lower/.git/hooks/pre-commit");
+  fs::create_symlink("../../scripts/later.sh", base_ / "lower/.git/hooks/pre-push");
+  EXPECT_NE(Refuses("scripts/check.sh"), "");
+  EXPECT_NE(Refuses("scripts/check.sh", ChangeKind::kDeletion), "");
+  EXPECT_NE(Refuses("scripts/later.sh"), "");
+  EXPECT_NE(Refuses("scripts", ChangeKind::kLink), "");
+  EXPECT_EQ(Refuses("scripts/other.sh"), "");
+}
+
+TEST_F(CommitPolicyTest, HooksPathIsWhereItReallyLeads) {
+  fs::create_directory_symlink("ci", base_ / "lower/linked");
+  for (const std::string& path : {(base_ / "lower/ci").string(), std::string("../lower/ci"), std::string("linked"),
+                                  std::string("./ci/"), std::string("x/../ci")}) {
+    PutRepository("lower/.git", "[core]\nhooksPath = " + path + "\n");
+    EXPECT_NE(Refuses("ci/pre-commit"), "") << path;
+    EXPECT_NE(Refuses("ci", ChangeKind::kLink), "") << path;
+    EXPECT_EQ(Refuses("other/file"), "") << path;
+  }
+  PutRepository("lower/.git", "[core]\nhooksPath = linked\n");
+  for (const ChangeKind kind : {ChangeKind::kLink, ChangeKind::kDirectory, ChangeKind::kFile, ChangeKind::kDeletion})
+    EXPECT_NE(Refuses("linked", kind), "");
+  PutRepository("lower/.git", "[core]\nhooksPath = a/b/hk\n");
+  EXPECT_NE(Refuses("a", ChangeKind::kLink), "") << "what is not there yet";
+  EXPECT_EQ(Refuses("a", ChangeKind::kDirectory), "");
+  PutRepository("lower/.git", "[core]\nhooksPath = .\n");
+  EXPECT_NE(Refuses("pre-commit"), "");
+  EXPECT_EQ(Refuses("main.cpp"), "");
+}
+
+TEST_F(CommitPolicyTest, ConfigurationBesideAndAroundTheWorkspaceCounts) {
+  PutRepository("lower/own/.git");
+  Put("lower/own/.git/config.worktree", "[core]\nhooksPath = ci\n");
+  EXPECT_NE(Refuses("own/ci/pre-commit"), "");
+  // A linked worktree, whose repository lies elsewhere.
+  PutRepository("main/.git", "[core]\nhooksPath = ci\n");
+  Put("main/.git/worktrees/tree/commondir", "../..\n");
+  Put("lower/tree/.git", "gitdir: " + (base_ / "main/.git/worktrees/tree").string() + "\n");
+  EXPECT_NE(Refuses("tree/ci/pre-commit"), "");
+  EXPECT_EQ(Refuses("ci/pre-commit"), "");
+  // The repository that the workspace lies in.
+  PutRepository(".git", "[core]\nhooksPath = lower/above\n");
+  EXPECT_NE(Refuses("above/pre-commit"), "");
+}
+
+TEST_F(CommitPolicyTest, ProgramsThatTheConfigurationNamesAreLikeHooks) {
+  Put("lower/tools/fsm.sh");
+  Put("lower/tools/clean.sh");
+  Put("lower/convert");
+  Put("lower/log");
+  PutRepository("lower/.git",
+                "[core]\nfsmonitor = tools/fsm.sh\nsshCommand = ssh -F " + (base_ / "lower/ssh/config").string() +
+                    "\n[filter \"a\"]\nclean = $(git rev-parse --show-toplevel)/tools/clean.sh %f\n"
+                    "[diff \"a\"]\ntextconv = sh convert\n[alias]\nl = log --graph\nb = !./later.sh HEAD config\n");
+  for (const char* path : {"tools/fsm.sh", "tools/clean.sh", "ssh/config", "convert", "later.sh"}) {
+    EXPECT_NE(Refuses(path), "") << path;
+    EXPECT_NE(Refuses(path, ChangeKind::kLink), "") << path;
+    EXPECT_NE(Refuses(path, ChangeKind::kDeletion), "") << path;
+  }
+  for (const char* path : {"log", "tools/other.sh", "b", "HEAD", ".git/HEAD", ".git/refs/heads/main"})
+    EXPECT_EQ(Refuses(path), "") << path;
+}
+
+TEST_F(CommitPolicyTest, IncludedFilesAreWhereTheyReallyAre) {
+  Put("lower/cfg/git");
+  PutRepository("lower/.git", "[include]\npath = " + (base_ / "lower/cfg/git").string() + "\n");
+  EXPECT_NE(Refuses("cfg/git", ChangeKind::kFile, "[core]\nfsmonitor = evil\n"), "");
+  EXPECT_EQ(Refuses("cfg/git", ChangeKind::kFile, "[user]\nname = a\n"), "");
+}
+
+TEST_F(CommitPolicyTest, AConfigurationThatIsNotUnderstoodHoldsProgramsBack) {
+  PutRepository("lower/p/.git", "[core\nhooksPath = ci\n");
+  EXPECT_NE(Refuses("p/ci/pre-commit", ChangeKind::kFile, "", "", 0755), "");
+  EXPECT_NE(Refuses("p/ci/pre-commit", ChangeKind::kLink), "");
+  EXPECT_EQ(Refuses("p/ci/text", ChangeKind::kFile, "", "", 0644), "");
+  EXPECT_EQ(Refuses("q/program", ChangeKind::kFile, "", "", 0755), "");
+  // A long line is understood.
+  PutRepository("lower/q/.git", "[alias]\nl = log " + std::string(3000, 'x') + "\n[core]\nhooksPath = ci\n");
+  EXPECT_NE(Refuses("q/ci/pre-commit"), "");
+  EXPECT_EQ(Refuses("q/program", ChangeKind::kFile, "", "", 0755), "");
+}
+
+TEST_F(CommitPolicyTest, WhatGitRunsGoesWithItsWorkingTree) {
+  PutRepository("lower/p/.git", "[core]\nhooksPath = ci\n");
+  Put("lower/p/ci/pre-commit");
+  fs::create_directories(base_ / "merged/p");
+  EXPECT_NE(Refuses("p/ci/pre-commit", ChangeKind::kDeletion), "");
+  fs::remove_all(base_ / "merged/p");
+  EXPECT_EQ(Refuses("p/ci/pre-commit", ChangeKind::kDeletion), "");
 }
 
 }  // namespace

@@ -1,34 +1,75 @@
 // What a person's repositories refer to: files elsewhere in the workspace that git runs or reads as configuration.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/host_trail.hpp"
+#include "policy/git_names.hpp"
+
 namespace skerry::engine {
 
-// Learns by looking at the configuration of repositories, as it was before the run. The descriptor is borrowed.
+// Learns by looking at repositories and at the person's own configuration, as they were before the run. They may lie
+// outside of the workspace: it can be a linked worktree, or a directory in a repository.
 class GitReferences {
  public:
-  explicit GitReferences(int root) : root_(root) {}
+  explicit GitReferences(int root);  // a directory; borrowed for this call
 
-  // Looks at every directory that `path` lies in. Those seen before are not looked at again.
+  // Looks at every directory that `path` lies in, up to the host's root. Those seen before are not looked at again.
   void LookAbove(std::string_view path);
 
-  // Below a directory that core.hooksPath names.
-  [[nodiscard]] bool IsHook(std::string_view path) const;
-  // A file that include.path or includeIf names.
-  [[nodiscard]] bool IsIncluded(std::string_view path) const { return included_.contains(std::string(path)); }
+  // What git runs by the configuration of a working tree: below a directory of hooks, where a hook's link leads to, or
+  // named in the value of a key that starts programs. The working tree, as a path of the workspace; "" for its root and
+  // for what lies outside. Nothing for other files.
+  [[nodiscard]] std::optional<std::string> WorktreeThatRuns(std::string_view path) const;
+  [[nodiscard]] bool IsHook(std::string_view path) const { return WorktreeThatRuns(path).has_value(); }
+
+  // A file that include.path or includeIf names, or the person's own configuration.
+  [[nodiscard]] bool IsIncluded(std::string_view path) const { return included_.contains(path); }
+
+  // A name on the way to one of those: a link there would lead git elsewhere.
+  [[nodiscard]] bool IsOnTheWay(std::string_view path) const { return way_.contains(path); }
+
+  // Whether a configuration that is not understood may run anything here.
+  [[nodiscard]] bool MayBeRun(std::string_view path) const;
+
+  // Whether the workspace itself lies in a repository. Known after LookAbove().
+  [[nodiscard]] bool HasRepositoryAbove() const { return repository_above_; }
 
  private:
-  void Look(const std::string& directory);
-  void ReadConfig(const std::string& path, std::string_view worktree, int depth);
+  struct Repository {
+    std::string git;       // absolute, as all of these
+    std::string common;    // where configuration and hooks are
+    std::string worktree;  // as git would find it
+  };
 
-  int root_;
+  bool LookAt(const std::string& directory);
+  void LookAtHostsDirectories();
+  void Read(const Repository& repository);
+  void ReadConfig(const std::string& path, const Repository& repository, int depth);
+  void Take(const policy::GitNames& names, const std::string& config, const Repository& repository, int depth);
+  void AddHooks(const std::string& directory, const std::string& worktree);
+  void AddLinksIn(const std::string& directory, const std::string& worktree);
+  void AddProgram(const policy::CommandWord& word, const std::string& from, const Repository& repository);
+  void AddRun(const Trail& trail, const std::string& worktree);
+  [[nodiscard]] Trail Follow(const std::string& path);
+  [[nodiscard]] std::vector<std::string> Absolute(const std::string& path, const std::string& from) const;
+  [[nodiscard]] std::string PlaceOf(const std::string& worktree) const;
+
+  HostTrails trails_;
+  std::vector<std::string> homes_;  // of the person, as far as they are known
   std::set<std::string> seen_;
-  std::vector<std::string> hooks_;
-  std::set<std::string> included_;
+  std::set<std::string> read_;                            // configurations, each with its working tree
+  std::map<std::string, std::string, std::less<>> runs_;  // by place, the working tree
+  std::set<std::string, std::less<>> included_;
+  std::set<std::string, std::less<>> way_;
+  std::set<std::string, std::less<>> not_understood_;  // working trees
+  bool repository_above_ = false;
 };
 
 }  // namespace skerry::engine

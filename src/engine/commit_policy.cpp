@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/unique_fd.hpp"
@@ -16,7 +17,7 @@ namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1U << 20U;
-constexpr std::string_view kGuards = "guards the repository: git hook or configuration";
+constexpr std::string_view kGuards = "guards the repository, which stays";
 
 using workspace::JoinPath;
 using workspace::NameOf;
@@ -35,6 +36,10 @@ bool Exists(int root, std::string_view path) {
 
 bool HasDirectory(int root, std::string_view path) {
   return S_ISDIR(ModeAt(root, path));
+}
+
+bool IsPartOfRepository(std::string_view name) {
+  return name == "HEAD" || name == "objects" || name == "refs";
 }
 
 // What git itself looks for.
@@ -61,6 +66,13 @@ bool HasDangerousConfig(int root, const std::string& path) {
 
 }  // namespace
 
+void CommitPolicy::Begin(const workspace::OverlayChanges& found) {
+  if (owner_ == core::WorkspaceOwner::kSkerry) return;
+  for (const workspace::Change& change : found.changes)
+    if (change.kind == workspace::ChangeKind::kDeletion && HasDirectory(directories_.lower, change.path))
+      gone_.push_back(change.path);
+}
+
 std::string CommitPolicy::Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) {
   if (rules_.deny_write.Matches(change.path)) return "denied by filesystem.denyWrite";
   if (owner_ == core::WorkspaceOwner::kSkerry) return "";
@@ -85,6 +97,8 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   if (verdict.reason && was_there) return *verdict.reason + " that were there before";
   if (change.kind == ChangeKind::kLink)
     if (const auto reason = rules_.protected_paths.JudgeSymbolicLink(change.path, in_git)) return *reason;
+  if (verdict.question == policy::ContentQuestion::kGitLink)
+    if (std::string reason = RefusesRepository(change); !reason.empty()) return reason;
   if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitConfig)
     if (std::string reason = RefusesConfig(change.path, contents); !reason.empty()) return reason;
   if (change.kind == ChangeKind::kFile && verdict.question == policy::ContentQuestion::kGitLink)
@@ -119,20 +133,75 @@ std::string CommitPolicy::Tells(const workspace::Change& change) {
   return instructs ? "new " + *verdict.reason : "";
 }
 
-std::string CommitPolicy::RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const {
+std::string CommitPolicy::RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) {
   const auto text = contents.ReadNew(kMaxConfigBytes);
   if (!text) return "git configuration that cannot be read";
   const std::string before = contents.ReadOld(kMaxConfigBytes).value_or("");
   if (const auto keys = policy::ProgramStartingKeys(*text, before); !keys.empty())
     return "git configuration that can start programs: " + keys.front();
   const bool beside = references_.IsIncluded(path);
-  // A new repository may have any remotes: nobody has pushed from it yet.
-  const bool was_there = Exists(directories_.lower, path) || LooksLikeGitDirectory(directories_.lower, ParentOf(path));
-  if (!beside && !was_there) return "";
+  const std::string git(ParentOf(path));
+  const bool in_git = NameOf(git) == ".git" && ModeBefore(git) != 0;
+  const bool was_there = in_git || Exists(directories_.lower, path) || LooksLikeGitDirectory(directories_.lower, git);
+  if (!beside && !was_there) return RefusesRoutes(path, *text);
   const bool whole = !beside && NameOf(path) == "config";
   const auto keys =
       policy::RedirectingKeys(*text, before, whole ? policy::ConfigPart::kWhole : policy::ConfigPart::kBeside);
   return keys.empty() ? "" : "git configuration that leads elsewhere: " + keys.front();
+}
+
+// A new repository may have any remotes: nobody has pushed from it yet. But it may be an old one that was moved: then
+// it leads where that did, and the old configuration stays until it does.
+std::string CommitPolicy::RefusesRoutes(const std::string& path, const std::string& text) {
+  if (policy::RedirectingKeys(text, "", policy::ConfigPart::kWhole).empty()) return "";
+  for (const std::string& gone : gone_) {
+    for (std::string_view rest = path; !rest.empty();) {
+      const std::string old = JoinPath(gone, rest);
+      rest.remove_prefix(std::min(rest.find('/'), rest.size() - 1) + 1);
+      const std::string_view git = ParentOf(old);
+      const bool is_link = NameOf(git) == ".git" && S_ISREG(ModeAt(directories_.lower, git));
+      if (!is_link && !WasGitDirectory(git)) continue;
+      const auto fd = workspace::OpenFileBeneath(directories_.lower, old, workspace::Locked::kLeave);
+      const std::string before = fd ? os::ReadAll(fd->get(), kMaxConfigBytes).value_or("") : "";
+      const auto keys = policy::RedirectingKeys(text, before, policy::ConfigPart::kWhole);
+      if (keys.empty()) continue;
+      moved_from_.insert(old);
+      return "git configuration that leads elsewhere than that of " + gone + ", which went: " + keys.front();
+    }
+  }
+  return "";
+}
+
+// Of a .git: what was a file stays one, and none comes into a directory of the person's that another repository holds.
+std::string CommitPolicy::RefusesRepository(const workspace::Change& change) {
+  const mode_t before = ModeBefore(change.path);
+  if (before != 0)
+    return change.kind == workspace::ChangeKind::kDirectory && !S_ISDIR(before) ? "another repository than before" : "";
+  const auto [found, added] = takes_over_.try_emplace(change.path, false);
+  if (added) found->second = TakesOver(change.path);
+  return found->second ? "a repository inside another one, around files that were there" : "";
+}
+
+bool CommitPolicy::TakesOver(const std::string& path) const {
+  std::string_view above = ParentOf(path);
+  const os::Directory files = os::ListingOf(base::UniqueFd(::openat(
+      directories_.lower, above.empty() ? "." : std::string(above).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  bool holds_files = false;
+  while (const dirent* entry = files == nullptr ? nullptr : ::readdir(files.get()))
+    holds_files = holds_files || !os::IsDots(entry->d_name);
+  if (!holds_files) return false;
+  while (!above.empty()) {
+    above = ParentOf(above);
+    if (Exists(directories_.lower, JoinPath(above, ".git"))) return true;
+  }
+  return references_.HasRepositoryAbove();
+}
+
+// 0 for nothing.
+mode_t CommitPolicy::ModeBefore(const std::string& path) {
+  const auto [found, added] = modes_before_.try_emplace(path, mode_t{0});
+  if (added) found->second = ModeAt(directories_.lower, path);
+  return found->second;
 }
 
 // In place of what was there, another repository with other remotes would be used from now on.
@@ -144,44 +213,57 @@ std::string CommitPolicy::RefusesGitLink(const std::string& path, const workspac
   return replaces ? "link to another git directory than before" : "";
 }
 
+// A .git is one by its name, whatever is missing in it.
+bool CommitPolicy::WasGitDirectory(std::string_view path) const {
+  if (NameOf(path) == ".git" && HasDirectory(directories_.lower, path)) return true;
+  return LooksLikeGitDirectory(directories_.lower, path);
+}
+
 // What a person's agents follow goes only with the directory around it: what went could come back as something new.
 //
-// A person's hooks and configuration guard something: they go only with the whole repository, and those in .git with
-// the project around it. Otherwise a later run could put another repository in the place of the one that went, with
-// other remotes. To take anything else away runs nothing.
+// A person's hooks and configuration guard something, and without HEAD, objects or refs a repository is none to git:
+// all of these go only with the whole repository, and those in .git with the project around it. Otherwise a later run
+// could put another repository in the place of the one that went, with other remotes. To take anything else away runs
+// nothing.
 std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const {
   if (verdict.reason && verdict.kind == policy::PathKind::kInstructs)
     return HasDirectory(directories_.merged, ParentOf(path)) && !HasDirectory(directories_.lower, path)
                ? *verdict.reason + " that were there before"
                : "";
+  if (moved_from_.contains(path)) return "its repository was moved and would lead elsewhere";
   if (const auto worktree = references_.WorktreeThatRuns(path))
     return Exists(directories_.merged, *worktree) ? std::string(kGuards) : "";
-  const bool guards = verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
+  if (verdict.question == policy::ContentQuestion::kGitLink && !HasDirectory(directories_.lower, path))
+    return Exists(directories_.merged, ParentOf(path)) ? std::string(kGuards) : "";
+  const bool is_part = IsPartOfRepository(NameOf(path)) && WasGitDirectory(ParentOf(path));
+  const bool guards =
+      is_part || verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
   if (!guards) return "";
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
-    if (LooksLikeGitDirectory(directories_.lower, above)) {
-      const bool stays = NameOf(above) == ".git" ? HasDirectory(directories_.merged, ParentOf(above))
-                                                 : LooksLikeGitDirectory(directories_.merged, above);
-      return stays ? std::string(kGuards) : "";
+    if (WasGitDirectory(above)) {
+      const std::string_view whole = NameOf(above) == ".git" ? ParentOf(above) : above;
+      return Exists(directories_.merged, whole) ? std::string(kGuards) : "";
     }
     if (above.empty()) return "";
   }
 }
 
+// As the program left it, or as it was: what it took away may have to stay.
 policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
-  for (std::string_view above = ParentOf(path); !above.empty(); above = ParentOf(above)) {
+  for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
     const auto [found, added] = git_directories_.try_emplace(std::string(above), false);
-    if (added) found->second = LooksLikeGitDirectory(directories_.merged, above);
+    if (added)
+      found->second =
+          LooksLikeGitDirectory(directories_.merged, above) || LooksLikeGitDirectory(directories_.lower, above);
     if (found->second) return policy::InGitDirectory::kYes;
+    if (above.empty()) return policy::InGitDirectory::kNo;
   }
-  return LooksLikeGitDirectory(directories_.merged, "") ? policy::InGitDirectory::kYes : policy::InGitDirectory::kNo;
 }
 
 // Hooks and configuration may have been left by an earlier run, when the directory was nothing to git: it must not
 // become a repository now. What this run adds is judged by itself.
 std::string CommitPolicy::CompletesGitDirectory(const workspace::Change& change) const {
-  const std::string_view name = NameOf(change.path);
-  if (name != "HEAD" && name != "objects" && name != "refs") return "";
+  if (!IsPartOfRepository(NameOf(change.path))) return "";
   const std::string directory(ParentOf(change.path));
   if (!LooksLikeGitDirectory(directories_.merged, directory) || LooksLikeGitDirectory(directories_.lower, directory))
     return "";

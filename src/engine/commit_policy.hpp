@@ -1,8 +1,13 @@
 // What of a sandbox's changes may be carried into a directory: the policy's answer to the commit's questions.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/glob.hpp"
 #include "core/backend.hpp"
@@ -34,6 +39,7 @@ class CommitPolicy : public workspace::CommitRules {
         references_(directories.lower),
         linked_(directories.lower, rules.protected_paths) {}
 
+  void Begin(const workspace::OverlayChanges& found) override;
   std::string Refuses(const workspace::Change& change, const workspace::ChangeContents& contents) override;
   std::string Tells(const workspace::Change& change) override;
 
@@ -41,11 +47,16 @@ class CommitPolicy : public workspace::CommitRules {
   std::string RefusesForPerson(const workspace::Change& change, const workspace::ChangeContents& contents);
   [[nodiscard]] std::string LeadsGitElsewhere(const workspace::Change& change) const;
   [[nodiscard]] policy::PathVerdict Judge(const std::string& path);
-  [[nodiscard]] std::string RefusesConfig(const std::string& path, const workspace::ChangeContents& contents) const;
+  [[nodiscard]] std::string RefusesConfig(const std::string& path, const workspace::ChangeContents& contents);
+  [[nodiscard]] std::string RefusesRoutes(const std::string& path, const std::string& text);
+  [[nodiscard]] std::string RefusesRepository(const workspace::Change& change);
   [[nodiscard]] std::string RefusesGitLink(const std::string& path, const workspace::ChangeContents& contents) const;
   [[nodiscard]] policy::InGitDirectory IsInGitDirectory(const std::string& path);
   [[nodiscard]] std::string CompletesGitDirectory(const workspace::Change& change) const;
   [[nodiscard]] std::string RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const;
+  [[nodiscard]] bool WasGitDirectory(std::string_view path) const;
+  [[nodiscard]] bool TakesOver(const std::string& path) const;
+  [[nodiscard]] mode_t ModeBefore(const std::string& path);
 
   Rules rules_;
   core::WorkspaceOwner owner_;
@@ -54,6 +65,11 @@ class CommitPolicy : public workspace::CommitRules {
   GitReferences references_;
   LinkedNames linked_;
   std::map<std::string, bool> git_directories_;  // what was found out, by path
+  // The commit writes to the directory while it asks; what was there before is found out with the first question.
+  std::map<std::string, mode_t> modes_before_;
+  std::map<std::string, bool> takes_over_;
+  std::vector<std::string> gone_;     // directories that were there and are not any more
+  std::set<std::string> moved_from_;  // configurations in them, whose repository came back and leads elsewhere
 };
 
 }  // namespace skerry::engine

@@ -51,6 +51,7 @@ class CommitPolicyTest : public testing::Test {
     const base::UniqueFd merged(::open((base_ / "merged").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     CommitPolicy policy({.deny_write = patterns_, .protected_paths = paths_}, owner_,
                         {.merged = merged.get(), .lower = lower.get()});
+    policy.Begin(found_);
     return policy.Refuses({.path = path, .kind = kind, .mode = mode}, Contents(now, before));
   }
 
@@ -67,6 +68,7 @@ class CommitPolicyTest : public testing::Test {
   base::PathPatterns patterns_;
   policy::ProtectedPaths paths_;
   core::WorkspaceOwner owner_ = core::WorkspaceOwner::kPerson;
+  workspace::OverlayChanges found_;
 };
 
 TEST_F(CommitPolicyTest, OrdinaryFilesPass) {
@@ -371,6 +373,78 @@ TEST_F(CommitPolicyTest, WhatGitRunsGoesWithItsWorkingTree) {
   EXPECT_NE(Refuses("p/ci/pre-commit", ChangeKind::kDeletion), "");
   fs::remove_all(base_ / "merged/p");
   EXPECT_EQ(Refuses("p/ci/pre-commit", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, WhatMakesARepositoryGoesWithItAndNotAlone) {
+  for (const std::string git : {"p/.git", "bare", "p/.git/modules/part"}) {
+    PutRepository("lower/" + git);
+    fs::create_directories(base_ / "merged" / git);
+    for (const char* name : {"HEAD", "objects", "refs", "config"})
+      EXPECT_NE(Refuses(git + "/" + name, ChangeKind::kDeletion), "") << git << name;
+    for (const char* name : {"index", "packed-refs", "refs/heads/HEAD", "logs/HEAD"})
+      EXPECT_EQ(Refuses(git + "/" + name, ChangeKind::kDeletion), "") << git << name;
+  }
+  EXPECT_NE(Refuses("bare/hooks/post-update"), "") << "it stays one";
+  fs::remove_all(base_ / "merged/p");
+  fs::remove_all(base_ / "merged/bare");
+  for (const char* path : {"p/.git/HEAD", "bare/HEAD", "bare/objects"})
+    EXPECT_EQ(Refuses(path, ChangeKind::kDeletion), "") << path;
+  // Nor does anything else come into its place.
+  fs::create_symlink("elsewhere", base_ / "merged/p");
+  EXPECT_NE(Refuses("p/.git/config", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, ADotGitIsARepositoryWhateverIsMissingInIt) {
+  Put("lower/.git/index");
+  Put("lower/.git/hooks/pre-push");
+  EXPECT_NE(Refuses(".git/config", ChangeKind::kFile, "[remote \"o\"]\nurl = https://evil.example/\n"), "");
+  EXPECT_NE(Refuses(".git/hooks/pre-push", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, ADotGitThatWasAFileStaysOne) {
+  Put("lower/tree/.git", "gitdir: ../.git/modules/tree\n");
+  fs::create_directories(base_ / "merged/tree");
+  EXPECT_NE(Refuses("tree/.git", ChangeKind::kDirectory), "");
+  EXPECT_NE(Refuses("tree/.git", ChangeKind::kDeletion), "");
+  fs::remove_all(base_ / "merged/tree");
+  EXPECT_EQ(Refuses("tree/.git", ChangeKind::kDeletion), "");
+}
+
+TEST_F(CommitPolicyTest, ARepositoryDoesNotTakeADirectoryFromAnother) {
+  PutRepository("lower/.git");
+  Put("lower/src/file");
+  fs::create_directories(base_ / "lower/empty");
+  for (const ChangeKind kind : {ChangeKind::kDirectory, ChangeKind::kFile}) {
+    EXPECT_NE(Refuses("src/.git", kind, "gitdir: ../.git/modules/src\n"), "");
+    EXPECT_EQ(Refuses("empty/.git", kind, "gitdir: ../.git/modules/empty\n"), "");
+    EXPECT_EQ(Refuses("new/.git", kind, "gitdir: ../.git/modules/new\n"), "");
+  }
+  EXPECT_EQ(Refuses(".git", ChangeKind::kDirectory), "");
+  // Where there is none, one may begin.
+  fs::remove_all(base_ / "lower/.git");
+  EXPECT_EQ(Refuses("src/.git", ChangeKind::kDirectory), "");
+  EXPECT_EQ(Refuses(".git", ChangeKind::kDirectory), "");
+  // The workspace itself may lie in one.
+  PutRepository(".git");
+  EXPECT_NE(Refuses("src/.git", ChangeKind::kDirectory), "");
+  EXPECT_NE(Refuses(".git", ChangeKind::kDirectory), "");
+}
+
+TEST_F(CommitPolicyTest, ARepositoryThatIsMovedLeadsWhereItDid) {
+  const std::string own = "[remote \"origin\"]\nurl = https://example.org/a.git\n";
+  const std::string evil = "[remote \"origin\"]\nurl = https://evil.example/a.git\n";
+  PutRepository("lower/old/proj/.git", own);
+  Put("lower/old/tree/.git", "gitdir: /elsewhere\n");
+  found_.changes = {{.path = "old", .kind = ChangeKind::kDeletion}};
+  EXPECT_EQ(Refuses("new/proj/.git/config", ChangeKind::kFile, own), "");
+  EXPECT_NE(Refuses("new/proj/.git/config", ChangeKind::kFile, evil), "");
+  EXPECT_NE(Refuses("new/tree/.git/config", ChangeKind::kFile, evil), "");
+  EXPECT_EQ(Refuses("new/proj/.git/config", ChangeKind::kFile, "[user]\nname = a\n"), "");
+  EXPECT_EQ(Refuses("new/other/.git/config", ChangeKind::kFile, evil), "");
+  found_.changes = {{.path = "old/proj", .kind = ChangeKind::kDeletion}};
+  EXPECT_NE(Refuses("app/.git/config", ChangeKind::kFile, evil), "");
+  found_.changes.clear();
+  EXPECT_EQ(Refuses("app/.git/config", ChangeKind::kFile, evil), "");
 }
 
 }  // namespace

@@ -393,6 +393,7 @@ base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, cons
   SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
   if (limits.memory != nullptr) limits.memory->Compare(upper, found);
   Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
+  rules.Begin(found);
   RefusedContents refused(layers, found);
   layers.refused = &refused;
   CommitReport report = Committer(layers, found, refused).Run();

@@ -109,6 +109,7 @@ class Preview {
 
 base::Result<CommitReport> PreviewCommit(int upper, int lower, CommitRules& rules, const CommitLimits& limits) {
   SKERRY_ASSIGN_OR_RETURN(const OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
+  rules.Begin(found);
   CommitJournal none;
   Layers layers{.upper = upper, .lower = lower, .rules = rules, .limits = limits, .journal = none};
   const RefusedContents refused(layers, found);

@@ -29,6 +29,9 @@ class CommitRules {
  public:
   virtual ~CommitRules() = default;
 
+  // Told before the first question, and before anything is written: all that the program changed.
+  virtual void Begin(const OverlayChanges& /*found*/) {}
+
   // Empty: the change may be made. Else the reason for people why not. Asked for everything that would be written and,
   // as kDeletion, for every single path that would go, a directory before what is in it. A refused directory covers
   // all below it: nothing there is asked for any more.

@@ -204,6 +204,84 @@ class CommitTest(WorkspaceTest):
         self.assertIn("tools/git/pre-commit", self.withheld(self.run_in("echo evil > tools/git/pre-commit")))
         self.assertEqual(self.read("tools/git/pre-commit"), "mine")
 
+    def test_what_git_runs_is_protected_where_it_really_lies(self):
+        self.clone()
+        own = self.read(".git/config")
+        self.write("ci/pre-commit", "mine", 0o755)
+        self.write("tools/monitor.sh", "mine", 0o755)
+        os.symlink("ci", os.path.join(self.work, "linked"))
+        os.symlink("../../tools/monitor.sh", os.path.join(self.work, ".git/hooks/post-commit"))
+        self.own()
+        self.assertIn("tools/monitor.sh", self.withheld(self.run_in("echo evil > tools/monitor.sh")))
+        os.unlink(os.path.join(self.work, ".git/hooks/post-commit"))
+        long_line = "[alias]\n\tl = log " + "x" * 2000 + "\n"
+        for path, text in (("ci/pre-commit", f"[core]\n\thooksPath = {self.work}/ci\n"),
+                           ("ci/pre-commit", f"[core]\n\thooksPath = ../{os.path.basename(self.work)}/ci\n"),
+                           ("ci/pre-commit", "[core]\n\thooksPath = linked\n"),
+                           ("ci/pre-commit", long_line + "[core]\n\thooksPath = ci\n"),
+                           ("tools/monitor.sh", "[core]\n\tfsmonitor = tools/monitor.sh\n"),
+                           ("tools/monitor.sh", "[filter \"x\"]\n\tclean = sh $PWD/tools/monitor.sh %f\n")):
+            with self.subTest(text[-80:]):
+                self.write(".git/config", own + text)
+                result = self.run_in(f"echo evil > {path}; echo 1 >> free")
+                self.assertEqual((list(self.withheld(result)), self.read(path)), ([path], "mine"))
+        self.write(".git/config", own + "[core]\n\thooksPath = a/b\n")
+        self.assertIn("a", self.withheld(self.run_in("mkdir -p e/b; echo evil > e/b/pre-commit; ln -s e a")))
+
+    def test_a_repository_around_the_directory_says_what_git_runs(self):
+        self.clone()
+        self.write("part/ci/pre-commit", "mine", 0o755)
+        self.write(".git/config", self.read(".git/config") + "[core]\n\thooksPath = part/ci\n")
+        above = self.work
+        self.work = os.path.join(above, "part")
+        result = self.run_in("echo evil > ci/pre-commit; git init -q .; git remote add origin https://evil.example/x")
+        self.assertEqual(set(self.withheld(result)), {"ci/pre-commit", ".git"})
+        self.assertEqual(self.read("ci/pre-commit"), "mine")
+
+    def test_no_other_repository_takes_the_place_of_one(self):
+        self.clone()
+        own = self.read(".git/config")
+        self.write("src/file")
+        self.write("tree/.git", "gitdir: ../elsewhere\n")
+        evil = "remote add origin https://evil.example/x"
+        for code in (f"git init -q src; git -C src {evil}", f"rm tree/.git; git init -q tree; git -C tree {evil}",
+                     "cp .git/config kept; mv .git/HEAD .git/H", "rm -f .git/config",
+                     "git config -f kept remote.origin.url https://evil.example/x; mv kept .git/config"):
+            self.run_in(code)
+        self.assertEqual((self.read(".git/config"), self.read("tree/.git")), (own, "gitdir: ../elsewhere\n"))
+        self.assertTrue(os.path.exists(os.path.join(self.work, ".git/HEAD")))
+        self.assertFalse(os.path.exists(os.path.join(self.work, "src/.git")))
+
+    def test_a_project_that_is_moved_pushes_to_where_it_did(self):
+        above = self.work
+        self.work = os.path.join(above, "proj")
+        os.mkdir(self.work)
+        self.clone()
+        own = self.read(".git/config")
+        self.work = above
+        moved = "mv proj {0}; git -C {0} remote set-url origin https://evil.example/x"
+        self.assertIn("proj", self.withheld(self.run_in(moved.format("one") + "; ln -s one proj")))
+        self.assertEqual(self.read("proj/.git/config"), own)
+        self.assertIn("two/.git/config", self.withheld(self.run_in(moved.format("two"))))
+        self.assertEqual(self.read("proj/.git/config"), own)
+
+    def test_a_project_may_be_moved(self):
+        above = self.work
+        self.work = os.path.join(above, "proj")
+        os.mkdir(self.work)
+        self.clone()
+        own = self.read(".git/config")
+        self.work = above
+        self.assertEqual(self.run_in("mv proj app")["files_withheld"], [])
+        self.assertEqual(self.read("app/.git/config"), own)
+        self.assertEqual(os.listdir(self.work), ["app"])
+
+    def test_a_new_repository_beside_and_below_is_free(self):
+        self.clone()
+        result = self.run_in("git init -q new; git -C new remote add origin https://example.org/new; "
+                             "git init -q p; echo 1 > p/a; mv p q")
+        self.assertEqual((result["exit_code"], result["files_withheld"]), (0, []), result["stderr"])
+
     def test_a_repository_is_not_armed_in_two_steps(self):
         self.run_in("mkdir -p x/hooks x/objects x/refs; echo evil > x/hooks/whatever; printf '[core]\\nfsmonitor=evil\\n' > x/config")
         result = self.run_in("echo 'ref: refs/heads/main' > x/HEAD")

@@ -48,6 +48,14 @@ bool LooksLikeGitDirectory(int root, std::string_view path) {
          Exists(root, JoinPath(path, "refs"));
 }
 
+// What a git directory goes with: the project around a .git, also for a submodule's place in it.
+std::string_view WholeOf(std::string_view git) {
+  std::string_view whole = git;
+  for (std::string_view above = git; !above.empty(); above = ParentOf(above))
+    if (NameOf(above) == ".git") whole = ParentOf(above);
+  return whole;
+}
+
 bool HasActiveHook(int root, const std::string& hooks) {
   const os::Directory directory =
       os::ListingOf(base::UniqueFd(::openat(root, hooks.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
@@ -111,8 +119,11 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
 std::string CommitPolicy::LeadsGitElsewhere(const workspace::Change& change) const {
   using workspace::ChangeKind;
   const bool link = change.kind == ChangeKind::kLink;
-  if (references_.IsOnTheWay(change.path) && (link || S_ISLNK(ModeAt(directories_.lower, change.path))))
-    return "on the way to what git runs or reads";
+  const auto worktree = references_.WorktreeThatGoesBy(change.path);
+  if (worktree && (link || S_ISLNK(ModeAt(directories_.lower, change.path)))) {
+    const bool goes_with_it = change.kind == ChangeKind::kDeletion && !Exists(directories_.merged, *worktree);
+    return goes_with_it ? "" : "on the way to what git runs or reads";
+  }
   const bool may_run = link || (change.kind == ChangeKind::kFile && (change.mode & S_IXUSR) != 0);
   return may_run && references_.MayBeRun(change.path) ? "a program, and git's configuration is not understood" : "";
 }
@@ -183,18 +194,18 @@ std::string CommitPolicy::RefusesRepository(const workspace::Change& change) {
 }
 
 bool CommitPolicy::TakesOver(const std::string& path) const {
-  std::string_view above = ParentOf(path);
-  const os::Directory files = os::ListingOf(base::UniqueFd(::openat(
-      directories_.lower, above.empty() ? "." : std::string(above).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  const std::string around(ParentOf(path));
+  const os::Directory files = os::ListingOf(base::UniqueFd(
+      ::openat(directories_.lower, around.empty() ? "." : around.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   bool holds_files = false;
   while (const dirent* entry = files == nullptr ? nullptr : ::readdir(files.get()))
     holds_files = holds_files || !os::IsDots(entry->d_name);
   if (!holds_files) return false;
-  while (!above.empty()) {
+  for (std::string_view above = around; !above.empty();) {
     above = ParentOf(above);
     if (Exists(directories_.lower, JoinPath(above, ".git"))) return true;
   }
-  return references_.HasRepositoryAbove();
+  return references_.IsTrackedFromAbove(around);
 }
 
 // 0 for nothing.
@@ -240,10 +251,7 @@ std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy:
       is_part || verdict.reason == "git hook" || verdict.question == policy::ContentQuestion::kGitConfig;
   if (!guards) return "";
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
-    if (WasGitDirectory(above)) {
-      const std::string_view whole = NameOf(above) == ".git" ? ParentOf(above) : above;
-      return Exists(directories_.merged, whole) ? std::string(kGuards) : "";
-    }
+    if (WasGitDirectory(above)) return Exists(directories_.merged, WholeOf(above)) ? std::string(kGuards) : "";
     if (above.empty()) return "";
   }
 }

@@ -370,9 +370,13 @@ TEST_F(CommitPolicyTest, WhatGitRunsGoesWithItsWorkingTree) {
   PutRepository("lower/p/.git", "[core]\nhooksPath = ci\n");
   Put("lower/p/ci/pre-commit");
   fs::create_directories(base_ / "merged/p");
+  fs::create_directory_symlink("ci", base_ / "lower/p/linked");
+  PutRepository("lower/p/.git", "[core]\nhooksPath = linked\n");
   EXPECT_NE(Refuses("p/ci/pre-commit", ChangeKind::kDeletion), "");
+  EXPECT_NE(Refuses("p/linked", ChangeKind::kDeletion), "");
   fs::remove_all(base_ / "merged/p");
   EXPECT_EQ(Refuses("p/ci/pre-commit", ChangeKind::kDeletion), "");
+  EXPECT_EQ(Refuses("p/linked", ChangeKind::kDeletion), "");
 }
 
 TEST_F(CommitPolicyTest, WhatMakesARepositoryGoesWithItAndNotAlone) {
@@ -385,6 +389,8 @@ TEST_F(CommitPolicyTest, WhatMakesARepositoryGoesWithItAndNotAlone) {
       EXPECT_EQ(Refuses(git + "/" + name, ChangeKind::kDeletion), "") << git << name;
   }
   EXPECT_NE(Refuses("bare/hooks/post-update"), "") << "it stays one";
+  fs::remove_all(base_ / "merged/p/.git/modules/part");
+  EXPECT_NE(Refuses("p/.git/modules/part/config", ChangeKind::kDeletion), "") << "a later run could put another there";
   fs::remove_all(base_ / "merged/p");
   fs::remove_all(base_ / "merged/bare");
   for (const char* path : {"p/.git/HEAD", "bare/HEAD", "bare/objects"})
@@ -424,10 +430,14 @@ TEST_F(CommitPolicyTest, ARepositoryDoesNotTakeADirectoryFromAnother) {
   fs::remove_all(base_ / "lower/.git");
   EXPECT_EQ(Refuses("src/.git", ChangeKind::kDirectory), "");
   EXPECT_EQ(Refuses(".git", ChangeKind::kDirectory), "");
-  // The workspace itself may lie in one.
+  // The workspace itself may lie in one, such as that of a whole home.
   PutRepository(".git");
+  EXPECT_EQ(Refuses("src/.git", ChangeKind::kDirectory), "");
+  Put(".git/index", std::string("DIRC\0\0\0\2", 8) + "lower/src/file");
   EXPECT_NE(Refuses("src/.git", ChangeKind::kDirectory), "");
   EXPECT_NE(Refuses(".git", ChangeKind::kDirectory), "");
+  Put("lower/other/file");
+  EXPECT_EQ(Refuses("other/.git", ChangeKind::kDirectory), "");
 }
 
 TEST_F(CommitPolicyTest, ARepositoryThatIsMovedLeadsWhereItDid) {

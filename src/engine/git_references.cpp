@@ -15,6 +15,7 @@
 #include "base/unique_fd.hpp"
 #include "os/directory.hpp"
 #include "os/files.hpp"
+#include "policy/git_index.hpp"
 #include "policy/protected_paths.hpp"
 #include "workspace/beneath.hpp"
 
@@ -22,6 +23,7 @@ namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1U << 20U;
+constexpr std::size_t kMaxIndexBytes = 64U << 20U;
 constexpr int kMaxDepth = 10;  // git's own bound on includes
 
 mode_t ModeAt(const std::string& path) {
@@ -35,10 +37,10 @@ bool IsLink(const std::string& path) {
 }
 
 // errno says why there is nothing.
-std::optional<std::string> TextOf(const std::string& path) {
+std::optional<std::string> TextOf(const std::string& path, std::size_t limit = kMaxConfigBytes) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
-  auto text = os::ReadAll(fd.get(), kMaxConfigBytes);
+  auto text = os::ReadAll(fd.get(), limit);
   if (text) return std::move(*text);
   errno = EIO;
   return std::nullopt;
@@ -64,7 +66,7 @@ std::string From(const std::string& directory, const std::string& path) {
 // What a .git stands for: itself, or where it leads as a file. "" for nothing.
 std::string GitDirectoryAt(const std::string& directory) {
   constexpr std::string_view kKey = "gitdir: ";
-  const std::string git = directory + "/.git";
+  std::string git = directory + "/.git";
   const mode_t mode = ModeAt(git);
   if (S_ISDIR(mode)) return git;
   if (!S_ISREG(mode)) return "";
@@ -104,18 +106,20 @@ void GitReferences::LookAtHostsDirectories() {
   std::string above = trails_.root();
   while (!above.empty()) {
     above.resize(above.rfind('/'));
-    repository_above_ = LookAt(above) || repository_above_;
+    if (auto repository = LookAt(above)) above_.push_back(std::move(*repository));
   }
 }
 
-// Whether there is a repository.
-bool GitReferences::LookAt(const std::string& directory) {
-  const std::string git = GitDirectoryAt(directory);
-  if (!git.empty()) Read({.git = git, .common = git, .worktree = directory});
+// The repository of a directory.
+std::optional<GitReferences::Repository> GitReferences::LookAt(const std::string& directory) {
+  std::string git = GitDirectoryAt(directory);
   // A bare one, whose working tree is itself. A .git has been read from the directory around it.
-  const bool bare = !directory.ends_with("/.git") && LooksLikeGitDirectory(directory);
-  if (bare) Read({.git = directory, .common = directory, .worktree = directory});
-  return bare || !git.empty();
+  const bool bare = git.empty() && !directory.ends_with("/.git") && LooksLikeGitDirectory(directory);
+  if (bare) git = directory;
+  if (git.empty()) return std::nullopt;
+  Repository repository{.git = git, .common = git, .worktree = directory};
+  Read(repository);
+  return repository;
 }
 
 void GitReferences::Read(const Repository& found) {
@@ -128,7 +132,7 @@ void GitReferences::Read(const Repository& found) {
   for (const std::string& home : homes_) {
     for (const char* name : {"/.gitconfig", "/.config/git/config"}) {
       const std::string config = home + name;
-      if (auto place = Follow(config).place) included_.insert(std::move(*place));
+      if (auto place = Follow(config, repository.worktree).place) included_.insert(std::move(*place));
       if (::access(config.c_str(), R_OK) == 0) ReadConfig(config, repository, 0);
     }
   }
@@ -158,14 +162,14 @@ void GitReferences::Take(const policy::GitNames& names, const std::string& confi
   const std::string beside = config.substr(0, config.rfind('/'));
   for (const std::string& included : names.included) {
     for (const std::string& path : Absolute(included, beside)) {
-      if (auto place = Follow(path).place) included_.insert(std::move(*place));
+      if (auto place = Follow(path, repository.worktree).place) included_.insert(std::move(*place));
       ReadConfig(path, repository, depth + 1);
     }
   }
 }
 
 void GitReferences::AddHooks(const std::string& directory, const std::string& worktree) {
-  AddRun(Follow(directory), worktree);
+  AddRun(Follow(directory, worktree), worktree);
   AddLinksIn(directory, worktree);
 }
 
@@ -176,7 +180,7 @@ void GitReferences::AddLinksIn(const std::string& directory, const std::string& 
   if (listing == nullptr) return;
   while (const dirent* entry = ::readdir(listing.get())) {
     const std::string path = directory + '/' + entry->d_name;
-    if (!os::IsDots(entry->d_name) && IsLink(path)) AddRun(Follow(path), worktree);
+    if (!os::IsDots(entry->d_name) && IsLink(path)) AddRun(Follow(path, worktree), worktree);
   }
 }
 
@@ -190,7 +194,7 @@ void GitReferences::AddProgram(const policy::CommandWord& word, const std::strin
     // HEAD and refs/heads/main in a command are names for git.
     const bool in_git = IsInGit(*trail.place) || repository.git == repository.worktree;
     if (in_git && (mode & S_IXUSR) == 0) continue;
-    AddRun(Follow(path), repository.worktree);
+    AddRun(Follow(path, repository.worktree), repository.worktree);
   }
 }
 
@@ -198,9 +202,9 @@ void GitReferences::AddRun(const Trail& trail, const std::string& worktree) {
   if (trail.place) runs_.emplace(*trail.place, PlaceOf(worktree));
 }
 
-Trail GitReferences::Follow(const std::string& path) {
+Trail GitReferences::Follow(const std::string& path, const std::string& worktree) {
   Trail trail = trails_.Follow(path);
-  way_.insert(trail.steps.begin(), trail.steps.end());
+  for (const std::string& step : trail.steps) way_.emplace(step, PlaceOf(worktree));
   return trail;
 }
 
@@ -208,6 +212,7 @@ Trail GitReferences::Follow(const std::string& path) {
 std::vector<std::string> GitReferences::Absolute(const std::string& path, const std::string& from) const {
   if (!path.starts_with("~/")) return {From(from, path)};
   std::vector<std::string> paths;
+  paths.reserve(homes_.size());
   for (const std::string& home : homes_) paths.push_back(home + path.substr(1));
   return paths;
 }
@@ -223,6 +228,21 @@ std::optional<std::string> GitReferences::WorktreeThatRuns(std::string_view path
   const auto root = runs_.find("");
   if (root != runs_.end() && !path.contains('/') && policy::IsHookName(path)) return root->second;
   return std::nullopt;
+}
+
+std::optional<std::string> GitReferences::WorktreeThatGoesBy(std::string_view path) const {
+  const auto found = way_.find(path);
+  return found == way_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool GitReferences::IsTrackedFromAbove(std::string_view directory) const {
+  const std::string path = directory.empty() ? trails_.root() : workspace::JoinPath(trails_.root(), directory);
+  const auto tracks = [&](const Repository& repository) {
+    const auto index = TextOf(repository.git + "/index", kMaxIndexBytes);
+    if (!index) return errno != ENOENT;
+    return policy::MayTrackBelow(*index, std::string_view(path).substr(repository.worktree.size() + 1));
+  };
+  return std::ranges::any_of(above_, tracks);
 }
 
 bool GitReferences::MayBeRun(std::string_view path) const {

@@ -32,14 +32,15 @@ class GitReferences {
   // A file that include.path or includeIf names, or the person's own configuration.
   [[nodiscard]] bool IsIncluded(std::string_view path) const { return included_.contains(path); }
 
-  // A name on the way to one of those: a link there would lead git elsewhere.
-  [[nodiscard]] bool IsOnTheWay(std::string_view path) const { return way_.contains(path); }
+  // A name on the way to one of those: a link there would lead git elsewhere. The working tree, as above.
+  [[nodiscard]] std::optional<std::string> WorktreeThatGoesBy(std::string_view path) const;
 
   // Whether a configuration that is not understood may run anything here.
   [[nodiscard]] bool MayBeRun(std::string_view path) const;
 
-  // Whether the workspace itself lies in a repository. Known after LookAbove().
-  [[nodiscard]] bool HasRepositoryAbove() const { return repository_above_; }
+  // Whether a repository that the workspace itself lies in may track files in one of its directories ("" for the root).
+  // Known after LookAbove().
+  [[nodiscard]] bool IsTrackedFromAbove(std::string_view directory) const;
 
  private:
   struct Repository {
@@ -48,7 +49,7 @@ class GitReferences {
     std::string worktree;  // as git would find it
   };
 
-  bool LookAt(const std::string& directory);
+  std::optional<Repository> LookAt(const std::string& directory);
   void LookAtHostsDirectories();
   void Read(const Repository& repository);
   void ReadConfig(const std::string& path, const Repository& repository, int depth);
@@ -57,7 +58,7 @@ class GitReferences {
   void AddLinksIn(const std::string& directory, const std::string& worktree);
   void AddProgram(const policy::CommandWord& word, const std::string& from, const Repository& repository);
   void AddRun(const Trail& trail, const std::string& worktree);
-  [[nodiscard]] Trail Follow(const std::string& path);
+  [[nodiscard]] Trail Follow(const std::string& path, const std::string& worktree);
   [[nodiscard]] std::vector<std::string> Absolute(const std::string& path, const std::string& from) const;
   [[nodiscard]] std::string PlaceOf(const std::string& worktree) const;
 
@@ -67,9 +68,9 @@ class GitReferences {
   std::set<std::string> read_;                            // configurations, each with its working tree
   std::map<std::string, std::string, std::less<>> runs_;  // by place, the working tree
   std::set<std::string, std::less<>> included_;
-  std::set<std::string, std::less<>> way_;
-  std::set<std::string, std::less<>> not_understood_;  // working trees
-  bool repository_above_ = false;
+  std::map<std::string, std::string, std::less<>> way_;  // likewise
+  std::set<std::string, std::less<>> not_understood_;    // working trees
+  std::vector<Repository> above_;                        // outside of the workspace
 };
 
 }  // namespace skerry::engine

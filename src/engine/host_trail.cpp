@@ -43,7 +43,7 @@ Trail HostTrails::Follow(std::string_view path) const {
       trail.end.resize(std::min(trail.end.rfind('/'), trail.end.size()));
       continue;
     }
-    std::string next = trail.end + '/' + name;
+    const std::string next = trail.end + '/' + name;
     if (auto step = Inside(next); step && !step->empty()) trail.steps.push_back(std::move(*step));
     struct stat facts{};
     const bool there = ::fstatat(AT_FDCWD, next.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
@@ -53,7 +53,7 @@ Trail HostTrails::Follow(std::string_view path) const {
       PushNames(target, pending);
       continue;
     }
-    trail.end = there && IsRoot(facts) ? root_ : std::move(next);
+    trail.end = there && IsRoot(facts) ? root_ : next;
   }
   trail.place = Inside(trail.end);
   return trail;

@@ -231,6 +231,7 @@ class CommitTest(WorkspaceTest):
     def test_a_repository_around_the_directory_says_what_git_runs(self):
         self.clone()
         self.write("part/ci/pre-commit", "mine", 0o755)
+        subprocess.run(["git", "-c", "safe.directory=*", "-C", self.work, "add", "part"], check=True)
         self.write(".git/config", self.read(".git/config") + "[core]\n\thooksPath = part/ci\n")
         above = self.work
         self.work = os.path.join(above, "part")

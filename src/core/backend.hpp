@@ -134,6 +134,7 @@ struct SandboxSpec {
 struct WorkspaceView {
   int changes = -1;  // an open directory: the upper layer of an overlay, or simply all there is
   int merged = -1;   // the workspace as commands see it
+  int root = -1;     // all that they see, as a path only; empty when the sandbox has gone. -1 where that cannot be had
   bool layered = false;
 };
 

@@ -162,7 +162,7 @@ base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::s
     return base::Err(failed->code, failed->message);
   }
   const auto* started = answer ? std::get_if<Started>(&*answer) : nullptr;
-  const std::size_t views = request.workspace == WorkspaceKind::kDirect ? 0 : 2;
+  const std::size_t views = request.workspace == WorkspaceKind::kDirect ? 0 : 3;
   if (started == nullptr || message->fds.size() != 1 + views + started->counters.size())
     return base::Err(base::Code::kInternal, "unexpected answer of the launcher");
   handle.started_ = *started;

@@ -126,7 +126,7 @@ class SandboxHandle {
   };
   base::Result<std::optional<InitMessage>> Receive(base::Deadline deadline) const;
 
-  // The views of a workspace that is not direct (changes, then merged), else empty. They outlive the sandbox.
+  // The views of a workspace that is not direct (changes, merged, root), else empty. They outlive the sandbox.
   std::vector<base::UniqueFd> TakeViews() { return std::move(views_); }
 
   base::Result<Usage> AskUsage();

@@ -225,7 +225,9 @@ void BuildOwnRoot(const ChildPlan& plan, Site& site) {
   if (site.views.changes < 0) return;
   site.views.merged = ::open("/workspace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   Check(plan, site.views.merged < 0 ? errno : 0, "open /workspace");
-  const std::array handles = {site.views.changes, site.views.merged};
+  site.views.root = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  Check(plan, site.views.root < 0 ? errno : 0, "open the root");
+  const std::array handles = {site.views.changes, site.views.merged, site.views.root};
   Check(plan, HandOut(plan.report, Handout::kViews, handles), "hand out the workspace");
 }
 

@@ -22,10 +22,11 @@ class MachineFacts;
 // Inside every sandbox the program is this user, whoever it is outside.
 inline constexpr uid_t kAgentId = 1000;
 
-// Two open directories of a workspace that is not direct; they keep it alive when its sandbox is gone.
+// Open directories of a sandbox whose workspace is not direct; the first two keep that alive when the sandbox is gone.
 struct WorkspaceViews {
   int changes = -1;  // what programs wrote: an overlay's upper layer, or all there is when nothing was below
   int merged = -1;   // the workspace as programs see it
+  int root = -1;     // all that they see (O_PATH)
 };
 
 enum class RootState : std::uint8_t {

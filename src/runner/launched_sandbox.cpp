@@ -152,8 +152,11 @@ base::Status LaunchedSandbox::Thaw() {
 
 std::optional<core::WorkspaceView> LaunchedSandbox::View() const {
   const std::lock_guard lock(mutex_);
-  if (views_.size() != 2) return std::nullopt;
-  return core::WorkspaceView{views_[0].get(), views_[1].get(), !spec_.workspace.empty()};
+  if (views_.size() != 3) return std::nullopt;
+  return core::WorkspaceView{.changes = views_[0].get(),
+                             .merged = views_[1].get(),
+                             .root = views_[2].get(),
+                             .layered = !spec_.workspace.empty()};
 }
 
 std::vector<std::string> LaunchedSandbox::Degraded() const {

@@ -12,12 +12,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
+#include "base/turns.hpp"
 #include "engine/host.hpp"
 #include "json/strict.hpp"
 #include "transport/http/dialect.hpp"
 #include "transport/v1/audited.hpp"
 #include "transport/v1/ticker.hpp"
-#include "transport/v1/turns.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -32,10 +32,10 @@ struct Api {
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
-  mutable Turns large{4};      // to put a large answer together: it takes several times its size
-  mutable Turns comparing{2};  // to compare a session with its record
-  mutable Turns exporting{2};  // to pack files: it takes a processor
-  mutable Turns searching{2};  // through files: the same
+  mutable base::Turns large{4};      // to put a large answer together: it takes several times its size
+  mutable base::Turns comparing{2};  // to compare a session with its record
+  mutable base::Turns exporting{2};  // to pack files: it takes a processor
+  mutable base::Turns searching{2};  // through files: the same
 };
 
 // Bits of Route::scopes: whoever has any of them may.

@@ -31,9 +31,10 @@ base::Result<http::Response> SpooledAnswer(const Api& api, const http::Request& 
 }
 
 // Few at a time: a large answer costs several times its size while it is made.
-base::Result<std::optional<Turns::Turn>> TurnFor(const Api& api, const http::Request& request, const engine::Run& run) {
+base::Result<std::optional<base::Turns::Turn>> TurnFor(const Api& api, const http::Request& request,
+                                                       const engine::Run& run) {
   if (run.output_bytes() <= kLarge) return std::nullopt;
-  SKERRY_ASSIGN_OR_RETURN(Turns::Turn turn, api.large.Take(request.caller.tenant, request.gone));
+  SKERRY_ASSIGN_OR_RETURN(base::Turns::Turn turn, api.large.Take(request.caller.tenant, request.gone));
   return std::optional(std::move(turn));
 }
 

@@ -1,4 +1,4 @@
-// Turns: few do at one time what takes much memory, and no tenant keeps the others waiting.
+// Turns: few do at one time what takes much of the machine, and no tenant keeps the others waiting.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::base {
 
 // Thread-safe.
 class Turns {
@@ -35,7 +35,7 @@ class Turns {
   };
 
   // Waits until the tenant has no other, and there are fewer than `at_once`. kUnavailable when `stop` was asked for.
-  [[nodiscard]] base::Result<Turn> Take(std::string tenant, const std::stop_token& stop = {});
+  [[nodiscard]] Result<Turn> Take(std::string tenant, const std::stop_token& stop = {});
 
  private:
   const std::size_t at_once_;
@@ -44,4 +44,4 @@ class Turns {
   std::set<std::string> taken_;  // by tenant
 };
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::base

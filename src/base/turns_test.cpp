@@ -1,4 +1,4 @@
-#include "transport/v1/turns.hpp"
+#include "base/turns.hpp"
 
 #include <atomic>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::v1 {
+namespace skerry::base {
 namespace {
 
 TEST(TurnsTest, ATenantHasOneAtATimeAndKeepsNobodyElseWaiting) {
@@ -49,8 +49,8 @@ TEST(TurnsTest, WhoHasLeftWaitsNoMore) {
   const auto first = turns.Take("a");
   std::stop_source gone;
   std::jthread leaving([&] { gone.request_stop(); });
-  EXPECT_EQ(turns.Take("a", gone.get_token()).error().code, base::Code::kUnavailable);
+  EXPECT_EQ(turns.Take("a", gone.get_token()).error().code, Code::kUnavailable);
 }
 
 }  // namespace
-}  // namespace skerry::transport::v1
+}  // namespace skerry::base

@@ -1,11 +1,11 @@
-#include "transport/v1/turns.hpp"
+#include "base/turns.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::base {
 
-base::Result<Turns::Turn> Turns::Take(std::string tenant, const std::stop_token& stop) {
+Result<Turns::Turn> Turns::Take(std::string tenant, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const auto may_begin = [&] { return taken_.size() < at_once_ && !taken_.contains(tenant); };
-  if (!over_.wait(lock, stop, may_begin)) return base::Err(base::Code::kUnavailable, "nobody waits for this any more");
+  if (!over_.wait(lock, stop, may_begin)) return Err(Code::kUnavailable, "nobody waits for this any more");
   taken_.insert(tenant);
   return Turn(*this, std::move(tenant));
 }
@@ -19,4 +19,4 @@ Turns::Turn::~Turn() {
   turns_->over_.notify_all();
 }
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::base

@@ -184,7 +184,7 @@ std::string DigestOfCell(const std::string& context, core::Language language, co
 
 // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
 ProposalLook ContextManager::LookAt(const std::string& name, core::Language language, const core::Cell& cell,
-                                    const std::stop_token& stop) const {
+                                    Sight sight, const std::stop_token& stop) const {
   ProposalLook look{.digest = DigestOfCell(name, language, cell), .conditions = {{"context", name}}};
   // Of contexts without files the person who answers makes the digest as well.
   if (!options_.named) return look;
@@ -192,6 +192,11 @@ ProposalLook ContextManager::LookAt(const std::string& name, core::Language lang
   DigestBuilder digest;
   digest.Add("cell", look.digest);
   for (const auto& [path, hash] : found.files) digest.Add("file", path).Add("hash", hash);
+  if (options_.around && sight == Sight::kWhole) {
+    const TreeLook around = options_.around(stop);
+    digest.Add("around", around.digest);
+    if (!around.rest.empty()) look.conditions.emplace_back("not all is read", around.rest);
+  }
   // Cells that ran meanwhile may have given its names another meaning.
   if (const auto context = Find(name)) digest.Add("cells", static_cast<std::uint64_t>(context->cells));
   look.digest = digest.Finish();
@@ -210,13 +215,14 @@ base::Result<Admission> ContextManager::Admit(const std::string& name, core::Lan
                 {.token = asker.token, .tenant = asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return Admission{.refused = Cancelled()};
   if (!risk) return std::unexpected(std::move(risk).error());
-  return gate->Admit(*risk,
-                     {.session = options_.session.empty() ? name : options_.session,
-                      .language = language,
-                      .code = cell.text,
-                      .look = [&](const std::stop_token& token) { return LookAt(name, language, cell, token); },
-                      .asker = asker},
-                     std::move(stop));
+  return gate->Admit(
+      *risk,
+      {.session = options_.session.empty() ? name : options_.session,
+       .language = language,
+       .code = cell.text,
+       .look = [&](Sight sight, const std::stop_token& token) { return LookAt(name, language, cell, sight, token); },
+       .asker = asker},
+      std::move(stop));
 }
 
 base::Result<core::CellResult> ContextManager::Run(const std::string& name, core::Language language,

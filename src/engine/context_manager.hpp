@@ -20,6 +20,7 @@
 #include "core/context.hpp"
 #include "engine/gate.hpp"
 #include "engine/named_files.hpp"
+#include "engine/tree_look.hpp"
 
 namespace skerry::engine {
 
@@ -32,6 +33,8 @@ struct ContextOptions {
   core::Reach ends = core::Reach::kSandbox;
   // The files that a cell's text names, as they are now; an approval is about them too. May be empty.
   std::function<NamedFilesFound(core::Language language, std::string_view text, const std::stop_token& stop)> named;
+  // At the other files that a cell could find. May be empty.
+  std::function<TreeLook(const std::stop_token& stop)> around;
   // The files that cells find, as they are now, so that what they import is assessed. May be empty.
   std::function<base::UniqueFd()> files;
   std::size_t max_contexts = 16;
@@ -120,7 +123,7 @@ class ContextManager {
   base::Result<Use> TakeOver(const std::string& name);
   base::Status Open(Entry& entry) const;
   [[nodiscard]] ProposalLook LookAt(const std::string& name, core::Language language, const core::Cell& cell,
-                                    const std::stop_token& stop) const;
+                                    Sight sight, const std::stop_token& stop) const;
   [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               std::stop_token stop, const Asker& asker) const;
   void Forget(const Entry& entry);

@@ -66,7 +66,7 @@ base::Result<Admission> BeginAsShown(const Proposal& proposal, const std::string
     if (!footing) admission.refused = Rejected("approved, but not begun: " + footing.error().message);
   }
   if (!admission.refused && !stop.stop_requested()) {
-    SKERRY_ASSIGN_OR_RETURN(const ProposalLook now, proposal.look(stop));
+    SKERRY_ASSIGN_OR_RETURN(const ProposalLook now, proposal.look(Sight::kWhole, stop));
     if (now.digest != digest || !now.unknown.empty())
       admission.refused = Rejected("what would run is not what was approved: something changed since");
   }
@@ -92,7 +92,8 @@ base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Propos
                                   const std::stop_token& stop) const {
   confirm::ConfirmationService& service =
       proposal.asker.confirmation ? *proposal.asker.confirmation : *options_.confirmation;
-  SKERRY_ASSIGN_OR_RETURN(ProposalLook shown, proposal.look(stop));
+  const Sight sight = service.Shows() ? Sight::kWhole : Sight::kNamed;
+  SKERRY_ASSIGN_OR_RETURN(ProposalLook shown, proposal.look(sight, stop));
   if (stop.stop_requested()) return Admission{.refused = Cancelled()};
   if (!shown.unknown.empty() && service.Shows())
     return Admission{.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown)};

@@ -50,6 +50,12 @@ struct Asker {
   std::function<base::Result<FootingHold>(Footing footing, const std::stop_token& stop)> begin;
 };
 
+// How much of what would run is looked at.
+enum class Sight {
+  kNamed,  // what it names: for the record of a yes that is to whatever is found
+  kWhole,  // and what it could find besides: for a person
+};
+
 // What would run, as it is at one moment.
 struct ProposalLook {
   std::string digest;   // these four: see confirm::Question
@@ -64,7 +70,7 @@ struct Proposal {
   std::string session;  // empty for a run of its own
   core::Language language = core::Language::kPython;
   std::string_view code;
-  std::function<base::Result<ProposalLook>(const std::stop_token& stop)> look;  // at how it is now
+  std::function<base::Result<ProposalLook>(Sight sight, const std::stop_token& stop)> look;  // at how it is now
   Asker asker;
 };
 

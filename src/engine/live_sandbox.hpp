@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/unique_fd.hpp"
 #include "core/backend.hpp"
+#include "engine/tree_look.hpp"
 #include "engine/watched.hpp"
 #include "workspace/layer_memory.hpp"
 
@@ -34,5 +36,8 @@ struct LiveSandbox {
 
 // The workspace as its programs see it, open for as long as it is wanted: the sandbox may be made anew meanwhile.
 base::UniqueFd FilesOf(LiveSandbox& live);
+
+// At everything that its programs can write to: the workspace, and what lives and dies with the sandbox.
+TreeLook LookAround(LiveSandbox& live, const std::stop_token& stop);
 
 }  // namespace skerry::engine

@@ -288,7 +288,11 @@ class Search {
   }
 
   void FollowLater(const std::string& path, std::string text, off_t size) {
-    if (static_cast<std::size_t>(size) > kMaxFollowed) return;
+    if (static_cast<std::size_t>(size) > kMaxFollowed) {
+      // What it names in turn is not known.
+      if (HasCodeEnding(path)) found_.all = false;
+      return;
+    }
     if (followed_ >= kMaxFollowedBytes) {
       found_.all = false;
       return;

@@ -107,6 +107,13 @@ TEST_F(NamedFilesTest, FilesThatFilesNameCount) {
   EXPECT_THAT(Of("bash ./a.sh").files, UnorderedElementsAre(Key("a.sh"), Key("sub/b.sh"), Key("sub/../c.py")));
 }
 
+TEST_F(NamedFilesTest, AScriptThatIsTooLargeToBeFollowedNamesMoreThanWasLookedAt) {
+  Put("large.sh", std::string(300'000, '#') + "\n. ./lib.sh\n");
+  Put("large.csv", std::string(300'000, '1'));
+  EXPECT_FALSE(Of("sh large.sh").all);
+  EXPECT_TRUE(Of("wc large.csv").all);
+}
+
 TEST_F(NamedFilesTest, EveryDirectoryThatIsNamedIsLookedInto) {
   std::string code = "x.sh ";
   for (int number = 0; number < 30; ++number) {

@@ -25,7 +25,8 @@ struct RunDigests {
   std::string content;
 };
 
-RunDigests DigestsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named) {
+RunDigests DigestsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named,
+                     const TreeLook& around) {
   const core::ExecutionRequest& request = run.request;
   DigestBuilder digest;
   digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", run.backend);
@@ -44,6 +45,7 @@ RunDigests DigestsOf(const RunConditions& run, const RunInput& input, const Name
   digest.Add("run", NameOf(request.carry));
   digest.Add("input", input.known ? input.sha256 : "of " + std::string(run.execution));
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
+  digest.Add("around", around.digest);
   const std::string content = digest.Finish();
   DigestBuilder all;
   all.Add("content", content).Add("session", request.session_id.value_or(""));
@@ -71,6 +73,13 @@ void AddInput(Conditions& conditions, const RunInput& input) {
     conditions.emplace_back("input", std::to_string(input.bytes) + " bytes, SHA-256 " + input.sha256);
 }
 
+// Why files could be read that nobody looked at; "" where there are none.
+std::string ReadsElsewhere(const RunConditions& run, const TreeLook& around) {
+  if (run.isolation != core::IsolationLevel::kNamespaces) return "it finds the files of this machine";
+  if (!run.options.filesystem.allow_write.empty()) return "it may write to directories of this machine";
+  return around.rest;
+}
+
 void AddNamedFiles(Conditions& conditions, const NamedFilesFound& found) {
   std::vector<std::string> named;
   for (const auto& [path, hash] : found.files) named.push_back(path);
@@ -83,7 +92,8 @@ void AddNamedFiles(Conditions& conditions, const NamedFilesFound& found) {
 }
 
 // In words and in order; see confirm::Question.
-Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named) {
+Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named,
+                        const TreeLook& around) {
   const core::ExecutionRequest& request = run.request;
   const FilesystemOptions& files = run.options.filesystem;
   Conditions conditions = {
@@ -101,20 +111,22 @@ Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const N
     conditions.emplace_back("alone", "it begins when nothing else runs in the session, and others wait for its end");
   AddInput(conditions, input);
   AddNamedFiles(conditions, named);
+  if (const std::string why = ReadsElsewhere(run, around); !why.empty())
+    conditions.emplace_back("not all is read", why + "; a yes is for once");
   return conditions;
 }
 
 }  // namespace
 
-ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named) {
+ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   const RunInput input = InputOf(run.input);
-  RunDigests digests = DigestsOf(run, input, named);
-  const bool once_only = !named.all || !named.tools.empty();
+  RunDigests digests = DigestsOf(run, input, named, around);
+  const bool once_only = !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
   return {.digest = std::move(digests.all),
           // What is read while it runs, or was not looked at, is no part of the content.
           .content = !once_only && input.known ? std::move(digests.content) : "",
           .once_only = once_only,
-          .conditions = ConditionsOf(run, input, named),
+          .conditions = ConditionsOf(run, input, named, around),
           .unknown = named.unread};
 }
 

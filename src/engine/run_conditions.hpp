@@ -11,6 +11,7 @@
 #include "core/execution.hpp"
 #include "engine/named_files.hpp"
 #include "engine/sandbox_manager.hpp"
+#include "engine/tree_look.hpp"
 
 namespace skerry::engine {
 
@@ -18,6 +19,7 @@ namespace skerry::engine {
 struct RunConditions {
   const core::ExecutionRequest& request;
   std::string_view backend;
+  core::IsolationLevel isolation;
   const RunWorkspace& workspace;
   int files = -1;  // the workspace as programs see it now; -1 for none
   const ManagerOptions& options;
@@ -28,7 +30,8 @@ struct RunConditions {
 // The files that it names, as they are now.
 NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& stop);
 
-// At everything that decides what the program can do, with the content of those files.
-ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named);
+// At everything that decides what the program can do, with the content of those files and of the others that it could
+// find.
+ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around);
 
 }  // namespace skerry::engine

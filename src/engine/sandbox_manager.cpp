@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "engine/named_files.hpp"
 #include "engine/run_assessment.hpp"
 #include "engine/run_conditions.hpp"
+#include "engine/tree_look.hpp"
 #include "os/directory.hpp"
 #include "policy/local_guard.hpp"
 
@@ -161,11 +163,19 @@ struct SandboxManager::Run {
   const RunStreams& streams;
   RunWorkspace& workspace;
   std::string_view backend;
+  core::IsolationLevel isolation;
   LiveSandbox* live = nullptr;           // where it runs; nullptr for one of its own
   std::optional<NamedFilesFound> named;  // when it was last looked at
   core::Reach ends = core::Reach::kSandbox;
 
   [[nodiscard]] base::UniqueFd Files() const { return FilesFor(workspace, live); }
+  [[nodiscard]] TreeLook LookAround(const std::stop_token& stop) const {
+    if (live != nullptr) return engine::LookAround(*live, stop);
+    // What else it can write to is empty when its sandbox begins.
+    const base::UniqueFd files = Files();
+    const std::array trees = {Tree{"workspace", files.get()}};
+    return LookAtTrees(trees, {}, stop);
+  }
 };
 
 base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(const core::ExecutionRequest& request,
@@ -237,12 +247,14 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
     if (const std::string reason = policy::BlockedLocally(risk); !reason.empty())
       return Admission{.refused = Rejected("blocked by the local guard, since sandboxing is disabled: " + reason)};
   const core::ExecutionRequest& request = run.request;
-  const auto look = [&](const std::stop_token& token) {
+  const auto look = [&](Sight sight, const std::stop_token& token) {
     const base::UniqueFd files = run.Files();
-    const RunConditions conditions{
-        request, run.backend, run.workspace, files.get(), options_, run.streams.input_fd, run.streams.asker.execution};
+    const RunConditions conditions{request,     run.backend, run.isolation,        run.workspace,
+                                   files.get(), options_,    run.streams.input_fd, run.streams.asker.execution};
     run.named = FilesNamedBy(conditions, token);
-    return LookAt(conditions, *run.named);
+    // In a directory of a person it is their own programs that change files meanwhile.
+    const bool whole = sight == Sight::kWhole && run.streams.session != nullptr;
+    return LookAt(conditions, *run.named, whole ? run.LookAround(token) : TreeLook());
   };
   const Proposal proposal{.session = request.session_id.value_or(""),
                           .language = request.language,
@@ -299,7 +311,8 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
   SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, workspace.directory(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed->risk));
-  return AdmitAndRun({request, streams, workspace, backend->Name()}, *std::move(assessed), std::move(stop),
+  return AdmitAndRun({request, streams, workspace, backend->Name(), backend->Isolation()}, *std::move(assessed),
+                     std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
@@ -358,6 +371,20 @@ base::UniqueFd FilesOf(LiveSandbox& live) {
   return base::UniqueFd(view && view->merged >= 0 ? ::fcntl(view->merged, F_DUPFD_CLOEXEC, 0) : -1);
 }
 
+TreeLook LookAround(LiveSandbox& live, const std::stop_token& stop) {
+  constexpr std::array kBesideWorkspace = {"tmp", "home/agent", "dev/shm"};
+  std::vector<base::UniqueFd> opened;
+  opened.push_back(FilesOf(live));
+  std::vector<Tree> trees = {{"workspace", opened.front().get()}};
+  for (const char* name : kBesideWorkspace) {
+    const std::scoped_lock lock(live.order);
+    const auto view = live.sandbox->View();
+    opened.emplace_back(view ? ::openat(view->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1);
+    trees.push_back({name, opened.back().get()});
+  }
+  return LookAtTrees(trees, {}, stop);
+}
+
 base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core::ExecutionRequest& request,
                                                                      SessionRun& session,
                                                                      const core::SandboxLimits& limits) {
@@ -395,7 +422,8 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
   const base::UniqueFd files = FilesOf(live);
   SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, files.get(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  return AdmitAndRun({request, streams, workspace, live.backend->Name(), &live}, *std::move(assessed), std::move(stop),
+  return AdmitAndRun({request, streams, workspace, live.backend->Name(), live.backend->Isolation(), &live},
+                     *std::move(assessed), std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 

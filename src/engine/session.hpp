@@ -16,6 +16,7 @@
 #include "engine/named_files.hpp"
 #include "engine/recorder.hpp"
 #include "engine/sandbox_manager.hpp"
+#include "engine/tree_look.hpp"
 #include "os/file_identity.hpp"
 #include "workspace/agent_workspace.hpp"
 #include "workspace/archive_import.hpp"
@@ -91,6 +92,8 @@ class Session {
   // The files that a cell's text names, as programs would find them now. While it lives.
   [[nodiscard]] NamedFilesFound FilesNamedBy(core::Language language, std::string_view text,
                                              const std::stop_token& stop) const;
+  // At all files that programs would find now and could change. While it lives.
+  [[nodiscard]] TreeLook LookAround(const std::stop_token& stop) const;
 
   // What the last run that changed something did, as a diff; "" for nothing.
   [[nodiscard]] base::Result<std::string> Diff() const;

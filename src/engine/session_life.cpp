@@ -74,6 +74,7 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
                  .ends = core::Reach::kCommand,
                  .named = [this](core::Language language, std::string_view text,
                                  const std::stop_token& stop) { return session_->FilesNamedBy(language, text, stop); },
+                 .around = [this](const std::stop_token& stop) { return session_->LookAround(stop); },
                  .files = [this] { return session_->LiveFiles(); }}) {}
 
 SessionLife::~SessionLife() {

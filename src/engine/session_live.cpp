@@ -88,4 +88,8 @@ NamedFilesFound Session::FilesNamedBy(core::Language language, std::string_view 
   return NamedFiles({.language = language, .texts = {text}}, files.get(), stop);
 }
 
+TreeLook Session::LookAround(const std::stop_token& stop) const {
+  return live_ ? engine::LookAround(*live_, stop) : TreeLook{.rest = "the sandbox has no files now"};
+}
+
 }  // namespace skerry::engine

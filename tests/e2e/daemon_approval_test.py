@@ -458,7 +458,6 @@ class ChangedTest(ApprovalTest):
         self.put_file(session, "x.sh", SCRIPT)
         with Desk(self.api) as desk:
             asking, question = self.asked(desk, session, lambda: self.command(session, "bash x.sh && rm -rf nothing"))
-            self.put_file(session, "unrelated", b"new")
             desk.decide(question)
             self.assertEqual(asking.answer().json["stdout"], "ran\n")
 
@@ -541,7 +540,7 @@ class WhatRunsTest(ApprovalTest):
             self.eventually(lambda: self.is_there(session, "did"), 30)
             self.api.post(f"/v1/executions/{mapper}/cancel")
             self.ended(mapper)
-            desk.decide(question, scope="session")
+            desk.decide(question)
             self.assert_not_run(asking, "changed")
 
     def test_what_is_larger_than_can_be_looked_at_cannot_be_approved(self):
@@ -667,6 +666,84 @@ class WhatRunsTest(ApprovalTest):
                 self.put_file(session, path, b"all:\n\techo EVIL\n")
                 desk.decide(question)
                 self.assert_not_run(asking, "changed")
+
+
+BIG = b"#" + b"x" * 300_000 + b"\n. ./lib.sh\n"
+SHADOW = b"print('EVIL')\nclass _PollLikeSelector: pass\nPollSelector = SelectSelector = _PollLikeSelector\n"
+
+
+class AroundTest(ApprovalTest):
+    """What runs is found in many ways; an answer is for all that could be found, however it is named."""
+
+    settings = {"SKERRY_SANDBOX__CONFIRM_TIMEOUT": "60"}
+    WAYS = (("a,b.sh", "sh a,b.sh"), ("a'b.sh", "sh \"a'b.sh\""), ("a b.sh", "sh a\\ b.sh"), ("x.sh.", "sh x.sh."),
+            ("good.sh", "sh goo?.sh"), ("good.sh", "sh $PWD/good.sh"), ("good.sh", "sh //workspace/good.sh"),
+            ("good.sh", "cd /; sh workspace/good.sh"), ("d/x", "for f in ./d/*; do sh $f; done"),
+            ("d/x", "find d -type f -exec sh {} ';'"), ("lib.sh", "sh big.sh"))
+
+    def asked(self, desk, session, command):
+        asking = self.command(session, command + "; rm -rf nothing")
+        return asking, desk.until("approval.requested", session_id=session)
+
+    def test_an_exchange_between_question_and_yes(self):
+        for path, command in self.WAYS:
+            session = self.make()
+            self.put_file(session, "big.sh", BIG)
+            self.put_file(session, path, GOOD)
+            with self.subTest(command), Desk(self.api) as desk:
+                asking, question = self.asked(desk, session, command)
+                self.put_file(session, path, b"echo EVIL\n")
+                desk.decide(question)
+                answer = asking.answer()
+                self.assertEqual((answer.json["outcome"], answer.json["stdout"]), ("rejected", ""))
+
+    def in_session(self, session, code):
+        self.api.expect(200, "POST", f"/v1/sessions/{session}/execute", code=code, language="shell", approve=True)
+
+    def asked_again(self, command, plant, **files):
+        """Whether a person is asked once more after something was put where the command finds it."""
+        session = self.make()
+        for path, bytes_ in files.items():
+            self.put_file(session, path.replace("_", "."), bytes_)
+        with Desk(self.api) as desk:
+            asking, question = self.asked(desk, session, command)
+            self.assertEqual(desk.decide(question, scope="content")["type"], "decision")
+            self.assertEqual(asking.answer().json["stdout"], "GOOD\n")
+            self.assertEqual(self.command(session, command + "; rm -rf nothing").answer().json["stdout"], "GOOD\n")
+            plant(session)
+            asking, question = self.asked(desk, session, command)
+            desk.decide(question, "reject")
+            self.assertEqual(asking.answer().json["outcome"], "rejected")
+
+    def test_a_longer_yes_ends_with_any_change_of_what_could_be_found(self):
+        plants = {
+            "sh goo?.sh": lambda session: self.put_file(session, "good.sh", b"echo EVIL\n"),
+            "python3 good.py": lambda session: self.put_file(session, "selectors.py", SHADOW),
+            "python3 ./good.py": lambda session: self.in_session(
+                session, "d=$(python3 -m site --user-site); mkdir -p $d; echo 'print(\"EVIL\")' > $d/usercustomize.py"),
+            "test -e /tmp/x.sh && sh /tmp/x.sh || sh good.sh": lambda session: self.in_session(
+                session, "echo echo EVIL > /tmp/x.sh"),
+        }
+        for command, plant in plants.items():
+            with self.subTest(command):
+                self.asked_again(command, plant, good_sh=GOOD,
+                                 good_py=b"import subprocess\nsubprocess.run(['echo', 'GOOD'])\n")
+
+    def test_where_there_is_more_than_is_read_an_answer_is_for_once(self):
+        session = self.make()
+        self.execute("truncate -s 70M large", session)
+        self.put_file(session, "a,b.sh", GOOD)
+        with Desk(self.api) as desk:
+            asking, question = self.asked(desk, session, "sh a,b.sh")
+            shown = self.api.expect(200, "GET", f"/v1/approvals/{question['approval_id']}")
+            self.assertIn("more in its files", dict(shown["conditions"])["not all is read"])
+            self.assertEqual(shown["scopes"], ["once"])
+            self.put_file(session, "a,b.sh", b"echo EVIL\n")
+            desk.decide(question)
+            self.assertEqual(asking.answer().json["outcome"], "rejected")
+            asking, question = self.asked(desk, session, "sh a,b.sh")
+            desk.decide(question)
+            self.assertEqual(asking.answer().json["stdout"], "EVIL\n")
 
 
 class LeaseTest(ApprovalTest):

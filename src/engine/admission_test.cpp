@@ -1,9 +1,12 @@
 // What stands between a request and its sandbox: nothing runs unassessed, and nothing after a no.
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -378,6 +381,49 @@ TEST_F(FootingTest, WhatCannotBeAloneIsRejectedWithTheReason) {
   EXPECT_EQ(result.outcome.kind, OutcomeKind::kRejected);
   EXPECT_THAT(result.outcome.Explanation(), testing::HasSubstr("others are there"));
   ExpectNothingRan();
+}
+
+// Looks of one tenant, many at one time.
+class LookTurnTest : public AdmissionTest {
+ protected:
+  [[nodiscard]] base::Result<Admission> Admit(const Gate& gate) {
+    const core::RiskAssessment risk{.requires_confirmation = true};
+    return gate.Admit(risk,
+                      {.code = kRisky,
+                       .look =
+                           [this](Sight, const std::stop_token&) {
+                             most_ = std::max(most_.load(), ++now_);
+                             std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                             --now_;
+                             return ProposalLook{.digest = "same"};
+                           },
+                       .asker = {.confirmation = std::make_shared<confirm::AutoApprove>("test"), .tenant = "one"}},
+                      stop_.get_token());
+  }
+
+  std::shared_ptr<base::Turns> turns_ = std::make_shared<base::Turns>(2);
+  std::atomic<int> now_ = 0;
+  std::atomic<int> most_ = 0;
+};
+
+TEST_F(LookTurnTest, ATenantHasOneAtATime) {
+  options_.gate.looks = turns_;
+  const Gate gate(options_.gate);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back([&] { EXPECT_TRUE(Admit(gate).has_value()); });
+  threads.clear();
+  EXPECT_EQ(most_, 1);
+}
+
+TEST_F(LookTurnTest, WhoGoesAwayWaitsForNone) {
+  options_.gate.looks = turns_;
+  const Gate gate(options_.gate);
+  const auto taken = turns_->Take("one");
+  stop_.request_stop();
+  const auto admission = Admit(gate);
+  ASSERT_TRUE(admission);
+  EXPECT_EQ(admission->refused.value_or(core::Outcome()).kind, OutcomeKind::kCancelled);
+  EXPECT_EQ(most_, 0);
 }
 
 TEST_F(AdmissionTest, TheStreamsAreToldWhenNothingStandsInTheWay) {

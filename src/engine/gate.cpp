@@ -56,9 +56,23 @@ base::Result<Admission> BeginBesideOthers(const Proposal& proposal, const std::s
   return admission;
 }
 
+}  // namespace
+
+base::Result<Gate::LookTurn> Gate::TakeLookTurn(const std::string& tenant, const std::stop_token& stop) const {
+  if (!options_.looks) return nullptr;
+  SKERRY_ASSIGN_OR_RETURN(base::Turns::Turn turn, options_.looks->Take(tenant, stop));
+  return std::make_shared<const base::Turns::Turn>(std::move(turn));
+}
+
+base::Result<ProposalLook> Gate::Look(const Proposal& proposal, Sight sight, const std::stop_token& stop) const {
+  const auto turn = TakeLookTurn(proposal.asker.tenant, stop);
+  if (!turn) return ProposalLook{.unknown = turn.error().message};
+  return proposal.look(sight, stop);
+}
+
 // What was shown is looked at once more when nobody can change it any more, until it has ended.
-base::Result<Admission> BeginAsShown(const Proposal& proposal, const std::string& digest, const std::stop_token& stop,
-                                     Admission admission) {
+base::Result<Admission> Gate::BeginAsShown(const Proposal& proposal, const std::string& digest,
+                                           const std::stop_token& stop, Admission admission) const {
   const std::string by = std::exchange(admission.approved_by, "");
   if (proposal.asker.begin) {
     auto footing = proposal.asker.begin(Footing::kAlone, stop);
@@ -66,7 +80,7 @@ base::Result<Admission> BeginAsShown(const Proposal& proposal, const std::string
     if (!footing) admission.refused = Rejected("approved, but not begun: " + footing.error().message);
   }
   if (!admission.refused && !stop.stop_requested()) {
-    SKERRY_ASSIGN_OR_RETURN(const ProposalLook now, proposal.look(Sight::kWhole, stop));
+    SKERRY_ASSIGN_OR_RETURN(const ProposalLook now, Look(proposal, Sight::kWhole, stop));
     if (now.digest != digest || !now.unknown.empty())
       admission.refused = Rejected("what would run is not what was approved: something changed since");
   }
@@ -75,8 +89,6 @@ base::Result<Admission> BeginAsShown(const Proposal& proposal, const std::string
   if (!admission.refused) admission.approved_by = by;
   return admission;
 }
-
-}  // namespace
 
 base::Result<Admission> Gate::Admit(const core::RiskAssessment& risk, const Proposal& proposal,
                                     std::stop_token stop) const {
@@ -93,20 +105,21 @@ base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Propos
   confirm::ConfirmationService& service =
       proposal.asker.confirmation ? *proposal.asker.confirmation : *options_.confirmation;
   const Sight sight = service.Shows() ? Sight::kWhole : Sight::kNamed;
-  SKERRY_ASSIGN_OR_RETURN(ProposalLook shown, proposal.look(sight, stop));
+  SKERRY_ASSIGN_OR_RETURN(ProposalLook shown, Look(proposal, sight, stop));
   if (stop.stop_requested()) return Admission{.refused = Cancelled()};
   if (!shown.unknown.empty() && service.Shows())
     return Admission{.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown)};
-  const confirm::Question question{.session = proposal.session,
-                                   .tenant = proposal.asker.tenant,
-                                   .execution = proposal.asker.execution,
-                                   .content_type = std::string(core::NameOf(proposal.language)),
-                                   .code = std::string(proposal.code),
-                                   .risk = risk,
-                                   .conditions = std::move(shown.conditions),
-                                   .digest = std::move(shown.digest),
-                                   .content = std::move(shown.content),
-                                   .once_only = shown.once_only};
+  const confirm::Question question{
+      .session = proposal.asker.session.empty() ? proposal.session : proposal.asker.session,
+      .tenant = proposal.asker.tenant,
+      .execution = proposal.asker.execution,
+      .content_type = std::string(core::NameOf(proposal.language)),
+      .code = std::string(proposal.code),
+      .risk = risk,
+      .conditions = std::move(shown.conditions),
+      .digest = std::move(shown.digest),
+      .content = std::move(shown.content),
+      .once_only = shown.once_only};
   const auto asked_at = std::chrono::steady_clock::now();
   const confirm::Answer answer = service.Ask(question, base::Deadline::After(options_.confirm_timeout), stop);
   Admission admission{.waited = std::chrono::steady_clock::now() - asked_at};

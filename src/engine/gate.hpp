@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/turns.hpp"
 #include "confirm/confirmation.hpp"
 #include "core/execution.hpp"
 #include "core/risk.hpp"
@@ -27,6 +28,8 @@ struct GateOptions {
   std::chrono::seconds confirm_timeout{300};
   // Where many ask: whose turn it is. Without, everybody's at once.
   std::shared_ptr<Analyses> analyses;
+  // The same for looks at files.
+  std::shared_ptr<base::Turns> looks;
   // Told of every use of a rule that the organisation has made less grave.
   std::function<void(const std::string&)> log;
 };
@@ -45,6 +48,7 @@ struct Asker {
   std::string execution;
   std::string tenant;
   std::string token;               // of whoever wants it
+  std::string session;             // that it is for; empty where the proposal says it
   std::function<void()> admitted;  // called when nothing stands in the way of a cell any more; may be empty
   // Called before it begins, for what its begin needs. Waits; an error where that cannot be had. May be empty.
   std::function<base::Result<FootingHold>(Footing footing, const std::stop_token& stop)> begin;
@@ -96,6 +100,10 @@ class Gate {
   [[nodiscard]] const policy::RiskPolicy& policy() const { return policy_; }
   [[nodiscard]] const std::shared_ptr<Analyses>& analyses() const { return options_.analyses; }
 
+  // To be kept while files are looked at for a tenant; no turn when `stop` was asked for.
+  using LookTurn = std::shared_ptr<const base::Turns::Turn>;
+  [[nodiscard]] base::Result<LookTurn> TakeLookTurn(const std::string& tenant, const std::stop_token& stop) const;
+
   // Refused as kRejected, or as kCancelled when `stop` was asked for. An approval holds for the digest that was shown:
   // what has another one when it begins, alone with its files, is rejected; and so is what cannot be read, unless the
   // yes came with the request.
@@ -103,6 +111,10 @@ class Gate {
                                               std::stop_token stop) const;
 
  private:
+  [[nodiscard]] base::Result<ProposalLook> Look(const Proposal& proposal, Sight sight,
+                                                const std::stop_token& stop) const;
+  [[nodiscard]] base::Result<Admission> BeginAsShown(const Proposal& proposal, const std::string& digest,
+                                                     const std::stop_token& stop, Admission admission) const;
   [[nodiscard]] base::Result<Admission> Ask(const core::RiskAssessment& risk, const Proposal& proposal,
                                             const std::stop_token& stop) const;
 

@@ -289,16 +289,18 @@ core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view b
 
 }  // namespace
 
-void SandboxManager::NoteUses(Run& run) {
+void SandboxManager::NoteUses(Run& run, const std::stop_token& stop) const {
   constexpr std::uint64_t kMost = std::uint64_t{256} << 20U;
   if (run.streams.session == nullptr) return;
   if (!run.named) {
+    const auto turn = gate_.TakeLookTurn(run.streams.asker.tenant, stop);
+    if (!turn) return;
     const base::UniqueFd files = run.Files();
     run.named = NamedFiles({.language = run.request.language,
                             .texts = {run.request.code},
                             .directory = run.request.directory,
                             .max_bytes = kMost},
-                           files.get());
+                           files.get(), stop);
   }
   for (const auto& [path, hash] : run.named->files)
     run.streams.session->uses.push_back({.path = path, .how = core::FileUse::How::kNamed, .sha256 = hash});
@@ -323,7 +325,7 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assesse
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
     if (run.streams.admitted) run.streams.admitted();
-    NoteUses(run);
+    NoteUses(run, stop);
     SKERRY_ASSIGN_OR_RETURN(result, run_it(run, std::move(stop)));
   }
   result.risk = std::move(assessed.risk);

@@ -102,7 +102,7 @@ class SandboxManager {
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const core::RiskAssessment& risk) const;
   base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, std::stop_token stop) const;
-  static void NoteUses(Run& run);
+  void NoteUses(Run& run, const std::stop_token& stop) const;
   template <class RunIt>
   base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, std::stop_token stop,
                                                   const RunIt& run_it);

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/turns.hpp"
 #include "transport/client/poster.hpp"
 #include "transport/daemon/contract.hpp"
 #include "transport/daemon/last_resort.hpp"
@@ -210,8 +211,10 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   options.host.chronicle = {
       .log = voices.log, .spans = voices.spans, .announcer = voices.announcer, .code = options.code};
   options.host.version = options.version;
+  constexpr std::size_t kLooksAtOnce = 2;  // at files; each takes a core
   const auto analyses = std::make_shared<engine::Analyses>(options.analyses);
   options.manager.gate.analyses = analyses;
+  options.manager.gate.looks = std::make_shared<base::Turns>(kLooksAtOnce);
   engine::SandboxManager manager(backends, std::move(options.manager));
   SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
   v1::Ticker ticker(5s);

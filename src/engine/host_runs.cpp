@@ -57,7 +57,8 @@ Asker Host::AskerFor(Run& run, Consent consent, const Principal& principal) {
   return {.confirmation = std::make_shared<RecordedQuestions>(std::move(asked), approvals_, *chronicle_, run),
           .execution = run.id(),
           .tenant = run.record().tenant,
-          .token = principal.id};
+          .token = principal.id,
+          .session = run.record().session};
 }
 
 base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std::string_view code,

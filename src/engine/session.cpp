@@ -292,8 +292,11 @@ base::Result<Changes> Session::Record(const std::string& kind, const std::string
 }
 
 base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::ExecutionRequest request,
-                                                 RunStreams streams, std::stop_token stop, std::string execution) {
+                                                 RunStreams streams, std::stop_token stop, std::string execution,
+                                                 In sandbox) {
   const bool dry = request.carry == core::Carry::kShow;
+  // A dry run must not touch what others see.
+  const bool live = sandbox == In::kThatStays && !dry && live_ != nullptr;
   core::ExecutionRecord record{.id = std::move(execution),
                                .session = id(),
                                .kind = dry ? "dry-run" : "run",
@@ -304,17 +307,16 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
                                .caused_by = request.caused_by.value_or("")};
   SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(std::move(record)));
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
-  if (dry) run.memory = nullptr;  // that of another sandbox
+  if (live) run.memory = &live_->memory;
   request.session_id = id();
   streams.session = &run;
-  // A dry run must not touch what others see.
-  auto result = live_ && !dry ? manager.ExecuteLive(*live_, request, streams, std::move(stop))
-                              : manager.Execute(request, streams, std::move(stop));
+  auto result = live ? manager.ExecuteLive(*live_, request, streams, std::move(stop))
+                     : manager.Execute(request, streams, std::move(stop));
   files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(
       recorder_->End(id(), execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
-  if (live_ && !dry) SKERRY_RETURN_IF_ERROR(OpenLiveView());
+  if (live) SKERRY_RETURN_IF_ERROR(OpenLiveView());
   if (result) result->execution_id = execution;
   return result;
 }
@@ -326,8 +328,7 @@ base::Result<SessionRun> Session::NextRun(std::string execution) const {
   return SessionRun{.directory = *directory_,
                     .execution = std::move(execution),
                     .max_bytes = limits_.max_bytes,
-                    .allowance_bytes = allowance,
-                    .memory = live_ ? &live_->memory : nullptr};
+                    .allowance_bytes = allowance};
 }
 
 base::Result<std::string> Session::Diff() const {

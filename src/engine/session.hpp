@@ -69,10 +69,13 @@ class Session {
   base::Result<Changes> Record(const std::string& kind, const std::string& what,
                                const std::function<base::Result<Changes>()>& act);
 
-  // In the sandbox that stays, or in one of its own, on these files; what it changed is carried over at its end.
-  // `execution` is its id in the record; "" for a new one.
+  // In the sandbox that stays, if there is one, or in one of its own, on these files; what it changed is carried over
+  // at its end. `execution` is its id in the record; "" for a new one. In one of its own it may be called while the
+  // session lives; its asker sees to it that the session does not when it begins.
+  enum class In { kThatStays, kItsOwn };
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request, RunStreams streams,
-                                          std::stop_token stop, std::string execution = "");
+                                          std::stop_token stop, std::string execution = "",
+                                          In sandbox = In::kThatStays);
   // Something else that programs of the sandbox that stays do: what they changed by its end is recorded as its.
   base::Status RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act);
 

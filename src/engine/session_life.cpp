@@ -85,6 +85,11 @@ std::string SessionLife::Name() const {
   return std::string(core::NameOfSession(workspace_));
 }
 
+base::Error SessionLife::NotAlone() const {
+  return {base::Code::kConflict,
+          "programs run in session " + Name() + "; this needs it for itself: wait for them, or end them"};
+}
+
 base::Status SessionLife::OpenSession() {
   if (session_) return {};
   SKERRY_ASSIGN_OR_RETURN(Session session, parts_.sessions.Open(workspace_, base::Deadline::After(kPatience)));
@@ -113,7 +118,8 @@ base::Status SessionLife::EndLife() {
 
 base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  if (!left_.wait_for(lock, stop, kPatience, [&] { return !alone_; }))
+  const bool holds_up = need != Need::kReading && need != Need::kApart;
+  if (!left_.wait_for(lock, stop, kPatience, [&] { return !alone_ && (apart_to_begin_ == 0 || !holds_up); }))
     return base::Err(base::Code::kConflict, "session " + Name() + " is busy with a run in a sandbox of its own");
   if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
   if (paused_ && need != Need::kReading)
@@ -121,6 +127,10 @@ base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_tok
   SKERRY_RETURN_IF_ERROR(OpenSession());
   if (need == Need::kSandbox) SKERRY_RETURN_IF_ERROR(BeginLife());
   ++users_;
+  if (need == Need::kApart) {
+    ++apart_;
+    return Use(*this, Mark::kApart);
+  }
   if (need != Need::kSandbox) return Use(*this);
   ++programs_;
   return Use(*this, Mark::kRan);
@@ -129,11 +139,10 @@ base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_tok
 base::Result<SessionLife::Use> SessionLife::EnterAlone() {
   std::unique_lock lock(mutex_);
   // Those who only read or write files are over in a moment.
-  const bool free = left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || paused_ || users_ == 0; });
+  const auto runs = [&] { return programs_ != 0 || apart_ != 0; };
+  const bool free = left_.wait_for(lock, kPatience, [&] { return runs() || paused_ || users_ == 0; });
   if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
-  if (!free || programs_ != 0 || paused_)
-    return base::Err(base::Code::kConflict,
-                     "programs run in session " + Name() + "; this needs it for itself: wait for them, or end them");
+  if (!free || runs() || paused_) return std::unexpected(NotAlone());
   SKERRY_RETURN_IF_ERROR(OpenSession());
   SKERRY_RETURN_IF_ERROR(EndLife());
   ++users_;
@@ -149,6 +158,7 @@ void SessionLife::Leave(Mark mark) {
     --programs_;
     alone_ = false;
   }
+  if (mark == Mark::kApart) --apart_;
   if (mark != Mark::kNothing) last_use_ = std::chrono::steady_clock::now();
   left_.notify_all();
 }
@@ -157,13 +167,19 @@ base::Result<FootingHold> SessionLife::Stand(Footing footing, std::chrono::secon
                                              const std::stop_token& stop) {
   const bool alone = footing == Footing::kAlone;
   std::unique_lock lock(mutex_);
-  if (!left_.wait_for(lock, stop, patience, [&] { return !approved_ && (!alone || beside_ == 0); }))
-    return base::Err(base::Code::kConflict, approved_ ? "session " + workspace_ +
-                                                            " belongs to a run that a person approved, until its end; "
-                                                            "wait for it, or end it"
-                                                      : "other programs run in session " + workspace_ +
-                                                            " and could exchange what it reads; wait for them, or end "
-                                                            "them");
+  if (alone) ++to_be_alone_;
+  const bool free =
+      left_.wait_for(lock, stop, patience, [&] { return !approved_ && (alone ? beside_ == 0 : to_be_alone_ == 0); });
+  if (alone) --to_be_alone_;
+  if (alone && !free) left_.notify_all();
+  if (!free)
+    return base::Err(base::Code::kConflict, approved_ || !alone
+                                                ? "session " + workspace_ +
+                                                      " belongs to a run that a person approved, until its end; "
+                                                      "wait for it, or end it"
+                                                : "other programs run in session " + workspace_ +
+                                                      " and could exchange what it reads; wait for them, or end "
+                                                      "them");
   if (alone)
     approved_ = true;
   else
@@ -176,6 +192,33 @@ base::Result<FootingHold> SessionLife::Stand(Footing footing, std::chrono::secon
       --beside_;
     left_.notify_all();
   });
+}
+
+base::Result<FootingHold> SessionLife::StandApart(Footing footing, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto is_free = [&] { return !alone_ && programs_ == 0 && users_ == apart_; };
+  const auto is_in_vain = [&] { return ended_ || paused_ || (footing == Footing::kBesideOthers && programs_ != 0); };
+  ++apart_to_begin_;
+  (void)left_.wait_for(lock, stop, kPatience, [&] { return is_free() || is_in_vain(); });
+  --apart_to_begin_;
+  left_.notify_all();
+  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
+  if (!is_free() || paused_) return std::unexpected(NotAlone());
+  SKERRY_RETURN_IF_ERROR(EndLife());
+  alone_ = true;
+  return FootingHold(this, [this](const void*) {
+    const std::scoped_lock relock(mutex_);
+    alone_ = false;
+    left_.notify_all();
+  });
+}
+
+base::Result<FootingHold> SessionLife::StandInOrder(const std::stop_token& stop) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+  auto order = std::make_shared<std::unique_lock<std::timed_mutex>>(order_, std::defer_lock);
+  while (!order->try_lock_for(kBetweenLooks))
+    if (stop.stop_requested()) return base::Err(base::Code::kUnavailable, "nobody waits for the run any more");
+  return order;
 }
 
 base::Result<FootingHold> SessionLife::StandInSandbox(Footing footing, const std::stop_token& stop) {
@@ -213,20 +256,25 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
   const auto asked = std::chrono::steady_clock::now();
-  auto use = apart ? EnterAlone() : Enter(Need::kSandbox, stop);
+  const auto use = Enter(apart ? Need::kApart : Need::kSandbox, stop);
   const auto entered = std::chrono::steady_clock::now();
   if (stop.stop_requested())
     return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
   if (!use) return std::unexpected(use.error());
-  std::unique_lock order(order_, std::defer_lock);
-  const bool own_sandbox = apart || settings_.mode == LifeMode::kDisabled;
-  if (own_sandbox) order.lock();
-  // Of files that are not looked at through the sandbox that lives, only commits can change anything.
-  if (!own_sandbox)
-    streams.asker.begin = [this, dry](Footing footing, const std::stop_token& token) {
+  FootingHold kept;  // until the end of the run is recorded
+  streams.asker.begin = [&](Footing footing, const std::stop_token& token) -> base::Result<FootingHold> {
+    if (apart) {
+      SKERRY_ASSIGN_OR_RETURN(kept, StandApart(footing, token));
+    } else if (settings_.mode == LifeMode::kDisabled) {
+      SKERRY_ASSIGN_OR_RETURN(kept, StandInOrder(token));
+    } else {
+      // Of files that are not looked at through the sandbox that lives, only commits can change anything.
       return dry ? Stand(footing, kPatience, token) : StandInSandbox(footing, token);
-    };
-  auto result = session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution);
+    }
+    return kept;
+  };
+  auto result = session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution,
+                              apart ? Session::In::kItsOwn : Session::In::kThatStays);
   if (result) result->timings.obtain += entered - asked;
   return result;
 }
@@ -293,7 +341,9 @@ base::Status SessionLife::Look(const std::function<base::Status(const workspace:
 base::Status SessionLife::Change(const std::function<base::Status(Session&)>& act) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kFiles));
   SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kFilePatience, {}));
-  const std::scoped_lock order(order_);
+  const std::unique_lock order(order_, kPatience);
+  if (!order.owns_lock())
+    return base::Err(base::Code::kConflict, "session " + Name() + " is busy with a run; wait for it, or end it");
   return act(*session_);
 }
 
@@ -323,7 +373,7 @@ base::Status SessionLife::Resume() {
 
 base::Status SessionLife::Rest() {
   std::unique_lock lock(mutex_);
-  (void)left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || users_ == 0; });
+  (void)left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || apart_ != 0 || users_ == 0; });
   if (users_ != 0) return base::Err(base::Code::kConflict, "programs run in session " + Name());
   const auto ended = EndLife();
   session_.reset();

@@ -43,7 +43,8 @@ class SessionLife {
   // Makes the sandbox when there is none. What a person said yes to as it was shown is alone while it runs: others and
   // changes of files wait for it, and it is rejected where other programs of the session live on. What a request wants
   // other than the session has (memory, image, sandbox) it gets in a sandbox of its own, when nothing else runs:
-  // kConflict otherwise. kConflict when it is paused.
+  // kConflict otherwise. That is seen to when it begins, and until then the session is as it was. kConflict when it is
+  // paused.
   base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, RunStreams streams, std::stop_token stop,
                                               const std::string& execution);
 
@@ -77,20 +78,27 @@ class SessionLife {
   [[nodiscard]] std::chrono::steady_clock::time_point LastUse() const;
 
  private:
-  // Waits for what does not go together with it; kConflict after `patience`.
+  // Waits for what does not go together with it; kConflict after `patience`. While somebody waits to be alone nobody
+  // else gets a footing.
   base::Result<FootingHold> Stand(Footing footing, std::chrono::seconds patience, const std::stop_token& stop);
   // The same for a run, which is not alone either beside what others left running in the sandbox.
   base::Result<FootingHold> StandInSandbox(Footing footing, const std::stop_token& stop);
   [[nodiscard]] base::Status AwaitNobodyElse(const std::stop_token& stop) const;
+  // For a run in a sandbox of its own, beside one that lives: ends that one when nobody uses it. What a person approved
+  // waits for those who do.
+  base::Result<FootingHold> StandApart(Footing footing, const std::stop_token& stop);
+  // For a run of a session that has no sandbox: one after the other.
+  base::Result<FootingHold> StandInOrder(const std::stop_token& stop);
 
-  enum class Need { kReading, kFiles, kSandbox };
+  enum class Need { kReading, kFiles, kSandbox, kApart };
   class Use;
   base::Result<Use> Enter(Need need, const std::stop_token& stop = {});
   // Alone, and without a sandbox.
   base::Result<Use> EnterAlone();
-  enum class Mark { kRan, kUsed, kNothing };
+  enum class Mark { kRan, kApart, kUsed, kNothing };
   void Leave(Mark mark);
   [[nodiscard]] std::string Name() const;  // for people
+  [[nodiscard]] base::Error NotAlone() const;
   // These need the lock.
   base::Status OpenSession();
   base::Status BeginLife();
@@ -103,14 +111,17 @@ class SessionLife {
   LifeParts parts_;
   mutable std::mutex mutex_;
   std::condition_variable_any left_;
-  std::mutex order_;                  // of those who change files, and of everything that is done without a sandbox
+  std::timed_mutex order_;            // of those who change files, and of everything that is done without a sandbox
   std::unique_ptr<Session> session_;  // open while in use
   ContextManager contexts_;
   std::size_t users_ = 0;
-  std::size_t programs_ = 0;  // of them those who run something
+  std::size_t programs_ = 0;        // of them those who run something
+  std::size_t apart_ = 0;           // of them those who will run something in a sandbox of its own
+  std::size_t apart_to_begin_ = 0;  // of these those who wait until nobody uses the sandbox
   bool alone_ = false;
-  std::size_t beside_ = 0;  // those who run something or change files beside others
-  bool approved_ = false;   // something runs as it was shown to a person: nobody else does anything
+  std::size_t beside_ = 0;       // those who run something or change files beside others
+  std::size_t to_be_alone_ = 0;  // those who wait for that
+  bool approved_ = false;        // something runs as it was shown to a person: nobody else does anything
   bool paused_ = false;
   bool ended_ = false;
   std::stop_source ending_;

@@ -39,6 +39,7 @@ base::Status Session::OpenLiveView() {
 
 base::Status Session::CommitLive(const Changes& own) {
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
+  run.memory = &live_->memory;
   SKERRY_RETURN_IF_ERROR(manager_->CommitLive(*live_, run));
   files_->Recount();
   // The rest is what programs did that live on.
@@ -68,6 +69,7 @@ base::Status Session::RunApart(core::ExecutionRecord record, const std::function
   SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
   core::ExecutionEnd end = act();
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
+  run.memory = &live_->memory;
   const auto committed = manager_->CommitLive(*live_, run);
   files_->Recount();
   directory_->Touch();

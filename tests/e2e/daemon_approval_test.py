@@ -746,6 +746,110 @@ class AroundTest(ApprovalTest):
             self.assertEqual(asking.answer().json["stdout"], "EVIL\n")
 
 
+class MeanwhileTest(ApprovalTest):
+    """A question that waits takes nothing from anybody, and a yes is not lost to others."""
+
+    settings = {"SKERRY_SANDBOX__CONFIRM_TIMEOUT": "60"}
+    OF_ITS_OWN = {"max_memory_mb": 100}  # other than the session has: it runs in a sandbox of its own
+
+    def contexts(self, session):
+        return [each["name"] for each in self.api.expect(200, "GET", f"/v1/sessions/{session}/contexts")["items"]]
+
+    def test_what_wants_a_sandbox_of_its_own_is_asked_about_first(self):
+        session = self.prepared()
+        self.api.expect(201, "POST", f"/v1/sessions/{session}/contexts", name="c", language="python")
+        with Desk(self.api) as desk:
+            asking = self.ask(session, **self.OF_ITS_OWN)
+            question = desk.until("approval.requested", session_id=session)
+            self.assert_untouched(session)
+            self.assertEqual(self.execute("echo beside", session)["stdout"], "beside\n")
+            self.assertFalse(asking.answers)
+            desk.decide(question, "reject")
+            self.assertEqual(asking.answer().json["outcome"], "rejected")
+            self.assertEqual(self.contexts(session), ["c"])
+            asking = self.ask(session, **self.OF_ITS_OWN)
+            desk.decide(desk.until("approval.requested", session_id=session))
+            self.assertEqual(asking.answer().json["stdout"], "ran\n")
+            self.assertEqual(self.contexts(session), [])
+
+    def test_what_was_changed_meanwhile_is_seen_there_too(self):
+        session = self.prepared()
+        with Desk(self.api) as desk:
+            asking = self.ask(session, **self.OF_ITS_OWN)
+            question = desk.until("approval.requested", session_id=session)
+            self.put_file(session, "shutil.py", b"print('EVIL')\n")
+            desk.decide(question)
+            self.assertEqual(asking.answer().json["outcome"], "rejected")
+            self.assert_untouched(session)
+
+    def test_two_questions_of_that_kind_do_not_wait_for_each_other(self):
+        session = self.prepared()
+        with Desk(self.api) as desk:
+            first = self.ask(session, **self.OF_ITS_OWN)
+            question = desk.until("approval.requested", session_id=session)
+            second = self.ask(session, "import shutil\nshutil.rmtree('/workspace/none', True)", **self.OF_ITS_OWN)
+            other = desk.until("approval.requested", session_id=session)
+            desk.decide(question)
+            self.assertEqual(first.answer().json["stdout"], "ran\n")
+            desk.decide(other, "reject")
+            self.assertEqual(second.answer().json["outcome"], "rejected")
+
+    def test_short_runs_do_not_keep_what_was_approved_from_beginning(self):
+        session = self.prepared()
+        over = threading.Event()
+
+        def again_and_again():
+            while not over.is_set():
+                self.api.post(f"/v1/sessions/{session}/execute", patience=90, code="sleep 0.5", language="shell")
+
+        with Desk(self.api) as desk:
+            asking = self.ask(session)
+            question = desk.until("approval.requested", session_id=session)
+            # There is always one of them.
+            threads = [threading.Thread(target=again_and_again) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+                time.sleep(0.2)
+            try:
+                desk.decide(question)
+                self.assertEqual(asking.answer().json["stdout"], "ran\n")
+            finally:
+                over.set()
+                for thread in threads:
+                    thread.join()
+
+    def test_of_a_shared_workspace_the_question_is_that_of_the_session(self):
+        first, second = self.make(mode="shared"), self.make(mode="shared")
+        code = RISKY.replace("/workspace/tree'", "/workspace/tree', True")
+        with Desk(self.api) as desk:
+            asking = self.ask(first, code)
+            desk.decide(desk.until("approval.requested", session_id=first), scope="session")
+            self.assertEqual(asking.answer().json["stdout"], "ran\n")
+            self.assertEqual(self.ask(first, code).answer().json["stdout"], "ran\n")
+            asking = self.ask(second, code)
+            desk.decide(desk.until("approval.requested", session_id=second), "reject")
+            self.assertEqual(asking.answer().json["outcome"], "rejected")
+
+
+class DisabledTest(ApprovalTest):
+    settings = {"SKERRY_SANDBOX__SECURITY": "permissive", "SKERRY_SANDBOX__MODE": "disabled",
+                "SKERRY_SANDBOX__ENABLED": "false", "SKERRY_SANDBOX__CONFIRM_TIMEOUT": "60"}
+
+    def test_others_go_on_while_a_question_waits(self):
+        session = self.make(mode="disabled")
+        with Desk(self.api) as desk:
+            asking = self.ask(session, "rm -f nothing; echo hi", language="shell")
+            question = desk.until("approval.requested", session_id=session)
+            shown = self.api.expect(200, "GET", f"/v1/approvals/{question['approval_id']}")
+            self.assertEqual(shown["scopes"], ["once"])
+            self.put_file(session, "a", b"1")
+            beside = self.api.post(f"/v1/sessions/{session}/execute", code="echo beside", language="shell")
+            self.assertIn(beside.status, (200, 403), beside.body)  # root's sessions have no programs without isolation
+            self.assertFalse(asking.answers)
+            desk.decide(question, "reject")
+            self.assertEqual(asking.answer().json["outcome"], "rejected")
+
+
 class LeaseTest(ApprovalTest):
     """A lease that a program has on a file is no failure of the daemon's."""
 

@@ -24,6 +24,7 @@ void Append(std::vector<std::string>& to, const std::vector<std::string>& more) 
 // workspace.
 std::vector<std::string> FromHere(const std::vector<std::string>& paths) {
   std::vector<std::string> absolute;
+  absolute.reserve(paths.size());
   for (const std::string& path : paths)
     absolute.push_back(path.starts_with('/') || path.starts_with('~')
                            ? path

@@ -38,9 +38,10 @@ std::vector<unsigned> NumbersIn(std::string_view parameters) {
   std::vector<unsigned> numbers;
   while (!parameters.empty()) {
     const std::size_t end = std::min(parameters.find(';'), parameters.size());
+    const std::string_view digits = parameters.substr(0, end);
     unsigned number = 0;
-    const auto [stop, error] = std::from_chars(parameters.data(), parameters.data() + end, number);
-    numbers.push_back(error == std::errc() && stop == parameters.data() + end ? number : UINT32_MAX);
+    const auto [stop, error] = std::from_chars(digits.begin(), digits.end(), number);
+    numbers.push_back(error == std::errc() && stop == digits.end() ? number : UINT32_MAX);
     if (end == 0) numbers.back() = 0;
     parameters.remove_prefix(std::min(end + 1, parameters.size()));
   }

@@ -76,8 +76,8 @@ base::Result<Admission> Gate::BeginAsShown(const Proposal& proposal, const std::
   const std::string by = std::exchange(admission.approved_by, "");
   if (proposal.asker.begin) {
     auto footing = proposal.asker.begin(Footing::kAlone, stop);
-    if (footing) admission.footing = *std::move(footing);
     if (!footing) admission.refused = Rejected("approved, but not begun: " + footing.error().message);
+    if (footing) admission.footing = *std::move(footing);
   }
   if (!admission.refused && !stop.stop_requested()) {
     SKERRY_ASSIGN_OR_RETURN(const ProposalLook now, Look(proposal, Sight::kWhole, stop));
@@ -91,7 +91,7 @@ base::Result<Admission> Gate::BeginAsShown(const Proposal& proposal, const std::
 }
 
 base::Result<Admission> Gate::Admit(const core::RiskAssessment& risk, const Proposal& proposal,
-                                    std::stop_token stop) const {
+                                    const std::stop_token& stop) const {
   if (risk.suggested_sandbox == core::SuggestedSandbox::kReject)
     return Admission{.refused = Rejected("refused by the risk policy: " + risk.reason)};
   if (!risk.requires_confirmation) return BeginBesideOthers(proposal, stop, {});

@@ -108,7 +108,7 @@ class Gate {
   // what has another one when it begins, alone with its files, is rejected; and so is what cannot be read, unless the
   // yes came with the request.
   [[nodiscard]] base::Result<Admission> Admit(const core::RiskAssessment& risk, const Proposal& proposal,
-                                              std::stop_token stop) const;
+                                              const std::stop_token& stop) const;
 
  private:
   [[nodiscard]] base::Result<ProposalLook> Look(const Proposal& proposal, Sight sight,

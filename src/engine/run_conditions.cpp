@@ -82,6 +82,7 @@ std::string ReadsElsewhere(const RunConditions& run, const TreeLook& around) {
 
 void AddNamedFiles(Conditions& conditions, const NamedFilesFound& found) {
   std::vector<std::string> named;
+  named.reserve(found.files.size());
   for (const auto& [path, hash] : found.files) named.push_back(path);
   if (!named.empty()) conditions.emplace_back("files it names", Joined(named));
   if (!found.tools.empty())
@@ -103,7 +104,8 @@ Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const N
       {"limits", std::to_string(request.max_memory_mb) + " MB, " + std::to_string(request.timeout.count()) + " s"}};
   if (request.image) conditions.emplace_back("image", *request.image);
   if (!request.directory.empty()) conditions.emplace_back("directory", request.directory);
-  for (const auto& [name, value] : request.environment) conditions.emplace_back("variable", name + "=" + value);
+  for (const auto& [name, value] : request.environment)
+    conditions.emplace_back("variable", std::string(name).append("=").append(value));
   if (!files.allow_read.empty()) conditions.emplace_back("may read", Joined(files.allow_read));
   if (!files.allow_write.empty()) conditions.emplace_back("may write", Joined(files.allow_write));
   if (request.carry == core::Carry::kShow) conditions.emplace_back("dry run", "its changes are shown and not kept");

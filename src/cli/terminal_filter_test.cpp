@@ -140,7 +140,7 @@ TEST(TerminalFilterTest, NoLetterIsEverLost) {
   // Every byte that is no control, between every pair of introducers, comes out.
   for (const std::string begin : {"\x1b]", "\x1bP", "\x1b_", "\u009d"})
     for (const std::string end : {"\n", "\x1b[0m", "\x18", ""}) {
-      const std::string shown = Whole(Use::kLines, begin + "precious" + end + "tail\n");
+      const std::string shown = Whole(Use::kLines, std::string(begin).append("precious").append(end).append("tail\n"));
       EXPECT_NE(shown.find("precious"), std::string::npos) << testing::PrintToString(begin + end);
       EXPECT_NE(shown.find("tail\n"), std::string::npos) << testing::PrintToString(begin + end);
     }

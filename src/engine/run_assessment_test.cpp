@@ -224,6 +224,8 @@ TEST_F(RunAssessmentTest, VariablesThatLoadCodeCount) {
                                                {"npm_config_script_shell", "./x"}})
     EXPECT_EQ(SourceOf(Language::kShell, "ls", {{name, value}}), "variables") << name;
   EXPECT_EQ(SourceOf(Language::kShell, "ls", {{"PAGER", "sudo id"}}), "variables");
+  EXPECT_EQ(SourceOf(Language::kPython, "print(1)", {{"HOME", "/workspace/places"}}), "variables");
+  EXPECT_EQ(SourceOf(Language::kShell, "make x", {{"CC", "places/ls"}}), "places/ls");
   EXPECT_EQ(SourceOf(Language::kPython, "print(1)", {{"PYTHONPATH", "/workspace/places"}}), "places/sitecustomize.py");
   EXPECT_EQ(SourceOf(Language::kShell, "ls", {{"PATH", "places:/usr/bin"}}), "places/ls");
   for (const auto& [name, value] : Environment{{"LANG", "C"}, {"MY_SETTING", "$(sudo id)"}, {"PATH", "/usr/bin:/bin"}})

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/shell_environment.hpp"
 #include "policy/shell_paths.hpp"
 #include "policy/shell_raw.hpp"
 #include "policy/shell_rules.hpp"
@@ -224,12 +225,16 @@ void ShellWalk::JudgeTarget(const std::string& target, const ShellRedirect& redi
 
 void ShellWalk::VisitAssignment(NodeId id) {
   const ShellAssignment assignment = ReadAssignment(tree_, id);
-  if (const Rule* rule = RuleForVariable(assignment.name)) report_.Add(*rule, code_, tree_[id].begin, tree_[id].end);
-  if (!HoldsCommand(assignment.name)) return;
+  if (!IsWatchedVariable(assignment.name)) return;
+  const std::uint32_t place = tree_[id].begin;
   ShellChoice choice;
-  const std::string value = words_.ExpandValue(assignment.value, choice);
-  report_.Add(kShellNestedCode, code_, tree_[id].begin, tree_[id].end);
-  report_.Nest(core::Language::kShell, value, tree_[id].begin);
+  for (choice.which = 0; choice.which < choice.count && !budget_.IsOver(); ++choice.which) {
+    const std::string value = words_.ExpandValue(assignment.value, choice);
+    judge_.JudgeAssignment(assignment.name, value, place, tree_.BeginningOf(id));
+    if (!HoldsCommand(assignment.name, value)) continue;
+    report_.Add(kShellNestedCode, code_, place, tree_[id].end);
+    report_.Nest(core::Language::kShell, value, place);
+  }
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "policy/shell_environment.hpp"
 #include "policy/shell_paths.hpp"
 #include "policy/shell_rules.hpp"
 
@@ -249,9 +250,22 @@ void CommandJudge::JudgeEnvironment(ShellArgv words) {
     if (!IsAssignment(word)) return;
     const std::size_t equals = word.find('=');
     const std::string_view variable = word.substr(0, equals);
-    if (const Rule* rule = RuleForVariable(variable)) Add(*rule);
-    if (HoldsCommand(variable)) RunCode(ShellInterpreterOf("sh"), word.substr(equals + 1));
+    const std::string_view value = word.substr(equals + 1);
+    JudgeVariable(variable, value);
+    if (HoldsCommand(variable, value)) RunCode(ShellInterpreterOf("sh"), value);
   }
+}
+
+void CommandJudge::JudgeAssignment(std::string_view variable, std::string_view value, std::uint32_t place,
+                                   std::string_view words) {
+  place_ = place;
+  words_ = words;
+  JudgeVariable(variable, value);
+}
+
+void CommandJudge::JudgeVariable(std::string_view variable, std::string_view value) {
+  report_.budget().Spend(WorkOfReading(value.size()));
+  if (const Rule* rule = RuleForVariable(variable, value, session_.directory)) Add(*rule);
 }
 
 bool CommandJudge::Fits(const ShellRow& row, std::string_view name) const {
@@ -276,6 +290,8 @@ bool CommandJudge::Fits(const ShellRow& row, std::string_view name) const {
       const std::size_t at = FirstOperand(name);
       return at < argv_.size() && ListsWord(row.words, argv_[at]);
     }
+    case ShellCondition::kLessOrder:
+      return any([](const std::string& word) { return word.starts_with('+') && !IsHarmlessForLess(word); });
     case ShellCondition::kGitSetting: {
       const std::size_t at = FirstOperand(name);
       return at < argv_.size() && argv_[at] == "config" && SetsKey(argv_.subspan(at), row.words);

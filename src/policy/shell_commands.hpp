@@ -30,6 +30,9 @@ class CommandJudge {
   // Findings are reported at `place`, with `words` as their text.
   void Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t place, std::string_view words);
 
+  // A variable gets this value, for the commands that follow.
+  void JudgeAssignment(std::string_view variable, std::string_view value, std::uint32_t place, std::string_view words);
+
   // False for a command that is the same whatever it is given.
   static bool DependsOnArguments(std::string_view command);
 
@@ -43,6 +46,7 @@ class CommandJudge {
   void StepParallel(const std::vector<std::string>& code);
   void StepWrapper(const ShellWrapper& wrapper);
   void JudgeEnvironment(ShellArgv words);
+  void JudgeVariable(std::string_view variable, std::string_view value);
 
   // Commands that need more than the table; shell_special.cpp.
   struct SpecialCommand {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "policy/shell_environment.hpp"
+
 namespace skerry::policy {
 
 using core::Language;
@@ -56,8 +58,6 @@ constexpr Rule kLater{"shell.run-later", kHigh, "Runs commands later, when nobod
 constexpr Rule kSignal{"shell.signal", kHigh, "Ends processes."};
 constexpr Rule kStarts{"shell.starts-program", kHigh, "An option that starts another program."};
 constexpr Rule kFilter{"shell.filter-program", kMedium, "An option that starts another program."};
-constexpr Rule kEnvironment{"shell.environment", kHigh, "A variable that makes other programs run code."};
-constexpr Rule kSearchPath{"shell.search-path", kMedium, "Changes which programs are found, or how words are split."};
 
 constexpr auto kRows = std::to_array<ShellRow>({
     // Critical.
@@ -151,7 +151,10 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"tree less", kOption, "-o -O --output --log-file --LOG-FILE", &kShellRedirect},
     {"file", kOption, "-C --compile", &kShellRedirect},
     {"rg ag ack", kCode, "--pre --pager --hostname-bin", &kFilter},
-    {"rg ag ack less", kPrefix, "--pre --pager --hostname-bin +! --lesskey", &kFilter},
+    {"rg ag ack", kPrefix, "--pre --pager --hostname-bin", &kFilter},
+    {"less", kLessOrder, "", &kStarts},
+    {"less", kOption, "-k", &kStarts},
+    {"less", kPrefix, "--lessk", &kStarts},
 });
 
 using enum ShellWrapper::Tail;
@@ -262,6 +265,9 @@ constexpr auto kTraits = std::to_array<TraitRow>({
     {ShellTrait::kConnection, "nc ncat netcat nc.traditional nc.openbsd socat telnet openssl cryptcat websocat"},
     {ShellTrait::kPassesOn, "cat tee head tail pv tac sponge buffer less more"},
     {ShellTrait::kTakesOrders, "sqlite3 ed ex dc m4 gnuplot psql mysql mariadb"},
+    {ShellTrait::kTakesTypedOrders,
+     "vi vim nvim view ex gvim rvim nano pico emacs joe micro kak hx less more most man info mc ranger nnn lf vifm tig "
+     "lazygit w3m lynx links elinks mutt telnet"},
     {ShellTrait::kKeyword, "{ } if then else elif fi do done while until for case esac select function ! in ;; ( )"},
 });
 
@@ -290,27 +296,6 @@ constexpr auto kValueOptions = std::to_array<ShellValueOptions>(
 constexpr std::string_view kStandardDirectories = "/bin /usr/bin /usr/local/bin /sbin /usr/sbin";
 constexpr std::string_view kHarmlessDevices =
     "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full /dev/random /dev/urandom /dev/ptmx";
-// What makes programs run code that nobody named, by kind of program: the loader, shells, Python, other interpreters,
-// Java, git, tools that build, the rest.
-constexpr std::string_view kCodeVariables =
-    "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG_OUTPUT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GCONV_PATH LOCPATH "
-    "BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PS0 PS4 SHELLOPTS BASHOPTS "
-    "PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PYTHONBREAKPOINT PYTHONWARNINGS PYTHONUSERBASE PYTHONPLATLIBDIR "
-    "PYTHONPYCACHEPREFIX PYTHONEXECUTABLE "
-    "PERL5OPT PERL5LIB PERLLIB PERL5DB RUBYOPT RUBYLIB NODE_OPTIONS NODE_REPL_EXTERNAL_MODULE LUA_INIT LUA_PATH "
-    "LUA_CPATH PHPRC PHP_INI_SCAN_DIR R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS JULIA_LOAD_PATH "
-    "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH MAVEN_OPTS GRADLE_OPTS "
-    "GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_DIR "
-    "GIT_COMMON_DIR GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_SEQUENCE_EDITOR SSH_ASKPASS SUDO_ASKPASS "
-    "MAKEFLAGS MFLAGS MAKEFILES GNUMAKEFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC RUSTFLAGS CARGO_HOME GOFLAGS "
-    "LESSOPEN LESSCLOSE RIPGREP_CONFIG_PATH TAR_OPTIONS RSYNC_RSH OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES "
-    "GTK_MODULES GTK_PATH GIO_MODULE_DIR QT_PLUGIN_PATH GST_PLUGIN_PATH PIP_CONFIG_FILE INPUTRC VIMINIT EXINIT";
-constexpr std::string_view kSearchVariables =
-    "PATH IFS PYTHONPATH NODE_PATH CDPATH HOME XDG_CONFIG_HOME XDG_DATA_HOME VIRTUAL_ENV";
-constexpr std::string_view kCommandVariables =
-    "PROMPT_COMMAND PS0 PS4 ENV GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_ASKPASS "
-    "PAGER MANPAGER EDITOR VISUAL BROWSER RSYNC_RSH LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND";
-
 // Calls `visit` with every word of the list.
 template <typename Visitor>
 void ForEachWord(std::string_view list, Visitor&& visit) {
@@ -371,8 +356,8 @@ std::vector<const Rule*> AllShellRules() {
                                     &kShellDownloadRun, &kShellRemoveSystem,
                                     &kShellForkBomb,    &kShellReverseShell,
                                     &kShellDevice,      &kShellSocket,
-                                    &kShellRedirect,    &kEnvironment,
-                                    &kSearchPath,       &kShellOrganisation[static_cast<std::size_t>(kCritical)]};
+                                    &kShellRedirect,    &kShellEnvironment,
+                                    &kShellSearchPath,  &kShellOrganisation[static_cast<std::size_t>(kCritical)]};
   for (const ShellRow& row : kRows) rules.push_back(row.rule);
   for (const ShellWrapper& wrapper : kWrappers)
     if (wrapper.rule != nullptr) rules.push_back(wrapper.rule);
@@ -426,17 +411,6 @@ bool IsHarmlessDevice(std::string_view path) {
 ShellValueOptions ValueOptionsOf(std::string_view name) {
   const auto row = std::ranges::find(kValueOptions, name, &ShellValueOptions::name);
   return row == kValueOptions.end() ? ShellValueOptions() : *row;
-}
-
-const Rule* RuleForVariable(std::string_view variable) {
-  if (Lists(kCodeVariables, variable) || variable.starts_with("GIT_CONFIG_") || variable.starts_with("BASH_FUNC_") ||
-      variable.starts_with("npm_config_") || variable.starts_with("NPM_CONFIG_"))
-    return &kEnvironment;
-  return Lists(kSearchVariables, variable) ? &kSearchPath : nullptr;
-}
-
-bool HoldsCommand(std::string_view variable) {
-  return Lists(kCommandVariables, variable);
 }
 
 }  // namespace skerry::policy

@@ -23,6 +23,7 @@ enum class ShellCondition : std::uint8_t {
   kEarlyOption,        // the same, before the first argument that is none
   kCode,               // the same, and its value is code for the shell, which is assessed too
   kFirstOperand,       // the first argument that is no option is one of the words
+  kLessOrder,          // an argument makes less do more than show: `+!command`
   kGitSetting,         // sets a key of git that is one of the words, begins like one, or ends like one with a dot
   kDevice,             // an argument is a device that can be harmed
   kFile,               // an argument is a file, and no harmless device
@@ -73,13 +74,14 @@ const ShellInterpreter* ShellInterpreterOf(std::string_view name);
 
 // What a command's name alone says of it.
 enum class ShellTrait : std::uint8_t {
-  kSafe,         // only shows things, unless a row says otherwise
-  kDownload,     // its output comes from elsewhere
-  kDecoder,      // its output is not what its input looks like, when kDecoderOptions has no row or one that fits
-  kConnection,   // carries its input to another machine
-  kPassesOn,     // its output is its input, or its arguments' files
-  kKeyword,      // no command at all: the parser lost its way
-  kTakesOrders,  // runs commands that it reads from its input, in a language of its own
+  kSafe,              // only shows things, unless a row says otherwise
+  kDownload,          // its output comes from elsewhere
+  kDecoder,           // its output is not what its input looks like, when kDecoderOptions has no row or one that fits
+  kConnection,        // carries its input to another machine
+  kPassesOn,          // its output is its input, or its arguments' files
+  kKeyword,           // no command at all: the parser lost its way
+  kTakesOrders,       // runs commands that it reads from its input, in a language of its own
+  kTakesTypedOrders,  // runs commands that are typed at its terminal, whatever else it reads
 };
 bool HasShellTrait(std::string_view name, ShellTrait trait);
 // Whether the decoder decodes: some encode without these options.
@@ -93,10 +95,8 @@ struct ShellValueOptions {
 };
 ShellValueOptions ValueOptionsOf(std::string_view name);
 
-bool IsStandardDirectory(std::string_view directory);    // where commands are what their name says
-bool IsHarmlessDevice(std::string_view path);            // "/dev/null"
-const Rule* RuleForVariable(std::string_view variable);  // of assigning it; nullptr when it is harmless
-bool HoldsCommand(std::string_view variable);            // its value is code that other programs run
+bool IsStandardDirectory(std::string_view directory);  // where commands are what their name says
+bool IsHarmlessDevice(std::string_view path);          // "/dev/null"
 
 extern const Rule kShellCommand;
 extern const Rule kShellUnknownCommand;

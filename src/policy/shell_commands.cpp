@@ -334,19 +334,10 @@ bool CommandJudge::JudgeByRows(std::string_view name) {
   return false;
 }
 
-// `sqlite3 x`, `sed -f -`
-bool CommandJudge::TakesOrders(std::string_view name) const {
-  if (input_.kind != ShellFlow::Kind::kNone) return false;
-  if (HasShellTrait(name, ShellTrait::kTakesOrders)) return true;
-  if (!ListsWord("awk gawk mawk nawk sed gsed make gmake", name)) return false;
-  const auto file = ValueOfOption(argv_, "-f --file --makefile");
-  return file && IsStandardInput(*file);
-}
-
 void CommandJudge::JudgeByTable(std::string_view name) {
   const ShellInterpreter* interpreter = ShellInterpreterOf(name);
   if (interpreter != nullptr) JudgeInterpreter(*interpreter);
-  if (TakesOrders(name)) report_.Refer({.kind = CodeReference::Kind::kInput, .is_foreign = true}, place_);
+  JudgeOrders(name);
   if (JudgeByRows(name)) return;
   const auto& extras = report_.extras().commands;
   if (const auto found = extras.find(name); found != extras.end()) {

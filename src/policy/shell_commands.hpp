@@ -67,15 +67,29 @@ class CommandJudge {
   void JudgeSource();
   void JudgeTrap();
   void JudgeAlias();
+  bool TakeProgramFiles(ShellArgv own, std::string_view options, std::vector<std::string>& programs);
   void JudgeAwk();
   void JudgeSed();
   void JudgeGit();
   void JudgeByTable(std::string_view name);
-  [[nodiscard]] bool TakesOrders(std::string_view name) const;
+  // Programs with a language of their own; shell_orders.cpp.
+  static const ShellInterpreter* Foreign();
+  [[nodiscard]] bool TakesOrders(std::string_view name);
+  // Whether it reads more orders.
+  [[nodiscard]] bool JudgeDatabase(std::string_view name);
+  void JudgeOrders(std::string_view name);
   // The first row that fits; false when none does.
   bool JudgeByRows(std::string_view name);
 
   void JudgeInterpreter(const ShellInterpreter& interpreter);
+  // `python -m NAME`; shell_python.cpp.
+  struct PythonModule {
+    std::string_view name;
+    std::size_t first_argument;  // of the module
+  };
+  static std::optional<PythonModule> ModuleOf(ShellArgv argv);
+  void ReferToModule(const ShellInterpreter& python, std::string_view name);
+  void JudgeModule(const ShellInterpreter& python, const PythonModule& module);
   // `arguments` are the code's own: $1 and so on.
   void RunCode(const ShellInterpreter* interpreter, std::string_view code, ShellArgv arguments = {});
   void RunShellCode(std::string_view code, ShellArgv arguments);

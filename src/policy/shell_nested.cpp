@@ -117,15 +117,32 @@ class SedScript {
     ++at_;
   }
 
+  // Inside of brackets nothing ends it, and what comes first there is one of its characters.
+  void SkipPattern(char delimiter) {
+    for (; at_ < text_.size() && text_[at_] != delimiter; ++at_) {
+      if (text_[at_] == '\\') ++at_;
+      if (at_ >= text_.size() || text_[at_] != '[' || (at_ > 0 && text_[at_ - 1] == '\\')) continue;
+      const std::size_t first = at_ + (text_.substr(at_).starts_with("[^") ? 3 : 2);
+      if (first < open_until_) continue;
+      const std::size_t end = std::min(text_.find_first_of("]\n", first), text_.size());
+      if (end < text_.size() && text_[end] == ']') {
+        at_ = end;
+      } else {
+        open_until_ = end;
+      }
+    }
+    ++at_;
+  }
+
   void SkipAddresses() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '/') {
         ++at_;
-        SkipSection('/');
+        SkipPattern('/');
       } else if (c == '\\' && at_ + 1 < text_.size()) {
         at_ += 2;
-        SkipSection(text_[at_ - 1]);
+        SkipPattern(text_[at_ - 1]);
       } else if (std::string_view(" \t\n;{}0123456789$,+~!IM").contains(c)) {
         ++at_;
       } else {
@@ -137,7 +154,8 @@ class SedScript {
   void TakeCommand(char c) {
     if ((c == 's' || c == 'y') && at_ < text_.size()) {
       const char delimiter = text_[at_++];
-      SkipSection(delimiter);
+      if (c == 's') SkipPattern(delimiter);
+      if (c == 'y') SkipSection(delimiter);
       SkipSection(delimiter);
       if (c == 's') TakeFlags();
     } else if (c == 'w' || c == 'W') {
@@ -169,6 +187,7 @@ class SedScript {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t open_until_ = 0;  // no bracket is closed before this
   bool found_ = false;
 };
 
@@ -176,6 +195,11 @@ class SedScript {
 
 void CommandJudge::JudgeInterpreter(const ShellInterpreter& interpreter) {
   const bool is_shell = interpreter.language == core::Language::kShell;
+  const auto module = interpreter.language == core::Language::kPython ? ModuleOf(argv_) : std::nullopt;
+  if (module) {
+    ReferToOptions(interpreter, argv_.first(module->first_argument));
+    return JudgeModule(interpreter, *module);
+  }
   const Arguments read =
       ReadArguments(argv_, {.value_letters = interpreter.value_letters,
                             .value_options = interpreter.value_options,
@@ -196,12 +220,8 @@ void CommandJudge::JudgeInterpreter(const ShellInterpreter& interpreter) {
     return RunCode(&interpreter, argv_[at + 1]);
   const bool reads_input = is_shell && HasOption(argv_.first(at), "-s");
   const bool from_input = at >= argv_.size() || reads_input;
-  const bool runs_nothing = HasOption(argv_.first(at), "--version --help");
-  if (interpreter.language == core::Language::kPython && at < argv_.size() && HasOption(argv_.first(at), "-m")) {
-    Refer(CodeReference::Kind::kModule, &interpreter, argv_[at]);
-    Refer(CodeReference::Kind::kModule, &interpreter, argv_[at] + ".__main__");
-    return Add(kShellCommand);
-  }
+  const bool only_checks = is_shell && HasOption(argv_.first(at), "-n") && !HasOption(argv_.first(at), "-i");
+  const bool runs_nothing = HasOption(argv_.first(at), "--version --help") || only_checks;
   const std::string_view file = from_input ? std::string_view("-") : std::string_view(argv_[at]);
   const ShellArgv arguments = reads_input ? argv_.subspan(at) : behind;
   if (runs_nothing || !RunFile(&interpreter, file, arguments)) Add(kShellCommand);
@@ -214,16 +234,11 @@ void CommandJudge::Refer(CodeReference::Kind kind, const ShellInterpreter* inter
   report_.Refer(std::move(reference), place_);
 }
 
-// What is loaded before the code itself: `node -r ./x`, `python -mx`; and `-i` reads more when it has ended.
+// What is loaded before the code itself: `node -r ./x`; and `-i` reads more when it has ended.
 void CommandJudge::ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options) {
   if (interpreter.language == core::Language::kJavaScript)
     for (const std::string& module : ValuesOfOption(options, "-r --require --import --loader --experimental-loader"))
       Refer(CodeReference::Kind::kModule, &interpreter, module);
-  for (const std::string_view option : options.subspan(1)) {
-    if (interpreter.language != core::Language::kPython || !option.starts_with("-m") || option.size() == 2) continue;
-    Refer(CodeReference::Kind::kModule, &interpreter, option.substr(2));
-    Refer(CodeReference::Kind::kModule, &interpreter, std::string(option.substr(2)) + ".__main__");
-  }
   if (HasOption(options, "-i --interactive") && !options.empty()) ReferToInput(&interpreter);
 }
 
@@ -326,6 +341,19 @@ bool CommandJudge::RunFile(const ShellInterpreter* interpreter, std::string_view
   return true;
 }
 
+// Of awk and sed. What stands in the code itself can be read as they do; other files are of a language that is not.
+bool CommandJudge::TakeProgramFiles(ShellArgv own, std::string_view options, std::vector<std::string>& programs) {
+  const std::vector<std::string> files = ValuesOfOption(own, options);
+  for (const std::string& file : files) {
+    if (IsStandardInput(file) && input_.kind == ShellFlow::Kind::kText) {
+      programs.push_back(input_.text);
+    } else if (!RunFile(Foreign(), file)) {
+      Add(kShellCommand);
+    }
+  }
+  return !files.empty();
+}
+
 void CommandJudge::JudgeAwk() {
   const auto runs = [](const std::string& word) { return AwkProgram(word).RunsOrWrites(); };
   const Arguments read = ReadArguments(argv_, {.value_letters = "FvfEil",
@@ -333,7 +361,8 @@ void CommandJudge::JudgeAwk() {
                                                .code_letters = "e",
                                                .code_options = "--source"});
   std::vector<std::string> programs = read.code;
-  if (programs.empty() && read.first_operand < argv_.size()) programs.push_back(argv_[read.first_operand]);
+  const bool has_file = TakeProgramFiles(argv_.first(read.first_operand), "-f --file -E --exec", programs);
+  if (programs.empty() && !has_file && read.first_operand < argv_.size()) programs.push_back(argv_[read.first_operand]);
   const std::string hole(1, kShellHole);
   if (std::ranges::find(programs, hole) != programs.end()) Add(kShellUnknownCode);
   if (std::ranges::any_of(programs, runs)) Add(kUnknownLanguage);
@@ -346,7 +375,8 @@ void CommandJudge::JudgeSed() {
                                                .code_letters = "e",
                                                .code_options = "--expression"});
   std::vector<std::string> scripts = read.code;
-  if (scripts.empty() && read.first_operand < argv_.size()) scripts.push_back(argv_[read.first_operand]);
+  const bool has_file = TakeProgramFiles(argv_.first(read.first_operand), "-f --file", scripts);
+  if (scripts.empty() && !has_file && read.first_operand < argv_.size()) scripts.push_back(argv_[read.first_operand]);
   const auto runs = [](const std::string& script) { return SedScript(script).RunsOrWrites(); };
   if (std::ranges::any_of(scripts, runs)) Add(kUnknownLanguage);
   JudgeByTable("sed");

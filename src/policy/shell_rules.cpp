@@ -32,6 +32,7 @@ const Rule kShellDevice{"shell.device", kCritical, "Writes to a device.", Verdic
 const Rule kShellSocket{"shell.socket", kCritical, "Connects to another machine through the shell itself.",
                         Verdict::kReject};
 const Rule kShellGitDiscard{"shell.git-discard", kHigh, "Discards work in a repository."};
+const Rule kShellGitConfig{"shell.git-config", kHigh, "Tells git which programs to start."};
 const Rule kShellRedirect{"shell.redirect", kHigh, "Writes to a file."};
 
 namespace {
@@ -50,7 +51,6 @@ constexpr Rule kWrite{"shell.write", kHigh, "Writes to files that its arguments 
 constexpr Rule kPermissions{"shell.permissions", kHigh, "Changes who may use files."};
 constexpr Rule kPrivileges{"shell.privileges", kHigh, "Runs as another user or outside of its surroundings."};
 constexpr Rule kPush{"shell.git-push", kHigh, "Changes what others have of a repository."};
-constexpr Rule kGitConfig{"shell.git-config", kHigh, "Tells git which programs to start."};
 constexpr Rule kPublish{"shell.publish", kHigh, "Publishes or deletes something on other machines."};
 constexpr Rule kUpload{"shell.upload", kHigh, "Sends files to another machine."};
 constexpr Rule kSystem{"shell.system", kHigh, "Changes the system: its users, its kernel, its disks or its network."};
@@ -101,14 +101,14 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"chmod chown chgrp chattr setfacl setcap chcon", kAlways, "", &kPermissions},
     {"git", kFirstOperand, "push send-email", &kPush},
     {"git", kPrefix, "--force", &kPush},
-    {"git", kEarlyOption, "-c --config-env --exec-path", &kGitConfig},
-    {"git", kPrefix, "--upload-pa --receive-pa --open-files-in-pager --extcmd ext::", &kGitConfig},
+    {"git", kEarlyOption, "-c --config-env --exec-path", &kShellGitConfig},
+    {"git", kPrefix, "--upload-pa --receive-pa --open-files-in-pager --extcmd ext::", &kShellGitConfig},
     {"git", kGitSetting,
      "alias. credential. pager. include. includeif. core.hookspath core.editor core.pager core.sshcommand "
      "core.fsmonitor core.askpass core.gitproxy sequence.editor diff.external gpg.program protocol.ext "
      "init.templatedir interactive.difffilter .command .cmd .textconv .clean .smudge .process .driver .program "
      ".helper .uploadpack .receivepack",
-     &kGitConfig},
+     &kShellGitConfig},
     {"git", kFirstOperand, "filter-branch filter-repo clean reflog gc update-ref", &kShellGitDiscard},
     {"git", kWord, "--hard --har -D --discard-changes", &kShellGitDiscard},
     {"npm pnpm yarn cargo gem twine poetry flit hatch uv", kFirstOperand,
@@ -125,7 +125,7 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"sendmail mail mutt ftp sftp tftp", kAlways, "", &kUpload},
     {"useradd userdel usermod groupadd groupdel groupmod adduser deluser passwd chpasswd chsh visudo vipw gpasswd "
      "insmod rmmod modprobe kexec sysctl mount umount swapoff swapon losetup iptables ip6tables nft ufw firewall-cmd "
-     "setenforce hostnamectl timedatectl update-rc.d chroot unshare nsenter pivot_root "
+     "bwrap capsh setenforce hostnamectl timedatectl update-rc.d chroot unshare nsenter pivot_root "
      "ldconfig update-alternatives efibootmgr grub-install ptrace bpftool auditctl setsebool authconfig",
      kAlways, "", &kSystem},
     {"crontab at batch", kAlways, "", &kLater},
@@ -139,6 +139,7 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"sort", kPrefix, "--comp", &kStarts},
     {"sort", kOption, "-o --output", &kWrite},
     {"sort", kPrefix, "--o", &kWrite},
+    {"make gmake", kPrefix, "--ev -E SHELL= .SHELLFLAGS= MAKEFLAGS=", &kStarts},
     {"enable", kOption, "-f", &kStarts},
     {"mapfile readarray compgen complete", kCode, "-C", &kFilter},
     {"bind", kOption, "-x", &kStarts},
@@ -196,20 +197,43 @@ constexpr auto kWrappers = std::to_array<ShellWrapper>({
     {.names = "watch", .value_letters = "nq", .value_options = "--interval", .tail = kCode},
     {.names = "parallel", .value_letters = "jSNnaILI", .value_options = "--jobs --sshlogin", .tail = kCode},
     {.names = "flock", .value_letters = "wE", .value_options = "--timeout", .operands = 1, .code_letters = "c"},
-    {.names = "script", .value_letters = "EIOBTmo", .tail = kNothing, .code_letters = "c"},
+    {.names = "script", .value_letters = "EIOBTmo", .tail = kNothing, .code_letters = "c", .may_be_shell = true},
     {.names = "strace ltrace", .value_letters = "oeEpPsSuabIUXnlw"},
     {.names = "ssh", .value_letters = "bcDEeFIiJLlmOopQRSWwB", .operands = 1, .tail = kCode},
-    {.names = "tmux", .value_letters = "LSfcnstxyFe", .operands = 1, .tail = kCode},
-    {.names = "screen", .value_letters = "SceshpT"},
+    {.names = "tmux", .value_letters = "LSfcnstxyFe", .operands = 1, .tail = kCode, .may_be_shell = true},
+    {.names = "screen", .value_letters = "SceshpT", .may_be_shell = true},
     {.names = "xvfb-run", .value_letters = "efnpsw"},
     {.names =
          "unbuffer fakeroot eatmydata firejail proxychains proxychains4 torsocks torify chronic setsid nohup command "
-         "builtin busybox toybox valgrind catchsegv dbus-run-session caffeinate setarch linux64 linux32 numactl "
-         "ld-linux-x86-64.so.2 ld-linux.so.2 ld.so nocorrect noglob coproc",
+         "builtin busybox toybox valgrind catchsegv dbus-run-session caffeinate numactl rlwrap tini "
+         "dumb-init catatonit cpulimit systemd-inhibit systemd-cat aa-exec nocorrect noglob coproc entr",
      .value_letters = ""},
+    // The names of machines are commands, and the argument of setarch.
+    {.names =
+         "setarch linux64 linux32 uname26 x86_64 i386 i486 i586 i686 athlon aarch64 arm armv7l armv8l ppc ppc32 ppc64 "
+         "ppc64le s390 s390x sparc sparc64 mips mips32 mips64 riscv32 riscv64 alpha ia64 parisc",
+     .may_be_shell = true},
+    {.names = "ld-linux-x86-64.so.2 ld-linux.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld-musl-x86_64.so.1 "
+              "ld-musl-aarch64.so.1 ld.so",
+     .value_options = "--argv0 --library-path --inhibit-rpath --preload --audit --glibc-hwcaps-prepend "
+                      "--glibc-hwcaps-mask"},
+    {.names = "prlimit", .value_letters = "po", .value_options = "--pid --output"},
+    {.names = "choom", .value_letters = "np", .value_options = "--adjust --pid"},
+    {.names = "ssh-agent", .value_letters = "aEOPt"},
+    {.names = "faketime logsave", .operands = 1},
+    {.names = "gosu su-exec setuidgid s6-setuidgid", .operands = 1, .rule = &kPrivileges},
+    {.names = "chpst", .value_letters = "ubemdofpcrt/n", .rule = &kPrivileges},
+    {.names = "run0",
+     .value_letters = "ugD",
+     .value_options = "--user --group --chdir",
+     .may_be_shell = true,
+     .rule = &kPrivileges},
+    {.names = "hyperfine", .value_letters = "wmMrspcSni", .tail = kCode},
+    {.names = "direnv", .operands = 2, .only_after = "exec"},
     {.names = "perf", .value_letters = "eopCFg", .operands = 1},
     {.names = "uv poetry pipenv pdm hatch conda mamba rye", .operands = 1, .only_after = "run"},
-    {.names = "bundle npm pnpm", .operands = 1, .code_letters = "c", .only_after = "exec"},
+    {.names = "bundle pnpm", .operands = 1, .code_letters = "c", .only_after = "exec"},
+    {.names = "npm", .operands = 1, .code_letters = "c", .only_after = "exec", .may_be_shell = true},
     {.names = "npx bunx pipx", .value_letters = "p", .code_letters = "c"},
     {.names = "sshpass", .value_letters = "pfdP"},
 });
@@ -242,7 +266,7 @@ constexpr auto kInterpreters = std::to_array<ShellInterpreter>({
      .code_options = "--eval"},
     {.names = "pwsh powershell", .code_letters = "c", .code_options = "-Command -EncodedCommand -enc"},
     {.names = "expect", .code_letters = "c"},
-    {.names = "tclsh wish gdb octave", .code_options = "-ex --eval --eval-command"},
+    {.names = "tclsh wish gdb octave", .code_options = "-ex -iex --ex --iex --eval --eval-command --init-eval-command"},
 });
 
 struct TraitRow {
@@ -264,7 +288,10 @@ constexpr auto kTraits = std::to_array<TraitRow>({
      "caesar unhex od hexdump iconv"},
     {ShellTrait::kConnection, "nc ncat netcat nc.traditional nc.openbsd socat telnet openssl cryptcat websocat"},
     {ShellTrait::kPassesOn, "cat tee head tail pv tac sponge buffer less more"},
-    {ShellTrait::kTakesOrders, "sqlite3 ed ex dc m4 gnuplot psql mysql mariadb"},
+    {ShellTrait::kTakesOrders,
+     "sqlite3 ed ex vi vim rvim view dc m4 gnuplot psql mysql mariadb gdb lldb irb pry ghci iex jshell jdb ocaml utop "
+     "sml "
+     "poly swipl gprolog clisp ecl gforth maxima gp xonsh nu elvish bpython ptpython mongo mongosh"},
     {ShellTrait::kTakesTypedOrders,
      "vi vim nvim view ex gvim rvim nano pico emacs joe micro kak hx less more most man info mc ranger nnn lf vifm tig "
      "lazygit w3m lynx links elinks mutt telnet"},

@@ -110,6 +110,7 @@ extern const Rule kShellForkBomb;
 extern const Rule kShellReverseShell;
 extern const Rule kShellDevice;
 extern const Rule kShellSocket;
+extern const Rule kShellGitConfig;
 extern const Rule kShellGitDiscard;
 extern const Rule kShellRedirect;
 extern const Rule kShellOrganisation[];  // by RiskLevel

@@ -164,6 +164,9 @@ void CommandJudge::JudgeGit() {
   if (command == "stash" && ListsWord("drop clear", rest[1])) Add(kShellGitDiscard);
   if (ListsWord("rebase difftool", command))
     for (const std::string& code : ValuesOfOption(rest, "-x --exec --extcmd")) RunCode(shell, code);
+  if (command == "clone" && HasOption(rest, "-c --config --template")) Add(kShellGitConfig);
+  if (command == "init" && HasOption(rest, "--template")) Add(kShellGitConfig);
+  if (command == "grep" && HasOption(rest, "-O")) Add(kShellGitConfig);
   if (command == "clone")
     for (const std::string& code : ValuesOfOption(rest, "-u --upload-pack")) RunCode(shell, code);
   const auto runner =

@@ -82,6 +82,7 @@ class Assessing {
 
   // What nobody can see before it runs is asked about as such.
   base::Status AddInput(const CodeReference& reference) {
+    if (reference.is_typed && !run_.has_terminal) return {};
     if (!inputs_.emplace(reference.language).second) return {};
     const std::optional<std::string> text = TextOfInput(run_.input, kLargestInput);
     if (text && text->empty()) return {};

@@ -22,7 +22,8 @@ struct AssessedRun {
   const std::map<std::string, std::string>& environment;
   int workspace = -1;  // the files as it sees them; -1 for none
   Bytecode bytecode = Bytecode::kOfSession;
-  int input = -1;  // that it reads; -1 for none
+  int input = -1;             // that it reads; -1 for none
+  bool has_terminal = false;  // at which somebody may type
 };
 
 // As Gate::Assess. The gravest of all that is met counts, and each finding has its source.

@@ -237,18 +237,101 @@ TEST_F(RunAssessmentTest, WhatAnInterpreterIsFedCounts) {
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   const base::UniqueFd pipe(ends[0]);
   const base::UniqueFd feeder(ends[1]);
-  for (const std::string_view code :
-       {"sh", "bash -s", "python3", "python3 -", "python3 -i x.py", "node", "perl", "cat | sh", "exec bash",
-        "source /dev/stdin", "env -i bash", "f() { sh; }; f", "(sh)", "bash /dev/stdin", "sqlite3 x", "sed -f - x",
-        "make -f -", "bash -c sh", "head -n 3 | python3"}) {
+  for (const std::string_view code : {"sh",
+                                      "bash -s",
+                                      "python3",
+                                      "python3 -",
+                                      "python3 -i x.py",
+                                      "node",
+                                      "perl",
+                                      "cat | sh",
+                                      "exec bash",
+                                      "source /dev/stdin",
+                                      "env -i bash",
+                                      "f() { sh; }; f",
+                                      "(sh)",
+                                      "bash /dev/stdin",
+                                      "sqlite3 x",
+                                      "sed -f - x",
+                                      "make -f -",
+                                      "bash -c sh",
+                                      "head -n 3 | python3",
+                                      "python3 -m code",
+                                      "python3 -mcode",
+                                      "python3 -Im asyncio",
+                                      "python3 -m pdb x.py",
+                                      "script -q /dev/null",
+                                      "setarch x86_64",
+                                      "setarch x86_64 -R",
+                                      "linux64",
+                                      "i386",
+                                      "npm exec",
+                                      "prlimit sh",
+                                      "prlimit --nofile=9 sh",
+                                      "choom -n 0 sh",
+                                      "choom -n 0 -- sh",
+                                      "ssh-agent sh",
+                                      "bash +O extglob",
+                                      "bash -",
+                                      "gdb -q -nx /bin/true",
+                                      "/lib64/ld-linux-x86-64.so.2 --argv0 x /bin/sh",
+                                      "screen",
+                                      "ghci",
+                                      "irb",
+                                      "vim",
+                                      "psql",
+                                      "awk -f -",
+                                      "tini -- sh",
+                                      "rlwrap sh"}) {
     const core::RiskAssessment risk = Of(Language::kShell, code, {}, "", pipe.get());
     EXPECT_TRUE(risk.requires_confirmation) << code;
     EXPECT_EQ(risk.findings.front().rule, "code.fed") << code;
     EXPECT_FALSE(Of(Language::kShell, code).requires_confirmation) << code << " without input";
   }
-  for (const std::string_view code : {"cat", "wc -l", "grep x", "python3 -c 'print(input())'", "sort | uniq"})
+  for (const std::string_view code : {"cat",
+                                      "wc -l",
+                                      "grep x",
+                                      "python3 -c 'print(input())'",
+                                      "sort | uniq",
+                                      "jq .x",
+                                      "python3 -m pip list",
+                                      "python3 -m json.tool",
+                                      "sqlite3 x 'select 1'",
+                                      "psql -c 'select 1'",
+                                      "less f",
+                                      "man ls",
+                                      "sh -n",
+                                      "make",
+                                      "npm test",
+                                      "awk '{print}'",
+                                      "sed s/a/b/",
+                                      "m4 x.m4",
+                                      "script -qc ls x",
+                                      "EDITOR=vim git log"})
     EXPECT_FALSE(Of(Language::kShell, code, {}, "", pipe.get()).requires_confirmation) << code;
   EXPECT_FALSE(Of(Language::kPython, "print(input())", {}, "", pipe.get()).requires_confirmation);
+}
+
+TEST_F(RunAssessmentTest, WhatIsTypedAtATerminalCounts) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const base::UniqueFd pipe(ends[0]);
+  const base::UniqueFd feeder(ends[1]);
+  const auto asks = [&](std::string_view code, bool has_terminal) {
+    const AssessedRun run{.language = Language::kShell,
+                          .code = code,
+                          .environment = {},
+                          .workspace = root_.get(),
+                          .input = pipe.get(),
+                          .has_terminal = has_terminal};
+    return AssessRun(Gate(), run, {}, {}).value().requires_confirmation;
+  };
+  for (const std::string_view code : {"less f", "cat f | less", "man ls", "nano f", "emacs f"}) {
+    EXPECT_TRUE(asks(code, true)) << code;
+    EXPECT_FALSE(asks(code, false)) << code;
+  }
+  for (const std::string_view code : {"ls", "cat", "make", "git log", "top", "PAGER='less -R' git log"})
+    EXPECT_FALSE(asks(code, true)) << code;
 }
 
 TEST_F(RunAssessmentTest, InputThatIsThereIsReadAsCode) {

@@ -189,7 +189,8 @@ base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(con
                          .environment = request.environment,
                          .workspace = files,
                          .bytecode = streams.session != nullptr ? Bytecode::kOfSession : Bytecode::kOfPerson,
-                         .input = streams.input_fd},
+                         .input = streams.input_fd,
+                         .has_terminal = streams.terminal.has_value()},
                         {.token = streams.asker.token, .tenant = streams.asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return std::nullopt;
   if (!risk) return std::unexpected(std::move(risk).error());

@@ -97,16 +97,23 @@ LocalCode::LocalCode(int workspace, std::string_view directory, const std::map<s
 std::vector<CodePiece> LocalCode::Find(const CodeReference& reference, const CodePlace& from) {
   if (workspace_ < 0) return {};
   switch (reference.kind) {
+    case CodeReference::Kind::kSearchPath:
+      Search(reference);
+      break;
     case CodeReference::Kind::kScript:
-      FindScript(reference);
+      FindScript(reference, directory_);
+      if (from.directory != directory_) FindScript(reference, from.directory);
       break;
     case CodeReference::Kind::kCommand:
       FindCommand(reference.name);
       break;
-    case CodeReference::Kind::kModule:
-      if (reference.language == Language::kPython) FindPython(reference.name, from);
-      if (reference.language == Language::kJavaScript) FindJavaScript(reference.name, from);
+    case CodeReference::Kind::kModule: {
+      FindModule(reference, from);
+      std::string place;
+      if (!reference.directory.empty() && TakeInside(directory_, reference.directory, place))
+        FindModule(reference, {place, place});
       break;
+    }
     case CodeReference::Kind::kInput:
       break;
   }
@@ -115,14 +122,35 @@ std::vector<CodePiece> LocalCode::Find(const CodeReference& reference, const Cod
 
 std::vector<CodePiece> LocalCode::FindStartFiles() {
   if (workspace_ < 0) return {};
-  for (const std::string& root : modules_)
-    for (const std::string_view name : {"sitecustomize", "usercustomize"}) FindPythonIn(root, name, {root, root});
+  for (const std::string& root : modules_) FindStartFilesIn(root);
   return std::exchange(found_, {});
 }
 
-void LocalCode::FindScript(const CodeReference& reference) {
+void LocalCode::FindStartFilesIn(const std::string& root) {
+  for (const std::string_view name : {"sitecustomize", "usercustomize"}) FindPythonIn(root, name, {root, root});
+}
+
+// One more directory where code is looked for, from now on.
+void LocalCode::Search(const CodeReference& reference) {
+  std::string place;
+  if (!TakeInside(directory_, reference.name, place)) return;
+  std::vector<std::string>& places = !reference.language                        ? commands_
+                                     : *reference.language == Language::kPython ? modules_
+                                                                                : packages_;
+  if (std::ranges::find(places, place) != places.end()) return;
+  if (places.size() >= kMostDirectories) return Note(CodePiece::Form::kTooMuch, place);
+  places.push_back(place);
+  if (reference.language == Language::kPython) FindStartFilesIn(place);
+}
+
+void LocalCode::FindModule(const CodeReference& reference, const CodePlace& from) {
+  if (reference.language == Language::kPython) FindPython(reference.name, from);
+  if (reference.language == Language::kJavaScript) FindJavaScript(reference.name, from);
+}
+
+void LocalCode::FindScript(const CodeReference& reference, std::string_view directory) {
   std::string path;
-  if (!TakeInside(directory_, reference.name, path)) return;
+  if (!TakeInside(directory, reference.name, path)) return;
   if (HasDirectory(path)) {
     const CodePlace place{path, path};
     if (reference.language == Language::kPython) TakePythonFile(path, "__main__", place);

@@ -60,7 +60,10 @@ class LocalCode {
  private:
   using Names = std::set<std::string, std::less<>>;
 
-  void FindScript(const policy::CodeReference& reference);
+  void FindStartFilesIn(const std::string& root);
+  void Search(const policy::CodeReference& reference);
+  void FindModule(const policy::CodeReference& reference, const CodePlace& from);
+  void FindScript(const policy::CodeReference& reference, std::string_view directory);
   void FindCommand(std::string_view name);
   void FindPython(std::string_view module, const CodePlace& from);
   void FindPythonIn(const std::string& root, std::string_view module, const CodePlace& from);

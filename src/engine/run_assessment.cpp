@@ -47,6 +47,9 @@ class Assessing {
   }
 
   base::Status Follow(const std::vector<CodeReference>& references, const CodePlace& from) {
+    // Where to look is known before anything is looked for.
+    for (const CodeReference& reference : references)
+      if (reference.kind == CodeReference::Kind::kSearchPath) Queue(local_.Find(reference, from));
     for (const CodeReference& reference : references) {
       if (reference.kind == CodeReference::Kind::kInput) SKERRY_RETURN_IF_ERROR(AddInput(reference));
       Queue(local_.Find(reference, from));

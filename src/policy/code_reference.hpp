@@ -12,10 +12,11 @@ namespace skerry::policy {
 
 struct CodeReference {
   enum class Kind : std::uint8_t {
-    kScript,   // `name` is the path of a file that is run
-    kModule,   // `name` is what an import of the language names
-    kCommand,  // `name` is that of a command, which is looked for where PATH says
-    kInput,    // what is read from the standard input
+    kSearchPath,  // `name` is a directory where modules of the language are looked for, or commands for none
+    kScript,      // `name` is the path of a file that is run
+    kModule,      // `name` is what an import of the language names
+    kCommand,     // `name` is that of a command, which is looked for where PATH says
+    kInput,       // what is read from the standard input
   };
   Kind kind = Kind::kScript;
   // Of the code there. Nothing where its first line tells, or where it is none that can be analysed.
@@ -23,6 +24,7 @@ struct CodeReference {
   bool is_foreign = false;  // it is of a language that cannot be analysed
   bool is_typed = false;    // of the input only what somebody types at a terminal
   std::string name;
+  std::string directory;   // where the code begins that imports a module; "" for where the whole begins
   std::uint32_t line = 1;  // of the code that refers to it
 
   auto operator<=>(const CodeReference&) const = default;

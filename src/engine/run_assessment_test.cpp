@@ -184,6 +184,56 @@ TEST_F(RunAssessmentTest, ScriptsThatAShellRunsCount) {
   for (const auto& [code, source] : rows) EXPECT_EQ(SourceOf(Language::kShell, code), source) << code;
 }
 
+TEST_F(RunAssessmentTest, WhereTheCodeHasGoneAndLooksCounts) {
+  Put("x.sh", kDangerousShell);
+  Put("good.sh", "echo good\n");
+  Put("sub/two.py", kDangerousPython);
+  Put("sub/three.js", kDangerousJavaScript);
+  Put("sub/x2.sh", kDangerousShell);
+  Put("sub/outer.sh", "sh x2.sh\n");
+  Put("lib/four.py", kDangerousPython);
+  Put("lib/four.js", kDangerousJavaScript);
+  Put("bin/ls", kDangerousShell);
+  Put("start/sitecustomize.py", kDangerousPython);
+  Put("x.awk", "BEGIN { system(\"id\") }");
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"cd sub && python3 -m two", "sub/two.py"},
+      {"cd sub && python3 -c 'import two'", "sub/two.py"},
+      {"cd sub && node -e \"require('./three')\"", "sub/three.js"},
+      {"cd sub && bash -c 'sh x2.sh'", "sub/x2.sh"},
+      {"cd sub && bash -c 'python3 -m two'", "sub/two.py"},
+      {"cd sub && sh outer.sh", "sub/x2.sh"},
+      {"pushd sub; popd; sh x.sh", "x.sh"},
+      {"cd nonexist; sh x.sh", "x.sh"},
+      {"cd sub; cd nonexist; python3 -m two", "sub/two.py"},
+      {"cd sub; cd -; sh x.sh", "x.sh"},
+      {"bash +O extglob x.sh", "x.sh"},
+      {"bash - x.sh", "x.sh"},
+      {"head -n 5 x.sh | sh", "x.sh"},
+      {"cp x.sh y.sh; sh y.sh", "x.sh"},
+      {"ln -s x.sh y.sh; ./y.sh", "x.sh"},
+      {"PYTHONPATH=lib python3 -c 'import four'", "lib/four.py"},
+      {"export PYTHONPATH=$PWD/lib:$PYTHONPATH\npython3 -c 'import four'", "lib/four.py"},
+      {"env PYTHONPATH=lib python3 -m four", "lib/four.py"},
+      {"PYTHONPATH=start python3 -c 1", "start/sitecustomize.py"},
+      {"NODE_PATH=lib node -e \"require('four')\"", "lib/four.js"},
+      {"env PATH=bin ls", "bin/ls"},
+      {"export PATH=/workspace/bin:$PATH; ls", "bin/ls"},
+      {"python3 -m cProfile sub/two.py", "sub/two.py"},
+      {"python3 -m trace --count -C /tmp sub/two.py", "sub/two.py"},
+      {"python3 -m doctest sub/two.py", "sub/two.py"},
+      {"cd sub; python3 -m cProfile -m two", "sub/two.py"},
+      {"awk -f x.awk f", "x.awk"},
+      {"prlimit sh x.sh", "x.sh"},
+      {"choom -n 0 sh x.sh", "x.sh"},
+      {"sqlite3 x.db < x.awk", "x.awk"},
+  };
+  for (const auto& [code, source] : rows) EXPECT_EQ(SourceOf(Language::kShell, code), source) << code;
+  for (const std::string_view code : {"sh good.sh", "cd sub && ls", "cd lib; sh ../good.sh",
+                                      "PYTHONPATH=lib python3 -c 1", "cp x.sh y.sh", "awk -f missing.awk f"})
+    EXPECT_EQ(SourceOf(Language::kShell, code), "(not asked about)") << code;
+}
+
 TEST_F(RunAssessmentTest, WhatJavaScriptLoadsCounts) {
   Put("evil.js", kDangerousJavaScript);
   Put("lib/index.js", kDangerousJavaScript);

@@ -62,7 +62,7 @@ void Report::AddText(const Rule& rule, std::uint32_t begin, std::string_view wor
   found_.push_back({rule, place, base::Excerpt(words)});
 }
 
-void Report::Nest(core::Language language, std::string_view code, std::uint32_t begin) {
+void Report::Nest(core::Language language, std::string_view code, std::uint32_t begin, std::string_view directory) {
   const bool too_much = nested_bytes_ + code.size() > 4 * text_.size() + kFreeNestedBytes;
   const bool has_budget = budget_.Spend(kWorkOfAPiece + WorkOfReading(code.size()));
   if (depth_ >= kMostDepth || too_much || !has_budget) return AddText(kNotAnalysed, begin, code);
@@ -71,6 +71,8 @@ void Report::Nest(core::Language language, std::string_view code, std::uint32_t 
   memory.Add(2 * code.size());  // that of the caller, and what the analysis makes of it
   if (depth_ == 0) outer_place_ = begin;
   ++depth_;
+  std::string outer_directory = directory_;
+  if (!directory.empty()) directory_ = directory;
   switch (language) {
     case core::Language::kPython:
       AnalysePython(code, *this);
@@ -82,12 +84,14 @@ void Report::Nest(core::Language language, std::string_view code, std::uint32_t 
       AnalyseShell(code, *this);
       break;
   }
+  directory_ = std::move(outer_directory);
   --depth_;
 }
 
 void Report::Refer(CodeReference reference, std::uint32_t begin) {
   budget_.Spend(kWorkOfALookup + WorkOfCopying(reference.name.size()));
   if (reference.name.size() > kLongestPath) return;  // nothing can be there
+  if (reference.kind == CodeReference::Kind::kModule && reference.directory.empty()) reference.directory = directory_;
   if (references_.size() >= kMostReferences) return AddText(kNotAnalysed, begin, reference.name);
   references_.emplace(std::move(reference), PlaceOf(begin));
 }
@@ -100,7 +104,8 @@ std::vector<CodeReference> Report::References() const {
     references.back().line = 1 + static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
   }
   std::ranges::sort(references, {}, [](const CodeReference& each) {
-    return std::tuple(each.line, each.kind, std::string_view(each.name), each.language);
+    return std::tuple(each.line, each.kind, std::string_view(each.name), each.language,
+                      std::string_view(each.directory));
   });
   return references;
 }

@@ -43,8 +43,11 @@ class Report {
   void AddText(const Rule& rule, std::uint32_t begin, std::string_view words);
 
   // Analyses code that the code being analysed would run, and that stands, or is made, at `begin` of it, within the
-  // budget of the whole. What is nested too deeply, or adds up to too much, is kNotAnalysed.
-  void Nest(core::Language language, std::string_view code, std::uint32_t begin);
+  // budget of the whole. What is nested too deeply, or adds up to too much, is kNotAnalysed. It begins in `directory`;
+  // "" for that of the code around it.
+  void Nest(core::Language language, std::string_view code, std::uint32_t begin, std::string_view directory = {});
+  // Where the code that is being analysed begins; "" where the whole does.
+  [[nodiscard]] const std::string& directory() const { return directory_; }
 
   // Tells of code that the code being analysed would run, at `begin` of it; its line is found here. One that has been
   // told of before counts once; of too many the rest is kNotAnalysed.
@@ -75,6 +78,7 @@ class Report {
   std::map<std::string_view, std::size_t> counts_;             // by rule
   int depth_ = 0;                                              // of code in code
   std::uint32_t outer_place_ = 0;                              // where that stands in the whole
+  std::string directory_;
   std::size_t nested_bytes_ = 0;
   bool needs_browser_ = false;
 };

@@ -18,7 +18,8 @@ using Kind = ShellFlow::Kind;
 void ShellWalk::Run() {
   CollectVariables();
   if (tree_.has_errors()) ScanErrors();
-  session_.directory.clear();
+  session_.directory = report_.directory();
+  session_.places.clear();
   for (NodeId id = 0; tree_.Reaches(id); ++id) Visit(id);
 }
 
@@ -85,13 +86,18 @@ void ShellWalk::Visit(NodeId id) {
   }
 }
 
+// Code of the shell, where the script is now.
+void ShellWalk::Nest(std::string_view code, std::uint32_t place) {
+  report_.Nest(core::Language::kShell, code, place, session_.directory);
+}
+
 // The parser does not look for substitutions everywhere where the shell does: "${x:-`here`}".
 void ShellWalk::VisitText(NodeId id) {
   const std::string_view text = tree_.TextOf(id);
   if (!text.contains('`') && !text.contains("$(")) return;
   const bool in_string = KindOf(tree_, id) == ShellKind::kStringContent;
   for (const std::string_view inside : SubstitutionsIn(text, in_string ? SingleQuotes::kPlain : SingleQuotes::kHide))
-    report_.Nest(core::Language::kShell, WithoutBacktickEscapes(inside), tree_[id].begin);
+    Nest(WithoutBacktickEscapes(inside), tree_[id].begin);
 }
 
 // Quotes do not help where the shell computes: [[ 'a[$(here)]' -eq 0 ]].
@@ -101,8 +107,7 @@ void ShellWalk::VisitRawString(NodeId id) {
   const bool ticks = tick != std::string_view::npos && text.find("`]", tick + 2) != std::string_view::npos;
   const bool index = ticks || (text.contains("[$(") && text.contains(")]"));
   if (!index) return;
-  for (const std::string_view inside : SubstitutionsIn(text, SingleQuotes::kPlain))
-    report_.Nest(core::Language::kShell, inside, tree_[id].begin);
+  for (const std::string_view inside : SubstitutionsIn(text, SingleQuotes::kPlain)) Nest(inside, tree_[id].begin);
 }
 
 void ShellWalk::Leave(NodeId id) {
@@ -191,7 +196,7 @@ void ShellWalk::VisitSubstitution(NodeId id) {
   // Inside of backticks a backslash hides more backticks.
   const std::string_view text = tree_.BeginsWith(id, "`") ? tree_.TextOf(id) : std::string_view();
   if (text.size() > 1 && text.contains('\\'))
-    report_.Nest(core::Language::kShell, WithoutBacktickEscapes(text.substr(1, text.size() - 2)), tree_[id].begin);
+    Nest(WithoutBacktickEscapes(text.substr(1, text.size() - 2)), tree_[id].begin);
   Enter(id, tree_.BeginsWith(id, ">(") ? last_output_ : CurrentInput());
 }
 
@@ -199,11 +204,11 @@ void ShellWalk::VisitHereDocument(NodeId id) {
   const ShellHereDocument document = ReadHereDocument(tree_, id);
   if (!document.quoted && document.body.contains('`'))
     for (const std::string_view inside : SubstitutionsIn(document.body, SingleQuotes::kPlain))
-      report_.Nest(core::Language::kShell, WithoutBacktickEscapes(inside), PlaceOf(inside));
+      Nest(WithoutBacktickEscapes(inside), PlaceOf(inside));
   if (document.rest.empty()) return;
   const std::uint32_t place = PlaceOf(document.rest);
   report_.AddText(kUnparsed, place, document.rest);
-  report_.Nest(core::Language::kShell, document.rest, place);
+  Nest(document.rest, place);
 }
 
 void ShellWalk::VisitRedirect(NodeId id) {
@@ -233,7 +238,7 @@ void ShellWalk::VisitAssignment(NodeId id) {
     judge_.JudgeAssignment(assignment.name, value, place, tree_.BeginningOf(id));
     if (!HoldsCommand(assignment.name, value)) continue;
     report_.Add(kShellNestedCode, code_, place, tree_[id].end);
-    report_.Nest(core::Language::kShell, value, place);
+    Nest(value, place);
   }
 }
 

@@ -220,7 +220,7 @@ TEST(ShellAnalysisTest, MediumIsIsolated) {
                                       "bash script.sh",
                                       "bash < script.sh",
                                       "source venv/bin/activate",
-                                      R"(source "$VENV/bin/activate")",
+                                      R"sh(. "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/lib.sh")sh",
                                       "export A=1",
                                       "./find x",
                                       "/tmp/ls",
@@ -365,6 +365,31 @@ TEST(ShellAnalysisTest, ProgramsInsideOfArgumentsNeedAPerson) {
                   "backup() { tar czf x \"$1\"; }\nclean() { rm -rf \"$1\"; }\nbackup /etc\nclean ./b",
                   "TMP=$(mktemp -d); trap 'rm -rf \"$TMP\"' EXIT; make",
               });
+}
+
+TEST(ShellAnalysisTest, AScriptThatCannotBeNamedNeedsAPerson) {
+  ExpectLevel(RiskLevel::kHigh, {
+                                    R"(source "$VENV/bin/activate")",
+                                    "sh ev*.sh",
+                                    "sh \"$f\"",
+                                    "for f in evil*.sh; do sh \"$f\"; done",
+                                    "find . -name x.sh -exec sh {} \\;",
+                                    "find sub -exec sh {} \\;",
+                                    "find sub -exec env sh {} +",
+                                    "ls x.sh | xargs sh",
+                                    "xargs sh",
+                                    "sh \"$(ls x.sh)\"",
+                                    "cat good.sh evil.sh | sh",
+                                    "bash +O extglob ev*.sh",
+                                    "bash - \"$f\"",
+                                    "awk -f \"$f\" x",
+                                });
+  ExpectLevel(RiskLevel::kMedium,
+              {"for f in a.sh b.sh; do sh \"$f\"; done", "find . -name '*.py' -exec python3 -m x {} +",
+               "ls | xargs python3 x.py", "cat a b | sort", "find . -exec grep x {} +", "cp a.sh b.sh; sh b.sh",
+               "cp a.sh .; sh a.sh", "cp a b; cp b c; sh c"});
+  ExpectLevel(RiskLevel::kCritical, {"curl x > a; cat b a | sh", "curl x > a; cat a - | sh", "cd /; bash -c 'rm -rf *'",
+                                     "cd / && bash -c 'rm -rf *'", "cd /; pushd /tmp; popd; rm -rf *"});
 }
 
 TEST(ShellAnalysisTest, WrappersAreTakenOff) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "policy/shell_environment.hpp"
 #include "policy/shell_paths.hpp"
 #include "policy/shell_rules.hpp"
 
@@ -103,6 +102,7 @@ void CommandJudge::Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t p
   input_ = input;
   place_ = place;
   words_ = words;
+  copies_ = 0;
   report_.budget().Spend(WorkOfCopying(input.text.size()));
   if (depth_ > kMostDepth) return Add(kNotAnalysed);
   ExpandAlias();
@@ -135,7 +135,7 @@ void CommandJudge::Step() {
     argv_ = {};
     return;
   }
-  if (!path.contains('/')) ReferToCommand(path);
+  if (!path.contains('/')) Refer(CodeReference::Kind::kCommand, nullptr, path);
   if (const SpecialCommand* special = SpecialOf(name)) {
     (this->*special->judge)();
   } else {
@@ -266,6 +266,7 @@ void CommandJudge::JudgeAssignment(std::string_view variable, std::string_view v
 void CommandJudge::JudgeVariable(std::string_view variable, std::string_view value) {
   report_.budget().Spend(WorkOfReading(value.size()));
   if (const Rule* rule = RuleForVariable(variable, value, session_.directory)) Add(*rule);
+  if (const SearchVariable* search = SearchVariableOf(variable)) ReferToSearchPath(*search, value);
 }
 
 bool CommandJudge::Fits(const ShellRow& row, std::string_view name) const {
@@ -383,6 +384,7 @@ void AnalyseCommand(std::span<const std::optional<std::string>> argv, std::uint3
     if (shown.size() < 200) shown += word.value_or("?").substr(0, 200);
   }
   ShellSession session(report.budget());
+  session.directory = report.directory();
   CommandJudge(session, report).Judge(words, {}, place, shown);
 }
 

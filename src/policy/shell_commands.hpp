@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policy/report.hpp"
+#include "policy/shell_environment.hpp"
 #include "policy/shell_flow.hpp"
 #include "policy/shell_session.hpp"
 #include "policy/shell_words.hpp"
@@ -63,6 +64,7 @@ class CommandJudge {
   };
   void JudgeFindAction(std::size_t at, const Found& found);
   void JudgeDirectory();
+  void KeepPlace(const std::string& place);
   void JudgeEval();
   void JudgeSource();
   void JudgeTrap();
@@ -99,8 +101,9 @@ class CommandJudge {
   void Refer(CodeReference::Kind kind, const ShellInterpreter* interpreter, std::string_view name = {});
   void ReferToInput(const ShellInterpreter* interpreter) { Refer(CodeReference::Kind::kInput, interpreter); }
   void ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options);
-  // A command may be a file of a directory that PATH was given here.
-  void ReferToCommand(std::string_view name);
+  // Wherever the script has been.
+  void ReferToScript(const ShellInterpreter* interpreter, std::string_view path);
+  void ReferToSearchPath(const SearchVariable& variable, std::string_view directories);
   void RecordDownload(std::string_view name);
 
   [[nodiscard]] bool Fits(const ShellRow& row, std::string_view name) const;
@@ -117,7 +120,8 @@ class CommandJudge {
   std::optional<std::string> outer_directory_;  // where a wrapper runs the command elsewhere
   std::uint32_t place_ = 0;
   std::string_view words_;
-  int depth_ = 0;  // of commands that run commands
+  int depth_ = 0;   // of commands that run commands
+  int copies_ = 0;  // of files that were followed
 };
 
 }  // namespace skerry::policy

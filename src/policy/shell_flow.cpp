@@ -1,6 +1,7 @@
 #include "policy/shell_flow.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "policy/shell_paths.hpp"
@@ -138,12 +139,6 @@ ShellFlow Printed(ShellArgv argv) {
   return {kText, text};
 }
 
-std::size_t OperandOf(ShellArgv argv) {
-  std::size_t at = 1;
-  while (at < argv.size() && argv[at].starts_with('-') && argv[at] != "-") ++at;
-  return at;
-}
-
 ShellFlow FileFlow(const std::string& path) {
   if (path.contains(kShellNetwork)) return {kNetwork, ""};
   if (path.contains(kShellDecoded)) return {kDecoded, ""};
@@ -151,11 +146,31 @@ ShellFlow FileFlow(const std::string& path) {
 }
 
 ShellFlow PassedOn(std::string_view name, ShellArgv argv, const ShellFlow& input) {
-  const std::size_t at = OperandOf(argv);
-  if (name == "tee" || at >= argv.size() || argv[at] == "-" || argv[at] == "/dev/stdin") return input;
-  // `head -n 5`: the number is no file.
-  if (name != "cat" && argv[at].find_first_not_of("0123456789+-kKmM") == std::string::npos) return input;
-  return FileFlow(argv[at]);
+  if (name == "tee") return input;
+  bool any = false;
+  bool has_read = false;
+  ShellFlow all;
+  for (const std::string& word : argv.subspan(1)) {
+    if (word.starts_with('-') && word != "-") continue;
+    // `head -n 5`: the number is no file.
+    if (name != "cat" && word != "-" && word.find_first_not_of("0123456789+-kKmM") == std::string::npos) continue;
+    any = true;
+    if (word != "-" && word != "/dev/stdin") {
+      all = Concatenated(std::move(all), FileFlow(word));
+    } else if (!std::exchange(has_read, true)) {
+      all = Concatenated(std::move(all), input);
+    }
+  }
+  return any ? all : input;
+}
+
+// Where a file lies, as far as that is known: `dirname "$0"`.
+ShellFlow ParentOf(ShellArgv argv) {
+  const std::string& path = argv.back();
+  if (argv.size() != 2 || path.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string::npos)
+    return {kUnknown, ""};
+  const std::size_t slash = path.rfind('/');
+  return {kText, slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash)};
 }
 
 ShellArgv WithoutWrappers(ShellArgv argv) {
@@ -219,6 +234,8 @@ ShellFlow OutputOf(ShellArgv argv, const ShellFlow& input) {
   if (name == "echo") return {kText, Echoed(argv)};
   if (name == "printf") return Printed(argv);
   if (name == "pwd") return {kText, "."};
+  if (name == "dirname") return ParentOf(argv);
+  if (name == "cd" && argv.back() == ".") return {};
   if (name == "mktemp") return {kText, "/tmp/mktemp"};
   if (name == "find") return {kUnknown, FoundPaths(argv)};
   if (name == "which" || name == "command" || name == "type") return {kText, argv.size() > 1 ? argv.back() : ""};

@@ -10,6 +10,7 @@ namespace skerry::policy {
 namespace {
 
 constexpr std::size_t kLongestPreamble = 4096;
+constexpr int kMostCopies = 8;  // of copies that one command runs
 
 // Who runs a file, by its first line.
 const ShellInterpreter* InterpreterIn(std::string_view script) {
@@ -231,7 +232,22 @@ void CommandJudge::Refer(CodeReference::Kind kind, const ShellInterpreter* inter
   CodeReference reference{.kind = kind, .name = std::string(name)};
   if (interpreter != nullptr) reference.language = interpreter->language;
   reference.is_foreign = interpreter != nullptr && !interpreter->language;
-  report_.Refer(std::move(reference), place_);
+  if (kind == CodeReference::Kind::kModule) reference.directory = session_.directory;
+  report_.Refer(reference, place_);
+  if (kind != CodeReference::Kind::kModule) return;
+  for (const std::string& place : session_.places) {
+    reference.directory = place;
+    report_.Refer(reference, place_);
+  }
+}
+
+void CommandJudge::ReferToScript(const ShellInterpreter* interpreter, std::string_view path) {
+  Refer(CodeReference::Kind::kScript, interpreter, PlainPath(path, session_.directory));
+  if (path.starts_with('/') || path.starts_with(kShellHome)) return;
+  if (session_.has_more_places) Add(kShellUnknownCode);
+  report_.budget().Spend(session_.places.size() * WorkOfReading(path.size() + session_.directory.size()));
+  for (const std::string& place : session_.places)
+    Refer(CodeReference::Kind::kScript, interpreter, PlainPath(path, place));
 }
 
 // What is loaded before the code itself: `node -r ./x`; and `-i` reads more when it has ended.
@@ -242,23 +258,19 @@ void CommandJudge::ReferToOptions(const ShellInterpreter& interpreter, ShellArgv
   if (HasOption(options, "-i --interactive") && !options.empty()) ReferToInput(&interpreter);
 }
 
-void CommandJudge::ReferToCommand(std::string_view name) {
-  constexpr std::size_t kMostDirectories = 32;
-  Refer(CodeReference::Kind::kCommand, nullptr, name);
-  const std::vector<std::string>* paths = variables_ != nullptr ? variables_->Find("PATH") : nullptr;
-  if (paths == nullptr) return;
-  std::size_t count = 0;
-  for (std::string_view rest : *paths) {
-    while (!rest.empty() && count < kMostDirectories) {
-      const std::size_t end = std::min(rest.find(':'), rest.size());
-      const std::string_view directory = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (IsStandardDirectory(directory) || directory.contains(kShellHole)) continue;
-      ++count;
-      Refer(CodeReference::Kind::kScript, nullptr,
-            PlainPath(std::string(directory) + "/" + std::string(name), session_.directory));
-    }
+void CommandJudge::ReferToSearchPath(const SearchVariable& variable, std::string_view directories) {
+  constexpr int kMostDirectories = 64;
+  for (int count = 0; !directories.empty() && count < kMostDirectories; ++count) {
+    const std::size_t end = std::min(directories.find(':'), directories.size());
+    const std::string_view directory = directories.substr(0, end);
+    directories.remove_prefix(std::min(end + 1, directories.size()));
+    if (IsStandardDirectory(directory) || directory.contains(kShellHole) || directory.contains(kShellHome)) continue;
+    report_.Refer({.kind = CodeReference::Kind::kSearchPath,
+                   .language = variable.language,
+                   .name = PlainPath(directory, session_.directory)},
+                  place_);
   }
+  if (!directories.empty()) Add(kShellUnknownCode);
 }
 
 void CommandJudge::RunCode(const ShellInterpreter* interpreter, std::string_view code, ShellArgv arguments) {
@@ -273,7 +285,7 @@ void CommandJudge::RunCode(const ShellInterpreter* interpreter, std::string_view
   const bool only_holes = code.find_first_not_of(std::string_view("\x01 \t\n", 4)) == std::string_view::npos;
   if (only_holes && code.contains(kShellHole)) return Add(kShellUnknownCode);
   if (is_shell) return RunShellCode(code, arguments);
-  report_.Nest(*interpreter->language, code, place_);
+  report_.Nest(*interpreter->language, code, place_, session_.directory);
 }
 
 // With what it can see of the code around it: arguments, variables, and what it reads.
@@ -288,11 +300,11 @@ void CommandJudge::RunShellCode(std::string_view code, ShellArgv arguments) {
   }
   const bool network = input_.kind == ShellFlow::Kind::kNetwork;
   const bool reads = network || input_.kind == ShellFlow::Kind::kDecoded;
-  if (whole.empty() && !reads) return report_.Nest(core::Language::kShell, code, place_);
+  if (whole.empty() && !reads) return report_.Nest(core::Language::kShell, code, place_, session_.directory);
   if (reads) whole += network ? "curl - | {\n" : "base64 -d | {\n";
   whole += code;
   if (reads) whole += "\n}";
-  report_.Nest(core::Language::kShell, whole, place_);
+  report_.Nest(core::Language::kShell, whole, place_, session_.directory);
 }
 
 void CommandJudge::RunFlow(const ShellInterpreter* interpreter, const ShellFlow& flow, ShellArgv arguments) {
@@ -332,10 +344,19 @@ bool CommandJudge::RunFile(const ShellInterpreter* interpreter, std::string_view
   } else if (path.contains(kShellHole) && (path.starts_with("/dev/fd/") || session_.has_unknown_download)) {
     Add(kShellUnknownCode);
   } else if (const auto file = session_.files.find(PlainPath(path, session_.directory)); file != session_.files.end()) {
+    if (file->second.kind == ShellFlow::Kind::kFile) {
+      ReferToScript(interpreter, path);  // in case that it could not be written
+      if (++copies_ > kMostCopies) {
+        Add(kShellUnknownCode);
+        return true;
+      }
+    }
     RunFlow(interpreter != nullptr ? interpreter : InterpreterIn(file->second.text), file->second, arguments);
+  } else if (path.contains(kShellHole) || (interpreter != nullptr && path.find_first_of("*?[") != path.npos)) {
+    if (interpreter != nullptr) Add(kShellUnknownCode);
+    return interpreter != nullptr;
   } else {
-    if (!path.contains(kShellHole))
-      Refer(CodeReference::Kind::kScript, interpreter, PlainPath(path, session_.directory));
+    ReferToScript(interpreter, path);
     return false;
   }
   return true;

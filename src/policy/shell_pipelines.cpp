@@ -125,14 +125,26 @@ void ShellWalk::NoteFiles(const ShellStatement& statement, const std::vector<std
   if (name == "tee")
     for (std::size_t at = 1; at < argv.size(); ++at) NoteFile(argv[at], input, nullptr);
   // The copy is what the original is.
-  if ((name == "cp" || name == "mv" || name == "install" || name == "ln") && argv.size() > 2) {
-    const auto original = session_.files.find(PlainPath(argv[argv.size() - 2], session_.directory));
-    if (original != session_.files.end()) NoteFile(argv.back(), ShellFlow(original->second), nullptr);
-  }
+  if ((name == "cp" || name == "mv" || name == "install" || name == "ln") && argv.size() > 2)
+    for (std::size_t at = 1; at + 1 < argv.size() && !budget_.IsOver(); ++at)
+      if (!argv[at].starts_with('-')) NoteCopy(argv[at], argv.back());
+}
+
+// `to` is the copy, or the directory that it lies in.
+void ShellWalk::NoteCopy(const std::string& from, const std::string& to) {
+  constexpr std::size_t kLongestPath = 4096;
+  if (to.size() > kLongestPath || from.size() > kLongestPath) return;
+  const std::string plain = PlainPath(from, session_.directory);
+  const auto original = session_.files.find(plain);
+  const ShellFlow content = original != session_.files.end() ? original->second : ShellFlow{Kind::kFile, plain};
+  for (const std::string& copy : {to, to + "/" + std::string(BaseName(from))})
+    if (PlainPath(copy, session_.directory) != plain) NoteFile(copy, content, nullptr);
 }
 
 void ShellWalk::NoteFile(std::string_view path, const ShellFlow& content, const ShellRedirect* redirect) {
-  const bool known = content.kind == Kind::kText || content.kind == Kind::kNetwork || content.kind == Kind::kDecoded;
+  const bool is_copy = redirect == nullptr && content.kind == Kind::kFile && !IsStandardInput(content.text);
+  const bool known =
+      content.kind == Kind::kText || content.kind == Kind::kNetwork || content.kind == Kind::kDecoded || is_copy;
   const bool has_hole = path.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string_view::npos;
   if (has_hole || path.starts_with('-') || path.starts_with("/dev/")) return;
   std::string plain = PlainPath(path, session_.directory);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "policy/budget.hpp"
 #include "policy/shell_flow.hpp"
@@ -16,6 +17,8 @@ struct ShellSession {
 
   HeldMemory memory;                       // what is kept here
   std::string directory;                   // the current one; empty when it is not known
+  std::vector<std::string> places;         // where the script has been before: a `cd` may fail, or be taken back
+  bool has_more_places = false;            // than are kept
   std::map<std::string, ShellFlow> files;  // that were written, by their plain paths
   bool has_unknown_download = false;       // into a file whose name is not known
   std::set<std::string, std::less<>> functions;

@@ -1,6 +1,7 @@
 // Commands whose arguments need more than the table to be understood.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "policy/shell_commands.hpp"
 #include "policy/shell_paths.hpp"
@@ -10,6 +11,7 @@ namespace skerry::policy {
 namespace {
 
 constexpr std::size_t kLongestDirectory = 512;
+constexpr std::size_t kMostPlaces = 16;
 constexpr std::string_view kFindActions = "-exec -execdir -ok -okdir";
 constexpr std::string_view kFindFilters =
     "-name -iname -path -ipath -wholename -regex -iregex -newer -mtime -mmin -size -empty -user -perm -inum -samefile";
@@ -23,6 +25,7 @@ const CommandJudge::SpecialCommand* CommandJudge::SpecialOf(std::string_view nam
       {"gfind", &CommandJudge::JudgeFind},
       {"cd", &CommandJudge::JudgeDirectory},
       {"pushd", &CommandJudge::JudgeDirectory},
+      {"popd", &CommandJudge::JudgeDirectory},
       {"eval", &CommandJudge::JudgeEval},
       {"source", &CommandJudge::JudgeSource},
       {".", &CommandJudge::JudgeSource},
@@ -87,18 +90,22 @@ void CommandJudge::JudgeFind() {
 void CommandJudge::JudgeFindAction(std::size_t at, const Found& found) {
   Add(kShellCommand);
   Argv command;
+  Argv with_any;  // below the path anything may be found
   for (; at < argv_.size() && argv_[at] != ";" && argv_[at] != "+"; ++at) {
-    std::string word = argv_[at];
-    const std::size_t braces = word.find("{}");
-    if (braces != std::string::npos) word.replace(braces, 2, found.path);
-    command.push_back(std::move(word));
+    const std::size_t braces = argv_[at].find("{}");
+    for (Argv* each : {&command, &with_any}) each->push_back(argv_[at]);
+    if (braces == std::string::npos) continue;
+    command.back().replace(braces, 2, found.path);
+    with_any.back().replace(braces, 2, 1, kShellHole);
   }
   if (command.empty()) return;
   // One by one, everything goes.
   if (found.system && ListsWord("rm unlink shred", BaseName(command[0]))) Add(kShellRemoveSystem);
   HeldMemory memory(report_.budget());
-  memory.Add(WorkOf(command) + command.size() * sizeof(std::string));
+  memory.Add(2 * (WorkOf(command) + command.size() * sizeof(std::string)));
   Inside(*this).Judge(command, {}, place_, words_);
+  if (ShellInterpreterOf(BaseName(command[0])) != nullptr || ShellWrapperOf(BaseName(command[0])) != nullptr)
+    Inside(*this).Judge(with_any, {}, place_, words_);
 }
 
 void CommandJudge::JudgeDirectory() {
@@ -106,10 +113,25 @@ void CommandJudge::JudgeDirectory() {
   const std::size_t at = ReadArguments(argv_, {}).first_operand;
   const bool home = at >= argv_.size();
   const std::string target = home ? std::string(1, kShellHome) : argv_[at];
-  const bool unknown = target == "-" || target.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string::npos;
-  session_.directory = unknown ? std::string() : PlainPath(target, session_.directory);
+  const bool back = target == "-" || BaseName(argv_[0]) == "popd";
+  const bool unknown = target.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string::npos;
+  const std::string before = std::exchange(session_.directory, std::string());
+  if (back && !session_.places.empty()) session_.directory = session_.places.back();
+  if (!back && !unknown) session_.directory = PlainPath(target, before);
   // One that is entered again and again must not grow.
   if (session_.directory.size() > kLongestDirectory) session_.directory.clear();
+  KeepPlace(before);
+}
+
+// The last one is that which it came from.
+void CommandJudge::KeepPlace(const std::string& place) {
+  report_.budget().Spend(kMostPlaces * kWorkOfALookup);
+  std::erase(session_.places, place);
+  if (session_.places.size() >= kMostPlaces) {
+    session_.has_more_places = true;
+    session_.places.erase(session_.places.begin());
+  }
+  session_.places.push_back(place);
 }
 
 void CommandJudge::JudgeEval() {

@@ -38,7 +38,9 @@ class ShellWalk {
         variables_(report.budget()),
         session_(report.budget()),
         words_(variables_, report.budget(), 16 * code.size() + (1U << 20U), &session_),
-        judge_(session_, report, &variables_) {}
+        judge_(session_, report, &variables_) {
+    session_.directory = report.directory();
+  }
 
   // By the tree; only what the parser did not understand by its letters.
   void Run();
@@ -56,6 +58,7 @@ class ShellWalk {
   void VisitHereDocument(NodeId id);
   void VisitText(NodeId id);
   void VisitRawString(NodeId id);
+  void Nest(std::string_view code, std::uint32_t place);
   void JudgeTarget(const std::string& target, const ShellRedirect& redirect, std::uint32_t begin, std::uint32_t end);
   // shell_pipelines.cpp: what flows where
   ShellFlow InputFrom(const std::vector<NodeId>& redirects);
@@ -65,6 +68,7 @@ class ShellWalk {
   void NoteRead(const std::vector<std::string>& argv, const ShellFlow& input);
   void NoteFiles(const ShellStatement& statement, const std::vector<std::string>& argv, const ShellFlow& input,
                  const ShellFlow& output);
+  void NoteCopy(const std::string& from, const std::string& to);
   void NoteFile(std::string_view path, const ShellFlow& content, const ShellRedirect* redirect);
   [[nodiscard]] bool IsForkBomb(NodeId id, std::string_view name) const;
   [[nodiscard]] bool RunsBeside(NodeId id, NodeId until) const;

@@ -263,6 +263,7 @@ std::vector<std::string> WordReader::ValuesOf(std::string_view name) const {
   std::vector<std::string> values = assigned == nullptr ? std::vector<std::string>() : *assigned;
   for (const std::string& value : values) words_.budget_.Spend(WorkOfCopying(value.size()));
   if (name == "HOME") values.emplace_back(1, kShellHome);
+  if (name == "BASH_SOURCE") values.emplace_back("./this-script");  // which is being read
   if (name == "PWD") values.emplace_back(".");
   if (name == "FUNCNAME" && !words_.function_.empty()) values.push_back(words_.function_);
   if (name == "SHELL" || name == "BASH") values.emplace_back("/bin/bash");

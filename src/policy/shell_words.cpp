@@ -162,7 +162,14 @@ ShellFlow ShellWords::OutputOfCommand(ShellArgv argv, const ShellFlow& input) co
   budget_.Spend(WorkOf(argv) + WorkOfCopying(input.text.size()));
   if (session_ != nullptr)
     if (const auto found = session_->outputs.find(argv[0]); found != session_->outputs.end()) return found->second;
-  return OutputOf(argv, input);
+  ShellFlow flow = OutputOf(argv, input);
+  // Of several files the worst counts.
+  if (session_ == nullptr || flow.kind != ShellFlow::Kind::kUnknown) return flow;
+  if (!HasShellTrait(BaseName(argv[0]), ShellTrait::kPassesOn)) return flow;
+  budget_.Spend(argv.size() * (kWorkOfALookup + WorkOfReading(session_->directory.size())));
+  for (const std::string& word : argv.subspan(1))
+    flow.kind = std::max(flow.kind, ContentOf({ShellFlow::Kind::kFile, word}).kind);
+  return flow;
 }
 
 // Of a file that the script downloaded or decoded; otherwise what it was.

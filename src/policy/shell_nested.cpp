@@ -254,7 +254,7 @@ void CommandJudge::ReferToScript(const ShellInterpreter* interpreter, std::strin
 void CommandJudge::ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options) {
   if (interpreter.language == core::Language::kJavaScript)
     for (const std::string& module : ValuesOfOption(options, "-r --require --import --loader --experimental-loader"))
-      Refer(CodeReference::Kind::kModule, &interpreter, module);
+      module.contains(kShellHole) ? Add(kShellUnknownCode) : Refer(CodeReference::Kind::kModule, &interpreter, module);
   if (HasOption(options, "-i --interactive") && !options.empty()) ReferToInput(&interpreter);
 }
 

@@ -1,6 +1,7 @@
 // Programs that take orders in a language of their own, some of which run commands: `sqlite3`, `ed`, `make -f -`.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "policy/shell_commands.hpp"
 #include "policy/shell_paths.hpp"
@@ -19,7 +20,6 @@ constexpr std::string_view kSqliteOrders =
     ".eqp";
 constexpr std::string_view kClientOrders = "system source pager tee edit";  // of mysql
 constexpr std::string_view kHarmlessEscapes = "dqxltGnr0Z'\"\\%_";          // behind a backslash
-constexpr std::string_view kGraveFunctions = "load_extension writefile( edit( program";
 
 std::string InLowerCase(std::string_view text) {
   std::string lower(text);
@@ -41,17 +41,61 @@ bool IsHarmlessLine(std::string_view name, std::string_view line) {
   return !HasGraveEscape(line) && !ListsWord(kClientOrders, InLowerCase(word));
 }
 
+// The words stand there, and are no part of longer ones.
+bool HasName(std::string_view text, std::string_view name) {
+  constexpr std::string_view kBetween = " \t\r\n(,;='";
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool begins = at == 0 || kBetween.contains(text[at - 1]);
+    if (begins && (name.ends_with('(') || end == text.size() || kBetween.contains(text[end]))) return true;
+  }
+  return false;
+}
+
+bool HasGraveFunction(std::string_view text) {
+  constexpr auto kFunctions =
+      std::to_array<std::string_view>({"load_extension(", "writefile(", "edit(", "from program", "to program"});
+  const std::string lower = InLowerCase(text);
+  return std::ranges::any_of(kFunctions, [&](std::string_view each) { return HasName(lower, each); });
+}
+
 // SQL, and orders that only show something.
 bool IsHarmlessForDatabase(std::string_view name, std::string_view text) {
-  if (text.contains(kShellHole) && text.find_first_not_of(std::string_view("\x01 \t\n", 4)) == std::string_view::npos)
-    return false;
-  if (ListsPart(kGraveFunctions, InLowerCase(text))) return false;
+  const bool only_holes = text.find_first_not_of(std::string_view("\x01 \t\n", 4)) == std::string_view::npos;
+  if (only_holes && text.contains(kShellHole)) return false;
+  if (HasGraveFunction(text)) return false;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (!IsHarmlessLine(name, text.substr(0, end))) return false;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return true;
+}
+
+// How the options of the clients are read, whose orders are values of some.
+OptionSyntax SyntaxOf(std::string_view name) {
+  if (name == "sqlite3")
+    return {.value_options = "-init -separator -newline -nullvalue -vfs -mmap -maxsize", .code_options = "-cmd --cmd"};
+  if (name == "psql")
+    return {.value_letters = "dfhLopPRTUvF",
+            .value_options = "--dbname --file --host --log-file --output --port --pset --username --set --variable",
+            .code_letters = "c",
+            .code_options = "--command"};
+  return {.value_letters = "uhPSD",
+          .value_options = "--user --host --port --socket --database --defaults-file",
+          .code_letters = "e",
+          .code_options = "--execute --init-command"};
+}
+
+// Options may stand behind operands.
+std::vector<std::string> OrdersIn(ShellArgv argv, const OptionSyntax& syntax) {
+  std::vector<std::string> orders;
+  while (!argv.empty()) {
+    Arguments read = ReadArguments(argv, syntax);
+    std::ranges::move(read.code, std::back_inserter(orders));
+    argv = argv.subspan(read.first_operand);
+  }
+  return orders;
 }
 
 }  // namespace
@@ -63,24 +107,26 @@ const ShellInterpreter* CommandJudge::Foreign() {
 
 // Databases have their orders in arguments, or else read them.
 bool CommandJudge::JudgeDatabase(std::string_view name) {
-  const bool is_sqlite = name == "sqlite3";
-  const Arguments read = ReadArguments(
-      argv_, {.value_options = is_sqlite ? "-init -separator -newline -nullvalue -vfs -mmap -maxsize" : "",
-              .code_options = is_sqlite ? "-cmd --cmd" : ""});
-  std::vector<std::string> orders = read.code;
-  if (is_sqlite) {
-    const auto begin = std::min(read.first_operand + 1, argv_.size());
-    orders.insert(orders.end(), argv_.begin() + static_cast<std::ptrdiff_t>(begin), argv_.end());
-    if (const auto file = ValueOfOption(argv_, "-init --init")) RunFile(Foreign(), *file);
-  } else {
-    const std::string_view options = name == "psql" ? "-c --command" : "-e --execute --init-command";
-    for (std::string& order : ValuesOfOption(argv_, options)) orders.push_back(std::move(order));
-    if (const auto file = name == "psql" ? ValueOfOption(argv_, "-f --file") : std::nullopt) RunFile(Foreign(), *file);
+  const OptionSyntax syntax = SyntaxOf(name);
+  // A password of mysql is no letters of options.
+  Argv words;
+  std::ranges::copy_if(argv_, std::back_inserter(words), [&](const std::string& word) {
+    return name == "sqlite3" || name == "psql" || !word.starts_with("-p");
+  });
+  std::vector<std::string> orders = name == "sqlite3" ? ReadArguments(argv_, syntax).code : OrdersIn(words, syntax);
+  const std::size_t before = name == "sqlite3" ? orders.size() : 0;
+  if (name == "sqlite3") {
+    const ShellArgv rest = argv_.subspan(std::min(ReadArguments(argv_, syntax).first_operand + 1, argv_.size()));
+    orders.insert(orders.end(), rest.begin(), rest.end());
   }
+  const auto file = name == "sqlite3" ? ValueOfOption(argv_, "-init --init")
+                    : name == "psql"  ? ValueOfOption(argv_, "-f --file")
+                                      : std::nullopt;
+  if (file) RunFile(Foreign(), *file);
   report_.budget().Spend(4 * WorkOf(orders));
   const auto harmless = [&](const std::string& order) { return IsHarmlessForDatabase(name, order); };
   if (!std::ranges::all_of(orders, harmless)) Add(kUnknownLanguage);
-  return orders.size() == read.code.size();
+  return orders.size() == before;
 }
 
 // `sqlite3 x`, `sed -f -`

@@ -82,6 +82,9 @@ class VariableTest(AroundTest):
         self.put_file(session, "site/sitecustomize.py", EVIL)
         for name, value, source in [("NODE_OPTIONS", "--require /workspace/x.js", "variables"),
                                     ("GIT_EXTERNAL_DIFF", "/workspace/bin/ls", "variables"),
+                                    ("HOME", "/workspace/site", "variables"),
+                                    ("LESS", "+!id", "variables"),
+                                    ("CC", "/workspace/bin/ls", "bin/ls"),
                                     ("PATH", "/workspace/bin:/usr/bin:/bin", "bin/ls"),
                                     ("PYTHONPATH", "/workspace/site", "site/sitecustomize.py")]:
             with self.subTest(name=name):
@@ -92,7 +95,9 @@ class VariableTest(AroundTest):
 class FedTest(AroundTest):
     def test_an_interpreter_that_would_be_fed_is_asked_about(self):
         session = self.make()
-        for argv in (["sh"], ["bash", "-s"], ["python3"], ["python3", "-"], ["node"], ["env", "sh"]):
+        for argv in (["sh"], ["bash", "-s"], ["python3"], ["python3", "-"], ["node"], ["env", "sh"],
+                     ["python3", "-m", "code"], ["script", "-q", "/dev/null"], ["prlimit", "sh"], ["setarch", "x86_64"],
+                     ["gdb", "-q", "/bin/true"]):
             with self.subTest(argv=argv):
                 answer = self.api.post(f"/v1/sessions/{session}/commands", argv=argv, stdin=True)
                 self.refused(answer, "code.fed")
@@ -103,9 +108,10 @@ class FedTest(AroundTest):
 
     def test_a_terminal_too(self):
         session = self.make()
-        answer = self.api.post(f"/v1/sessions/{session}/commands", argv=["bash"],
-                               terminal={"rows": 20, "columns": 80})
-        self.refused(answer, "code.fed")
+        for argv in (["bash"], ["vim"], ["less", "f"]):
+            with self.subTest(argv=argv):
+                answer = self.api.post(f"/v1/sessions/{session}/commands", argv=argv, terminal={"rows": 20, "columns": 80})
+                self.refused(answer, "code.fed")
 
     def test_text_that_comes_with_the_request_is_read(self):
         session = self.make()

@@ -1,6 +1,7 @@
 // What the analysis of a piece of content says about it (S2.1). Advice: the isolation is the boundary.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct RiskAssessment {
   bool requires_isolation = false;
   SuggestedSandbox suggested_sandbox = SuggestedSandbox::kSubprocess;
   std::vector<Finding> findings;       // the gravest first, then as they stand in the content
+  std::size_t left_out = 0;            // findings that are not among them, of which there are too many
   std::vector<std::string> lowerings;  // what the organisation's rules made less grave, in words; to be logged
 
   // A line for each finding: "[CRITICAL] python.eval: Runs text as code. (line 3)".

@@ -10,7 +10,6 @@
 namespace skerry::policy {
 namespace {
 
-constexpr std::size_t kMostOfOneRule = 50;
 constexpr int kMostDepth = 6;
 constexpr std::size_t kMostReferences = 1024;
 constexpr std::size_t kLongestPath = 4096;

@@ -1,6 +1,7 @@
 // What an analysis reports to. One for the whole content: code inside code reports to the same one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,6 +24,9 @@ struct ExtraNames {
   std::map<std::string, core::RiskLevel, std::less<>> commands;  // of the shell
   std::map<std::string, core::RiskLevel, std::less<>> modules;   // of Python and JavaScript
 };
+
+// Places that are kept, in one content and in all that it runs.
+inline constexpr std::size_t kMostOfOneRule = 50;
 
 class Report {
  public:

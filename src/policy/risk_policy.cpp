@@ -10,6 +10,8 @@ namespace {
 
 using core::RiskLevel;
 
+constexpr std::size_t kMostFindings = 500;
+
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
@@ -48,13 +50,26 @@ void Analyse(std::string_view type, std::string_view content, Report& report) {
   }
 }
 
+// Of findings that are sorted by gravity, those that a person would read.
+void KeepGravest(core::RiskAssessment& assessment) {
+  std::map<std::string, std::size_t> counts;  // by rule
+  std::vector<core::Finding> kept;
+  for (core::Finding& finding : assessment.findings) {
+    if (kept.size() < kMostFindings && counts[finding.rule]++ < kMostOfOneRule)
+      kept.push_back(std::move(finding));
+    else
+      ++assessment.left_out;
+  }
+  assessment.findings = std::move(kept);
+}
+
 std::string ReasonFor(const core::RiskAssessment& assessment) {
   if (assessment.findings.empty()) return "Nothing dangerous was found.";
   const core::Finding& gravest = assessment.findings.front();
   std::string reason = gravest.explanation + " (" + gravest.rule + ", ";
   if (!gravest.source.empty()) reason += gravest.source + " ";
   reason += "line " + std::to_string(gravest.line);
-  const std::size_t more = assessment.findings.size() - 1;
+  const std::size_t more = assessment.findings.size() - 1 + assessment.left_out;
   if (more > 0) reason += "; " + std::to_string(more) + (more == 1 ? " more finding" : " more findings");
   return reason + ")";
 }
@@ -92,7 +107,9 @@ void RiskPolicy::Join(core::RiskAssessment& assessment, core::RiskAssessment oth
     if (finding.source.empty()) finding.source = source;
     assessment.findings.push_back(std::move(finding));
   }
+  assessment.left_out += other.left_out;
   SortByGravity(assessment.findings);
+  KeepGravest(assessment);
   assessment.level = std::max(assessment.level, other.level);
   assessment.reason = ReasonFor(assessment);
   assessment.requires_confirmation |= other.requires_confirmation;
@@ -149,6 +166,7 @@ void RiskPolicy::Conclude(core::RiskAssessment& assessment, std::string_view con
     assessment.level = std::max(assessment.level, finding.level);
     reject |= finding.reject;
   }
+  KeepGravest(assessment);
   assessment.reason = ReasonFor(assessment);
   assessment.requires_isolation = assessment.level >= RiskLevel::kMedium;
   assessment.requires_confirmation =

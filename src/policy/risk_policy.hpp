@@ -57,7 +57,8 @@ class RiskPolicy {
                                                            Budget& budget,
                                                            std::vector<CodeReference>* references = nullptr) const;
 
-  // Adds what was found in code that the other code runs, and that stands in `source`, to its assessment.
+  // Adds what was found in code that the other code runs, and that stands in `source`, to its assessment. Of all that
+  // is found the gravest 50 of a rule are kept, and 500 in all; the reason counts the others.
   static void Join(core::RiskAssessment& assessment, core::RiskAssessment other, const std::string& source);
   // Adds one finding, about what `text` says and what stands in `source`, as the options have it.
   void Note(core::RiskAssessment& assessment, const Rule& rule, std::string text, const std::string& source) const;

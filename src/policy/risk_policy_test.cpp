@@ -1,5 +1,6 @@
 #include "policy/risk_policy.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -150,6 +151,27 @@ TEST(RiskPolicyTest, TheReasonNamesTheGravestFinding) {
   const auto assessment = Assess("python", "import os\nx = 1\neval(x)");
   EXPECT_THAT(assessment.reason, HasSubstr("python.eval, line 3; 1 more finding)"));
   EXPECT_THAT(assessment.DetectedPatterns().front(), HasSubstr("[CRITICAL] python.eval"));
+}
+
+TEST(RiskPolicyTest, OfManyFindingsTheGravestAreKeptAndTheOthersCounted) {
+  const auto found = [](const std::string& rule, core::RiskLevel level) {
+    core::RiskAssessment risk;
+    for (std::uint32_t line = 1; line <= 40; ++line)
+      risk.findings.push_back({.rule = rule, .level = level, .line = line, .explanation = "It is so."});
+    return risk;
+  };
+  core::RiskAssessment all;
+  for (int file = 0; file < 100; ++file) {
+    const std::string source = "m" + std::to_string(file) + ".py";
+    RiskPolicy::Join(all, found("rule." + std::to_string(file % 20), core::RiskLevel::kHigh), source);
+  }
+  RiskPolicy::Join(all, found("rule.last", core::RiskLevel::kCritical), "last.py");
+  EXPECT_EQ(all.findings.size(), 500U);
+  EXPECT_EQ(all.left_out, 101U * 40U - 500U);
+  EXPECT_EQ(all.findings.front().source, "last.py");
+  EXPECT_EQ(std::ranges::count(all.findings, "rule.last", &core::Finding::rule), 40);
+  EXPECT_LE(std::ranges::count(all.findings, "rule.0", &core::Finding::rule), 50);
+  EXPECT_EQ(all.reason, "It is so. (rule.last, last.py line 1; 4039 more findings)");
 }
 
 TEST(RiskPolicyTest, AFindingSaysWhereAndWhat) {

@@ -42,6 +42,11 @@ base::Result<core::RiskAssessment> Analyses::Assess(const policy::RiskPolicy& po
   return *std::move(risk);
 }
 
+void Analyses::Charge(const AnalysisOwner& owner, std::uint64_t work) {
+  const std::scoped_lock lock(mutex_);
+  AccountOf(owner.token, options_.now()).left -= static_cast<double>(work);
+}
+
 void Analyses::Stop() {
   ending_.request_stop();
   const std::scoped_lock lock(mutex_);

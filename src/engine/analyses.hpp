@@ -58,11 +58,16 @@ class Analyses {
                                                           const std::stop_token& stop,
                                                           std::vector<policy::CodeReference>* references = nullptr);
 
+  // Work that a token caused besides an analysis.
+  void Charge(const AnalysisOwner& owner, std::uint64_t work);
+
   // When a token that asked for too much may ask again.
   [[nodiscard]] std::chrono::seconds RetryAfter(const std::string& token);
 
   // Cancels all that are under way or wait, and refuses those to come: the end of the daemon.
   void Stop();
+  // Asked for by Stop().
+  [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
 
   struct Statistics {
     std::size_t under_way = 0;

@@ -1,9 +1,13 @@
 #include "engine/inside_path.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ranges>
 #include <vector>
 
 #include "workspace/beneath.hpp"
@@ -11,25 +15,122 @@
 namespace skerry::engine {
 namespace {
 
+constexpr std::string_view kWorkspace = "workspace";
 constexpr std::string_view kInside = "/workspace/";
-constexpr int kMostLinks = 8;
+constexpr int kMostLinks = 40;  // as Linux has it
 
-// The first part of the path that is a link out of the workspace by our reckoning, put together with what it leads to
-// inside. "" where there is none.
-std::string Redirected(int workspace, const std::string& path) {
-  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    std::array<char, 4096> target{};
-    const ssize_t size = ::readlinkat(workspace, part.c_str(), target.data(), target.size());
-    const std::string_view text(target.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-    if (text.starts_with('/')) {
-      if (!text.starts_with(kInside) && text != "/workspace") return "";
-      const std::string rest = end == std::string::npos ? "" : path.substr(end + 1);
-      return workspace::JoinPath(WithoutRoot(text), rest);
-    }
-    if (end == std::string::npos) return "";
+using Parts = std::vector<std::string_view>;
+
+// Without those that are nothing.
+Parts PartsOf(std::string_view path) {
+  Parts parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (!part.empty() && part != ".") parts.push_back(part);
   }
+  return parts;
 }
+
+// /proc/PID/cwd or root, and those of a thread: whose it is nobody can say, and most often it is the program's own.
+bool IsOfProcess(const Parts& parts, std::string_view name) {
+  const bool is_thread = parts.size() == 5 && parts[2] == "task";
+  return (parts.size() == 3 || is_thread) && parts[0] == "proc" && parts.back() == name;
+}
+
+bool IsLink(const base::UniqueFd& handle) {
+  struct stat facts{};
+  return ::fstat(handle.get(), &facts) == 0 && S_ISLNK(facts.st_mode);
+}
+
+// One walk, name by name, where links are in the way.
+class Walk {
+ public:
+  Walk(int workspace, LookupBudget& budget) : workspace_(workspace), budget_(budget) {}
+
+  InsideFile To(std::string_view path) {
+    if (!Prepend(path)) return {};
+    while (!ahead_.empty()) {
+      const std::string part = std::move(ahead_.back());
+      ahead_.pop_back();
+      if (!(is_inside_ ? StepInside(part) : StepOutside(part))) return {};
+    }
+    if (!is_inside_ || !Reopen()) return {};
+    return {std::move(at_), std::move(path_)};
+  }
+
+ private:
+  bool Prepend(std::string_view path) {
+    const Parts parts = PartsOf(path);
+    if (!budget_.Spend(1 + parts.size())) return false;
+    for (const std::string_view part : std::views::reverse(parts)) ahead_.emplace_back(part);
+    return true;
+  }
+
+  void GoToRoot() {
+    is_inside_ = false;
+    above_.clear();
+    path_.clear();
+    at_.Reset();
+  }
+
+  // Between the root and the workspace only the names are known.
+  bool StepOutside(const std::string& part) {
+    if (part != "..") {
+      is_inside_ = above_.empty() && part == kWorkspace;
+      if (!is_inside_) above_.push_back(part);
+    } else if (!above_.empty()) {
+      above_.pop_back();
+    }
+    return true;
+  }
+
+  bool StepInside(const std::string& part) {
+    if (part == "..") {
+      if (path_.empty()) {
+        GoToRoot();
+      } else {
+        path_ = workspace::ParentOf(path_);
+        at_.Reset();
+      }
+      return true;
+    }
+    if (!Reopen() || !budget_.Spend(1)) return false;
+    base::UniqueFd next(::openat(at_.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!next.valid()) return false;
+    if (IsLink(next)) return FollowLink(next);
+    path_ = workspace::JoinPath(path_, part);
+    at_ = std::move(next);
+    return true;
+  }
+
+  bool FollowLink(const base::UniqueFd& link) {
+    std::array<char, 4096> target{};
+    const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
+    if (size <= 0 || ++links_ > kMostLinks) return false;
+    const std::string_view text(target.data(), static_cast<std::size_t>(size));
+    if (text.starts_with('/')) GoToRoot();
+    return Prepend(text);
+  }
+
+  // A directory that was moved meanwhile has another parent, so the way up begins at the workspace.
+  bool Reopen() {
+    if (at_.valid()) return true;
+    if (!budget_.Spend(1 + PartsOf(path_).size())) return false;
+    at_ = workspace::WalkBeneath(workspace_, path_);
+    return at_.valid() && !IsLink(at_);
+  }
+
+  int workspace_;
+  LookupBudget& budget_;
+  std::vector<std::string> ahead_;  // the next one last
+  bool is_inside_ = true;
+  std::vector<std::string> above_;  // where it is, outside
+  std::string path_;                // where it is, inside
+  base::UniqueFd at_;               // the same, when it is open
+  int links_ = 0;
+};
 
 }  // namespace
 
@@ -42,38 +143,27 @@ std::string_view WithoutRoot(std::string_view word) {
 }
 
 bool TakeInside(std::string_view directory, std::string_view path, std::string& inside) {
-  std::string whole = path.starts_with('/') ? std::string(path) : workspace::JoinPath(directory, path);
-  if (whole.starts_with('/')) {
-    if (!whole.starts_with(kInside) && whole != "/workspace") return false;
-    whole.erase(0, kInside.size());
+  Parts begin = {kWorkspace};
+  for (const std::string_view part : PartsOf(directory)) begin.push_back(part);
+  Parts parts = path.starts_with('/') ? Parts{} : begin;
+  for (const std::string_view part : PartsOf(path)) {
+    if (part != "..") parts.push_back(part);
+    if (part == ".." && !parts.empty()) parts.pop_back();
+    if (IsOfProcess(parts, "cwd")) parts = begin;
+    if (IsOfProcess(parts, "root")) parts.clear();
   }
-  std::vector<std::string_view> parts;
-  for (std::string_view rest = whole; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      parts.push_back(part);
-      continue;
-    }
-    if (parts.empty()) return false;
-    parts.pop_back();
-  }
+  if (parts.empty() || parts.front() != kWorkspace) return false;
   inside.clear();
-  for (const std::string_view part : parts) inside = workspace::JoinPath(inside, part);
+  for (const std::string_view part : parts | std::views::drop(1)) inside.append(inside.empty() ? "" : "/").append(part);
   return true;
 }
 
-base::UniqueFd OpenInside(int workspace, const std::string& path) {
-  std::string inside = path;
-  for (int links = 0; links < kMostLinks; ++links) {
-    base::UniqueFd found = workspace::FollowBeneath(workspace, inside.empty() ? "." : inside);
-    if (found.valid() || errno == ENOENT || errno == ENOTDIR) return found;
-    const std::string next = Redirected(workspace, inside);
-    if (next.empty() || !TakeInside("", next, inside)) break;
-  }
-  return {};
+InsideFile OpenInside(int workspace, const std::string& path, LookupBudget& budget) {
+  const auto parts = 1 + static_cast<std::uint64_t>(std::ranges::count(path, '/'));
+  if (!budget.Spend(parts)) return {};
+  base::UniqueFd handle = workspace::WalkBeneath(workspace, path);
+  if (handle.valid() ? IsLink(handle) : errno == ELOOP) return Walk(workspace, budget).To(path);
+  return {std::move(handle), path};
 }
 
 }  // namespace skerry::engine

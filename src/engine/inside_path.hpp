@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/unique_fd.hpp"
+#include "engine/lookup_budget.hpp"
 
 namespace skerry::engine {
 
@@ -12,11 +13,16 @@ namespace skerry::engine {
 std::string_view WithoutRoot(std::string_view word);
 
 // The path of something below the workspace, from there: `path` begins in `directory`, or is absolute. "" is the
-// workspace itself; false where it leads elsewhere.
+// workspace itself; false where it leads elsewhere. However it is written: "//", ".", "..", and by way of /proc.
 bool TakeInside(std::string_view directory, std::string_view path, std::string& inside);
 
-// Opens what is there as a program in the sandbox would, through links that name /workspace. As O_PATH; not valid where
-// there is nothing, or it lies elsewhere.
-base::UniqueFd OpenInside(int workspace, const std::string& path);
+struct InsideFile {
+  base::UniqueFd handle;  // O_PATH
+  std::string path;       // from the workspace, with no link in it
+};
+
+// Opens what is there as a program in the sandbox would, through links that name /workspace. Not valid where there is
+// nothing, or it lies elsewhere, or the budget ends.
+InsideFile OpenInside(int workspace, const std::string& path, LookupBudget& budget);
 
 }  // namespace skerry::engine

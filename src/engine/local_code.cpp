@@ -1,17 +1,14 @@
 #include "engine/local_code.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "base/unique_fd.hpp"
 #include "engine/inside_path.hpp"
+#include "engine/python_library.hpp"
+#include "engine/script_reader.hpp"
 #include "workspace/beneath.hpp"
 
 namespace skerry::engine {
@@ -22,12 +19,9 @@ using policy::CodeReference;
 using workspace::JoinPath;
 
 constexpr std::size_t kMostFiles = 256;
-constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
 constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
-constexpr std::size_t kMostNames = 20'000;    // of one directory
-constexpr std::size_t kMostDirectories = 32;  // of a variable
-constexpr auto kJavaScriptEndings =
-    std::to_array<std::string_view>({"", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"});
+constexpr std::size_t kMostDirectories = 32;     // of a variable
+constexpr std::uint64_t kUnitsOfAReference = 8;  // besides what is looked up for it
 
 // Those of a search path that are in the workspace.
 std::vector<std::string> DirectoriesOf(const std::map<std::string, std::string>& environment, const std::string& name,
@@ -49,53 +43,21 @@ bool IsText(std::string_view bytes) {
   return bytes.find('\0') == std::string_view::npos;
 }
 
-// Who reads a file that is started by its name.
-struct Reader {
-  std::optional<Language> language;
-  bool is_foreign = false;
-};
-
-Reader ReaderOf(std::string_view text) {
-  const std::string_view line = text.substr(0, std::min(text.find('\n'), std::size_t{256}));
-  if (!line.starts_with("#!")) return {.language = Language::kShell};
-  for (const std::string_view name : {"python", "pypy"})
-    if (line.contains(name)) return {.language = Language::kPython};
-  for (const std::string_view name : {"node", "deno", "bun", "tsx"})
-    if (line.contains(name)) return {.language = Language::kJavaScript};
-  const std::size_t last = line.find_last_not_of(" \t\r");
-  const std::string_view trimmed = line.substr(0, last + 1);
-  const bool is_shell = trimmed.ends_with("sh") || line.contains("sh ") || line.contains("/env -S sh");
-  return is_shell ? Reader{.language = Language::kShell} : Reader{.is_foreign = true};
-}
-
-base::UniqueFd OpenToRead(int workspace, const std::string& path) {
-  const base::UniqueFd found = OpenInside(workspace, path);
-  if (!found.valid()) return {};
-  const std::string through = "/proc/self/fd/" + std::to_string(found.get());
-  return base::UniqueFd(::open(through.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-}
-
-// Every text in it.
-void CollectTexts(const nlohmann::json& value, std::size_t most, std::vector<std::string>& texts) {
-  if (texts.size() >= most) return;
-  if (value.is_string()) texts.push_back(value.get<std::string>());
-  if (value.is_structured())
-    for (const auto& each : value) CollectTexts(each, most, texts);
-}
-
 }  // namespace
 
 LocalCode::LocalCode(int workspace, std::string_view directory, const std::map<std::string, std::string>& environment,
-                     Bytecode bytecode)
-    : workspace_(workspace), bytecode_(bytecode) {
+                     Bytecode bytecode, std::stop_token stop)
+    : files_(workspace, std::move(stop)), bytecode_(bytecode) {
+  // From elsewhere what it names is looked for in the workspace as well.
   if (!TakeInside("", directory, directory_)) directory_.clear();
+  directory_ = files_.RealPath(directory_);
   commands_ = DirectoriesOf(environment, "PATH", directory_);
   modules_ = DirectoriesOf(environment, "PYTHONPATH", directory_);
   packages_ = DirectoriesOf(environment, "NODE_PATH", directory_);
 }
 
 std::vector<CodePiece> LocalCode::Find(const CodeReference& reference, const CodePlace& from) {
-  if (workspace_ < 0) return {};
+  if (!budget().Spend(kUnitsOfAReference)) return Found();
   switch (reference.kind) {
     case CodeReference::Kind::kSearchPath:
       Search(reference);
@@ -117,12 +79,17 @@ std::vector<CodePiece> LocalCode::Find(const CodeReference& reference, const Cod
     case CodeReference::Kind::kInput:
       break;
   }
-  return std::exchange(found_, {});
+  return Found();
 }
 
-std::vector<CodePiece> LocalCode::FindStartFiles() {
-  if (workspace_ < 0) return {};
+std::vector<CodePiece> LocalCode::FindStartFiles(Language language) {
+  if (language == Language::kPython) FindShadows(directory_);
   for (const std::string& root : modules_) FindStartFilesIn(root);
+  return Found();
+}
+
+std::vector<CodePiece> LocalCode::Found() {
+  if (budget().IsOver()) Note(CodePiece::Form::kTooMuch, directory_);
   return std::exchange(found_, {});
 }
 
@@ -151,15 +118,17 @@ void LocalCode::FindModule(const CodeReference& reference, const CodePlace& from
 void LocalCode::FindScript(const CodeReference& reference, std::string_view directory) {
   std::string path;
   if (!TakeInside(directory, reference.name, path)) return;
-  if (HasDirectory(path)) {
+  if (files_.HasDirectory(path)) {
     const CodePlace place{path, path};
     if (reference.language == Language::kPython) TakePythonFile(path, "__main__", place);
     if (reference.language == Language::kJavaScript) TakeJavaScript(path, place);
     return;
   }
-  const std::string parent(workspace::ParentOf(path));
+  // An interpreter looks beside the script itself, not beside a link to it.
+  const std::string parent(workspace::ParentOf(files_.RealPath(path)));
+  if (reference.language == Language::kPython) FindShadows(parent);
   // Node looks for endings of a script as well.
-  if (reference.language == Language::kJavaScript && !HasFile(path)) {
+  if (reference.language == Language::kJavaScript && !files_.HasFile(path)) {
     TakeJavaScript(path, {parent, parent});
     return;
   }
@@ -180,6 +149,8 @@ void LocalCode::FindPython(std::string_view module, const CodePlace& from) {
     for (std::size_t up = 1; up < dots; ++up) base = workspace::ParentOf(base);
     return FindPythonIn(std::string(base), module.substr(dots), from);
   }
+  FindShadows(from.root);
+  for (const std::string& root : modules_) FindShadows(root);
   std::set<std::string> roots = {from.root, directory_};
   roots.insert(modules_.begin(), modules_.end());
   for (const std::string& root : roots) FindPythonIn(root, module, from);
@@ -195,112 +166,84 @@ void LocalCode::FindPythonIn(const std::string& root, std::string_view module, c
     module.remove_prefix(std::min(dot + 1, module.size()));
     if (part == "*") {
       // What such an import means is in a list that the package makes.
-      const Names* names = NamesOf(directory);
+      const CodeFiles::Names* names = files_.NamesOf(directory);
       if (names == nullptr) return;
-      for (const std::string& name : Names(*names))
+      for (const std::string& name : *names)
         if (name.ends_with(".py")) Take(JoinPath(directory, name), Language::kPython, false, {directory, from.root});
       return;
     }
     TakePythonFile(directory, part, from);
     directory = JoinPath(directory, part);
-    if (!HasDirectory(directory)) return;
+    if (!files_.HasDirectory(directory)) return;
     TakePythonFile(directory, "__init__", from);
   }
 }
 
+// Modules of the library find what has the name of another one here, whatever the program itself imports.
+void LocalCode::FindShadows(const std::string& root) {
+  if (!shadows_met_.insert(root).second) return;
+  const CodeFiles::Names* names = files_.NamesOf(root);
+  if (names == nullptr) return;
+  for (const std::string& name : *names) {
+    const std::string stem = name.substr(0, name.find('.'));
+    if (!IsPythonLibrary(stem)) continue;
+    if (stem != name)
+      TakePythonFile(root, stem, {root, root});
+    else if (TakePythonFile(JoinPath(root, name), "__init__", {root, root}))
+      FindPythonIn(root, name + ".*", {root, root});
+  }
+}
+
+namespace {
+
+// The first one after `begin`, an iterator over sorted names.
+auto FirstOf(const CodeFiles::Names& names, std::string_view begin) {
+  return std::ranges::lower_bound(names, begin, {}, [](const std::string& each) { return std::string_view(each); });
+}
+
+}  // namespace
+
 // Machine code comes before the source, bytecode without a source behind it.
 bool LocalCode::TakePythonFile(const std::string& directory, std::string_view stem, const CodePlace& from) {
-  const Names* names = NamesOf(directory);
+  const CodeFiles::Names* names = files_.NamesOf(directory);
   if (names == nullptr) return false;
   const std::string begin = std::string(stem) + ".";
-  for (auto name = names->lower_bound(begin); name != names->end() && name->starts_with(begin); ++name)
-    if (name->ends_with(".so")) Note(CodePiece::Form::kBinary, JoinPath(directory, *name));
-  if (names->contains(begin + "py")) {
+  const auto first = FirstOf(*names, begin);
+  const auto last = std::find_if_not(first, names->end(), [&](const auto& name) { return name.starts_with(begin); });
+  const auto native = std::find_if(first, last, [](const auto& name) { return name.ends_with(".so"); });
+  if (native != last) Note(CodePiece::Form::kBinary, JoinPath(directory, *native));
+  if (std::find(first, last, begin + "py") != last) {
     NoteBytecode(directory, stem);
     return Take(JoinPath(directory, begin + "py"), Language::kPython, false, {directory, from.root});
   }
-  if (names->contains(begin + "pyc")) Note(CodePiece::Form::kBinary, JoinPath(directory, begin + "pyc"));
-  return names->contains(begin + "pyc");
+  const bool is_compiled = std::find(first, last, begin + "pyc") != last;
+  if (is_compiled) Note(CodePiece::Form::kBinary, JoinPath(directory, begin + "pyc"));
+  return is_compiled || native != last;
 }
 
 void LocalCode::NoteBytecode(const std::string& directory, std::string_view stem) {
   const std::string compiled = JoinPath(directory, "__pycache__");
-  const Names* names = NamesOf(compiled);
+  const CodeFiles::Names* names = files_.NamesOf(compiled);
   if (names == nullptr) return;
   const std::string begin = std::string(stem) + ".";
-  for (auto name = names->lower_bound(begin); name != names->end() && name->starts_with(begin); ++name)
+  for (auto name = FirstOf(*names, begin); name != names->end() && name->starts_with(begin); ++name)
     if (name->ends_with(".pyc") && StandsInFor(JoinPath(compiled, *name), JoinPath(directory, begin + "py")))
       Note(CodePiece::Form::kBinary, JoinPath(compiled, *name));
 }
 
 // Its head has four numbers: the version, whether it goes by the hash of the source, then that hash, or time and size.
-bool LocalCode::StandsInFor(const std::string& bytecode, const std::string& source) const {
+bool LocalCode::StandsInFor(const std::string& bytecode, const std::string& source) {
   constexpr std::uint32_t kByHash = 1;
   constexpr std::uint32_t kIsChecked = 2;
-  const base::UniqueFd file = OpenToRead(workspace_, bytecode);
+  const base::UniqueFd file = files_.Open(bytecode);
   std::array<std::uint32_t, 4> head{};
   if (!file.valid() || ::pread(file.get(), head.data(), sizeof(head), 0) != sizeof(head)) return false;
   if ((head[1] & kByHash) != 0 && (head[1] & kIsChecked) == 0) return true;
   if (bytecode_ == Bytecode::kOfPerson) return false;
   if ((head[1] & kByHash) != 0) return true;
-  const base::UniqueFd original = OpenInside(workspace_, source);
-  struct stat facts{};
-  if (!original.valid() || ::fstat(original.get(), &facts) != 0) return false;
-  return head[2] == static_cast<std::uint32_t>(facts.st_mtim.tv_sec) &&
-         head[3] == static_cast<std::uint32_t>(facts.st_size);
-}
-
-// --- JavaScript ---
-
-void LocalCode::FindJavaScript(std::string_view name, const CodePlace& from) {
-  constexpr std::string_view kFile = "file://";
-  if (name.starts_with("node:") || name.starts_with("data:")) return;
-  if (name.starts_with(kFile)) name.remove_prefix(kFile.size());
-  if (name.starts_with('#')) return Note(CodePiece::Form::kTooMuch, std::string(name));
-  std::string path;
-  if (name.starts_with("./") || name.starts_with("../") || name.starts_with('/') || name == "." || name == "..") {
-    if (TakeInside(from.directory, name, path)) TakeJavaScript(path, from);
-    return;
-  }
-  for (std::string_view directory = from.directory;; directory = workspace::ParentOf(directory)) {
-    if (TakeInside(JoinPath(directory, "node_modules"), name, path) && TakeJavaScript(path, from)) return;
-    if (directory.empty()) break;
-  }
-  for (const std::string& directory : packages_)
-    if (TakeInside(directory, name, path) && TakeJavaScript(path, from)) return;
-}
-
-bool LocalCode::TakeJavaScript(const std::string& path, const CodePlace& from) {
-  for (const std::string_view ending : kJavaScriptEndings) {
-    const std::string file = path + std::string(ending);
-    if (!HasFile(file) || file.ends_with(".json")) continue;
-    const std::string parent(workspace::ParentOf(file));
-    return Take(file, Language::kJavaScript, false, {parent, from.root});
-  }
-  if (HasFile(path + ".node")) {
-    Note(CodePiece::Form::kBinary, path + ".node");
-    return true;
-  }
-  return HasDirectory(path) && TakePackage(path, from);
-}
-
-// Whatever its description names is taken for what it begins with.
-bool LocalCode::TakePackage(const std::string& directory, const CodePlace& from) {
-  constexpr std::size_t kMostNamed = 16;
-  if (!packages_met_.insert(directory).second) return true;
-  bool any = false;
-  if (const auto text =
-          HasFile(JoinPath(directory, "package.json")) ? Read(JoinPath(directory, "package.json")) : std::nullopt) {
-    const auto json = nlohmann::json::parse(*text, nullptr, false);
-    std::vector<std::string> named;
-    for (const char* key : {"main", "module", "exports"})
-      if (json.is_object() && json.contains(key)) CollectTexts(json[key], kMostNamed, named);
-    for (const std::string& name : named) {
-      std::string path;
-      if (TakeInside(directory, name, path) && path != directory) any = TakeJavaScript(path, from) || any;
-    }
-  }
-  return TakeJavaScript(JoinPath(directory, "index"), from) || any;
+  const auto facts = files_.FactsOf(source);
+  return facts && head[2] == static_cast<std::uint32_t>(facts->st_mtim.tv_sec) &&
+         head[3] == static_cast<std::uint32_t>(facts->st_size);
 }
 
 // --- files ---
@@ -308,18 +251,14 @@ bool LocalCode::TakePackage(const std::string& directory, const CodePlace& from)
 void LocalCode::Note(CodePiece::Form form, const std::string& path) {
   // That there is more than was looked at is said once.
   if (form == CodePiece::Form::kTooMuch && std::exchange(too_much_, true)) return;
-  if (met_.insert(path).second) found_.push_back({.form = form, .path = path});
+  if (met_.insert(path).second || form == CodePiece::Form::kTooMuch) found_.push_back({.form = form, .path = path});
 }
 
 bool LocalCode::Take(const std::string& path, std::optional<Language> language, bool is_foreign,
                      const CodePlace& place) {
-  if (!HasFile(path)) return false;
+  if (!files_.HasFile(path)) return false;
   if (met_.contains(path)) return true;
-  if (++files_ > kMostFiles) {
-    Note(CodePiece::Form::kTooMuch, path);
-    return true;
-  }
-  auto text = Read(path);
+  auto text = ++taken_ > kMostFiles ? std::nullopt : files_.Read(path, kLargestFile);
   if (!text) {
     Note(CodePiece::Form::kTooMuch, path);
     return true;
@@ -329,66 +268,14 @@ bool LocalCode::Take(const std::string& path, std::optional<Language> language, 
     if (language) Note(CodePiece::Form::kBinary, path);
     return true;
   }
-  const Reader reader = language || is_foreign ? Reader{language, is_foreign} : ReaderOf(*text);
-  if (reader.is_foreign) {
+  if (!language && !is_foreign) language = ReaderOf(*text);
+  if (!language) {
     Note(CodePiece::Form::kForeign, path);
     return true;
   }
   met_.insert(path);
-  found_.push_back({.path = path, .language = *reader.language, .text = *std::move(text), .place = place});
+  found_.push_back({.path = path, .language = *language, .text = *std::move(text), .place = place});
   return true;
-}
-
-std::optional<std::string> LocalCode::Read(const std::string& path) {
-  const base::UniqueFd file = OpenToRead(workspace_, path);
-  if (!file.valid()) return std::nullopt;
-  std::string text(kLargestFile + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t count = ::pread(file.get(), text.data() + size, text.size() - size, static_cast<off_t>(size));
-    if (count < 0) return std::nullopt;
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  bytes_ += size;
-  if (size > kLargestFile || bytes_ > kMostBytes) return std::nullopt;
-  text.resize(size);
-  return text;
-}
-
-const LocalCode::Names* LocalCode::NamesOf(const std::string& directory) {
-  const auto [entry, is_new] = names_.try_emplace(directory);
-  if (!is_new) return entry->second ? &*entry->second : nullptr;
-  const base::UniqueFd place = OpenInside(workspace_, directory);
-  if (!place.valid()) return nullptr;
-  base::UniqueFd listing(::openat(place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!listing.valid()) return nullptr;
-  auto names = workspace::NamesIn(std::move(listing), kMostNames);
-  if (!names) {
-    Note(CodePiece::Form::kTooMuch, directory);
-    return nullptr;
-  }
-  entry->second.emplace(names->begin(), names->end());
-  return &*entry->second;
-}
-
-namespace {
-
-mode_t TypeAt(int workspace, const std::string& path) {
-  const base::UniqueFd found = OpenInside(workspace, path);
-  struct stat status{};
-  if (!found.valid() || ::fstat(found.get(), &status) != 0) return 0;
-  return status.st_mode & S_IFMT;
-}
-
-}  // namespace
-
-bool LocalCode::HasFile(const std::string& path) {
-  return !path.empty() && TypeAt(workspace_, path) == S_IFREG;
-}
-
-bool LocalCode::HasDirectory(const std::string& path) {
-  return TypeAt(workspace_, path) == S_IFDIR;
 }
 
 }  // namespace skerry::engine

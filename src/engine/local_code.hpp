@@ -6,11 +6,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/execution.hpp"
+#include "engine/code_files.hpp"
+#include "engine/package_description.hpp"
 #include "policy/code_reference.hpp"
 
 namespace skerry::engine {
@@ -42,60 +45,71 @@ enum class Bytecode {
   kOfSession,  // programs of a session make none by themselves
 };
 
-// For one run: what was met before is not met again. The work has bounds: 256 files, 1 MB each, 4 MB together.
+// For one run: what was met before is not met again. The work has bounds: 256 files, 1 MB each, 4 MB together, and a
+// LookupBudget for all that is looked up.
 class LocalCode {
  public:
   // `workspace` is the files as the program sees them, borrowed; -1 for none. `directory` is where it begins, and
-  // `environment` is what PATH, PYTHONPATH and NODE_PATH are taken from.
+  // `environment` is what PATH, PYTHONPATH and NODE_PATH are taken from. After a stop nothing is found any more.
   LocalCode(int workspace, std::string_view directory, const std::map<std::string, std::string>& environment,
-            Bytecode bytecode);
+            Bytecode bytecode, std::stop_token stop);
 
   // Where the code itself stands.
   [[nodiscard]] CodePlace Begin() const { return {directory_, directory_}; }
   // What the code at `from` refers to, as far as it is in the workspace.
   [[nodiscard]] std::vector<CodePiece> Find(const policy::CodeReference& reference, const CodePlace& from);
-  // What Python runs before any program, from the directories that variables name.
-  [[nodiscard]] std::vector<CodePiece> FindStartFiles();
+  // What runs with any program of the language: what Python runs before it, from the directories that variables name,
+  // and what stands in for modules of its library.
+  [[nodiscard]] std::vector<CodePiece> FindStartFiles(core::Language language);
+
+  [[nodiscard]] LookupBudget& budget() { return files_.budget(); }
 
  private:
-  using Names = std::set<std::string, std::less<>>;
+  // What was found, and whether all of it was.
+  std::vector<CodePiece> Found();
 
   void FindStartFilesIn(const std::string& root);
   void Search(const policy::CodeReference& reference);
   void FindModule(const policy::CodeReference& reference, const CodePlace& from);
   void FindScript(const policy::CodeReference& reference, std::string_view directory);
   void FindCommand(std::string_view name);
+
   void FindPython(std::string_view module, const CodePlace& from);
   void FindPythonIn(const std::string& root, std::string_view module, const CodePlace& from);
+  void FindShadows(const std::string& root);
   bool TakePythonFile(const std::string& directory, std::string_view stem, const CodePlace& from);
   void NoteBytecode(const std::string& directory, std::string_view stem);
-  [[nodiscard]] bool StandsInFor(const std::string& bytecode, const std::string& source) const;
+  [[nodiscard]] bool StandsInFor(const std::string& bytecode, const std::string& source);
+
   void FindJavaScript(std::string_view name, const CodePlace& from);
+  void FindSpecifier(std::string_view name, const CodePlace& from);
+  void FindPackage(std::string_view name, const CodePlace& from);
+  void FindImport(std::string_view name, const CodePlace& from);
+  bool TakeFromPackages(const std::string& packages, std::string_view name, const CodePlace& from);
+  bool TakeTargets(const std::string& directory, const std::vector<std::string>& targets, const CodePlace& from);
   bool TakeJavaScript(const std::string& path, const CodePlace& from);
   bool TakePackage(const std::string& directory, const CodePlace& from);
+  // Of the package that a directory belongs to: where its description lies; nothing where there is none.
+  [[nodiscard]] std::optional<std::string> PackageAround(std::string_view directory);
+  const PackageDescription& DescriptionIn(const std::string& directory);
 
   // A file that is there, to what was found.
   bool Take(const std::string& path, std::optional<core::Language> language, bool is_foreign, const CodePlace& place);
   void Note(CodePiece::Form form, const std::string& path);
-  [[nodiscard]] std::optional<std::string> Read(const std::string& path);
-  // nullptr where there is no such directory.
-  const Names* NamesOf(const std::string& directory);
-  [[nodiscard]] bool HasFile(const std::string& path);
-  [[nodiscard]] bool HasDirectory(const std::string& path);
 
-  int workspace_;
+  CodeFiles files_;
   Bytecode bytecode_;
   std::string directory_;
   std::vector<std::string> commands_;  // directories of PATH
   std::vector<std::string> modules_;   // of PYTHONPATH
   std::vector<std::string> packages_;  // of NODE_PATH
-  std::map<std::string, std::optional<Names>> names_;
   std::set<std::string> met_;
   std::set<std::string> packages_met_;
+  std::set<std::string> shadows_met_;
+  std::map<std::string, PackageDescription> descriptions_;
   bool too_much_ = false;
   std::vector<CodePiece> found_;
-  std::size_t files_ = 0;
-  std::size_t bytes_ = 0;
+  std::size_t taken_ = 0;
 };
 
 }  // namespace skerry::engine

@@ -61,7 +61,8 @@ class Search {
       : workspace_(workspace), bytes_left_(max_bytes), stop_(stop) {}
 
   NamedFilesFound Run(const NamedFilesQuery& query) {
-    if (const auto directory = WithoutRoot(query.directory); !directory.empty()) Enter(std::string(directory));
+    std::string directory;
+    if (TakeInside("", query.directory, directory) && !directory.empty()) Enter(directory);
     Prose prose = query.language == core::Language::kShell ? Prose::kCommands : Prose::kOther;
     for (const std::string_view text : query.texts) {
       LookUpWords(text, prose);

@@ -1,6 +1,7 @@
 #include "engine/run_assessment.hpp"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,7 +17,6 @@ namespace {
 using policy::CodeReference;
 
 constexpr std::size_t kLargestInput = std::size_t{4} << 20U;
-
 // One assessment, piece by piece, until nothing new is met.
 class Assessing {
  public:
@@ -24,14 +24,15 @@ class Assessing {
       : gate_(gate),
         run_(run),
         owner_(owner),
-        stop_(stop),
-        local_(run.workspace, run.directory, run.environment, run.bytecode) {}
+        on_stop_(stop, [this] { cancel_.request_stop(); }),
+        on_end_(gate.analyses() ? gate.analyses()->ending() : std::stop_token(), [this] { cancel_.request_stop(); }),
+        local_(run.workspace, run.directory, run.environment, run.bytecode, cancel_.get_token()) {}
 
   base::Result<core::RiskAssessment> Run() {
     std::vector<CodeReference> references;
-    SKERRY_ASSIGN_OR_RETURN(risk_, gate_.Assess(run_.language, run_.code, owner_, stop_, &references));
+    SKERRY_ASSIGN_OR_RETURN(risk_, gate_.Assess(run_.language, run_.code, owner_, cancel_.get_token(), &references));
     SKERRY_RETURN_IF_ERROR(AddVariables());
-    Queue(local_.FindStartFiles());
+    Queue(local_.FindStartFiles(run_.language));
     SKERRY_RETURN_IF_ERROR(Follow(references, local_.Begin()));
     while (!pieces_.empty()) {
       const CodePiece piece = std::move(pieces_.front());
@@ -54,7 +55,9 @@ class Assessing {
       if (reference.kind == CodeReference::Kind::kInput) SKERRY_RETURN_IF_ERROR(AddInput(reference));
       Queue(local_.Find(reference, from));
     }
-    return {};
+    if (gate_.analyses()) gate_.analyses()->Charge(owner_, local_.budget().TakeSpent() * LookupBudget::kWorkOfAUnit);
+    if (!local_.budget().IsCancelled()) return {};
+    return base::Err(base::Code::kUnavailable, "nobody waits for the assessment any more");
   }
 
   base::Status Add(const CodePiece& piece) {
@@ -78,7 +81,8 @@ class Assessing {
   base::Status AddCode(core::Language language, std::string_view code, const std::string& source,
                        const CodePlace& place) {
     std::vector<CodeReference> references;
-    SKERRY_ASSIGN_OR_RETURN(core::RiskAssessment risk, gate_.Assess(language, code, owner_, stop_, &references));
+    SKERRY_ASSIGN_OR_RETURN(core::RiskAssessment risk,
+                            gate_.Assess(language, code, owner_, cancel_.get_token(), &references));
     policy::RiskPolicy::Join(risk_, std::move(risk), source);
     return Follow(references, place);
   }
@@ -110,7 +114,9 @@ class Assessing {
   const Gate& gate_;
   const AssessedRun& run_;
   const AnalysisOwner& owner_;
-  const std::stop_token& stop_;
+  std::stop_source cancel_;  // by the caller, or at the end of the daemon
+  std::stop_callback<std::function<void()>> on_stop_;
+  std::stop_callback<std::function<void()>> on_end_;
   LocalCode local_;
   core::RiskAssessment risk_;
   std::deque<CodePiece> pieces_;

@@ -75,7 +75,6 @@ class RunAssessmentTest : public testing::Test {
 
 TEST_F(RunAssessmentTest, WhatPythonImportsCounts) {
   Put("evil.py", kDangerousPython);
-  Put("json.py", kDangerousPython);
   Put("package/__init__.py", "");
   Put("package/inner.py", kDangerousPython);
   Put("package/nice.py", "from . import inner\n");
@@ -94,7 +93,6 @@ TEST_F(RunAssessmentTest, WhatPythonImportsCounts) {
       {"import evil as harmless", "evil.py"},
       {"from evil import *", "evil.py"},
       {"if True:\n    import evil", "evil.py"},
-      {"import json", "json.py"},
       {"from package import inner", "package/inner.py"},
       {"import package.inner", "package/inner.py"},
       {"import package.nice", "package/inner.py"},
@@ -108,6 +106,37 @@ TEST_F(RunAssessmentTest, WhatPythonImportsCounts) {
   EXPECT_EQ(SourceOf(Language::kShell, "python3 source/own.py"), "source/other.py");
   EXPECT_EQ(SourceOf(Language::kPython, "import other", {}, "source"), "source/other.py");
   EXPECT_EQ(SourceOf(Language::kPython, "import other", {}, "/workspace/source"), "source/other.py");
+}
+
+TEST_F(RunAssessmentTest, AFileThatTakesTheNameOfALibraryModuleCounts) {
+  Put("zipfile.py", kDangerousPython);
+  Put("src/html/__init__.py", "");
+  Put("src/html/parser.py", kDangerousPython);
+  Put("src/main.py", "import xmlrpc\n");
+  Put("other/json/notes.txt", "");
+  Put("other/test/__init__.py", kDangerousPython);
+  EXPECT_EQ(SourceOf(Language::kPython, "import importlib.metadata"), "zipfile.py");
+  EXPECT_EQ(SourceOf(Language::kShell, "python3 -c 'import importlib.metadata'"), "zipfile.py");
+  EXPECT_EQ(SourceOf(Language::kShell, "python3 src/main.py"), "src/html/parser.py");
+  EXPECT_EQ(SourceOf(Language::kPython, "import email", {}, "other"), "(not asked about)");
+}
+
+TEST_F(RunAssessmentTest, ADirectoryCountsHoweverItIsWritten) {
+  Put("sub/evil.py", kDangerousPython);
+  Put("evil.sh", kDangerousShell);
+  Put("evil.js", kDangerousJavaScript);
+  fs::create_symlink("sub", directory_.path() / "link");
+  fs::create_symlink("/workspace/link/../sub", directory_.path() / "far");
+  for (const std::string_view directory :
+       {"sub", "/workspace/sub", "//workspace/sub", "/./workspace/sub", "/usr/../workspace/sub", "../workspace/sub",
+        "sub/../sub/.", "/proc/self/root/workspace/sub", "link"})
+    EXPECT_EQ(SourceOf(Language::kPython, "import evil", {}, directory), "sub/evil.py") << directory;
+  EXPECT_EQ(SourceOf(Language::kShell, "python3 far/evil.py"), "far/evil.py");
+  for (const std::string_view code : {"sh ../workspace/evil.sh", "sh //workspace/evil.sh", "sh /../workspace/evil.sh",
+                                      "sh /proc/self/cwd/evil.sh", "sh /proc/self/task/1/cwd/evil.sh"})
+    EXPECT_EQ(SourceOf(Language::kShell, code), "evil.sh") << code;
+  EXPECT_EQ(SourceOf(Language::kJavaScript, "require('../workspace/evil')"), "evil.js");
+  EXPECT_EQ(SourceOf(Language::kJavaScript, "require('/proc/self/cwd/evil')"), "evil.js");
 }
 
 TEST_F(RunAssessmentTest, BytecodeThatStandsInForItsSourceCounts) {
@@ -239,6 +268,24 @@ TEST_F(RunAssessmentTest, WhatJavaScriptLoadsCounts) {
   Put("lib/index.js", kDangerousJavaScript);
   Put("node_modules/thing/package.json", R"({"exports": {".": {"require": "./main.cjs"}}})");
   Put("node_modules/thing/main.cjs", "require('../../evil')");
+  Put("node_modules/routed/package.json",
+      R"({"exports": {".": "./nice.js", "./x": {"node": ["./evil.js"]}, "./f/*": "./deep/*.js", "./old/": "./deep/"}})");
+  Put("node_modules/routed/nice.js", "module.exports = 1\n");
+  Put("node_modules/routed/evil.js", kDangerousJavaScript);
+  Put("node_modules/routed/deep/evil.js", kDangerousJavaScript);
+  Put("node_modules/@a/b/lib.js", kDangerousJavaScript);
+  Put("own/package.json", R"({"name": "own", "exports": {"./z": "./hidden.js"},
+                              "imports": {"#x": "./hidden.js", "#nice": "./nice.js", "#p": "routed/x"}})");
+  Put("own/hidden.js", kDangerousJavaScript);
+  Put("own/nice.js", "module.exports = 1\n");
+  Put("own/by-name.js", "require('own/z')\n");
+  Put("own/by-sign.js", "import '#x'\n");
+  Put("own/by-package.js", "import '#p'\n");
+  Put("own/harmless.js", "import '#nice'\n");
+  Put("far/real.js", "require('./beside')\n");
+  Put("far/beside.js", kDangerousJavaScript);
+  fs::create_symlink("far/real.js", directory_.path() / "link.js");
+  Put("deep/package.json", "{\"exports\": " + std::string(5000, '[') + std::string(5000, ']') + "}");
   Put("loop/package.json", R"({"main": "./inner"})");
   Put("loop/inner/package.json", R"({"main": ".."})");
   Put("addon.node", std::string_view("\x7f"
@@ -250,7 +297,22 @@ TEST_F(RunAssessmentTest, WhatJavaScriptLoadsCounts) {
       {"export * from './evil.js'", "evil.js"},
       {"import('/workspace/evil.js')", "evil.js"},
       {"import('file:///workspace/evil.js')", "evil.js"},
+      {"import('./evil.js?v=1')", "evil.js"},
+      {"import('./%65vil.js')", "evil.js"},
+      {"import('./evil.js#a')", "evil.js"},
+      {"import('FILE://localhost/workspace/%65vil.js')", "evil.js"},
       {"require('./lib')", "lib/index.js"},
+      {"require('routed')", "(not asked about)"},
+      {"require('routed/x')", "node_modules/routed/evil.js"},
+      {"require('routed/f/evil')", "node_modules/routed/deep/evil.js"},
+      {"require('routed/old/evil.js')", "node_modules/routed/deep/evil.js"},
+      {"require('@a/b/lib')", "node_modules/@a/b/lib.js"},
+      {"require('./own/by-name')", "own/hidden.js"},
+      {"require('./own/by-sign')", "own/hidden.js"},
+      {"require('./own/by-package')", "node_modules/routed/evil.js"},
+      {"require('./own/harmless')", "(not asked about)"},
+      {"require('./link')", "far/beside.js"},
+      {"require('./deep')", "deep/package.json"},
       {"require('thing')", "evil.js"},
       {"require('./addon')", "addon.node"},
       {"require('./loop')", "(not asked about)"},
@@ -405,6 +467,58 @@ TEST_F(RunAssessmentTest, WhatIsTooMuchIsAskedAbout) {
     imports += "import m" + std::to_string(each) + "\n";
   }
   EXPECT_THAT(Of(Language::kPython, imports).reason, HasSubstr("code.too-much"));
+}
+
+TEST_F(RunAssessmentTest, LookingForFilesHasABound) {
+  std::string deep;
+  for (int each = 0; each < 500; ++each) deep += "a/";
+  std::string loads;
+  for (int each = 0; each < 1000; ++each) loads += "require('m" + std::to_string(each) + "');\n";
+  Put(deep + "i.js", loads);
+  EXPECT_THAT(Of(Language::kJavaScript, "require('./" + deep + "i.js')").reason, HasSubstr("code.too-much"));
+}
+
+TEST_F(RunAssessmentTest, OfADirectoryOnlyNamesOfCodeAreKeptAndLinksToItCountOnce) {
+  for (int each = 0; each < 200; ++each) Put("images/" + std::to_string(each) + ".jpg", "");
+  Put("images/own.py", "");
+  fs::create_symlink("images", directory_.path() / "link");
+  CodeFiles files(root_.get(), {});
+  ASSERT_NE(files.NamesOf("images"), nullptr);
+  EXPECT_EQ(*files.NamesOf("images"), CodeFiles::Names{"own.py"});
+  EXPECT_GT(files.budget().TakeSpent(), 200U);
+  EXPECT_EQ(files.NamesOf("link"), files.NamesOf("images"));
+  EXPECT_LT(files.budget().TakeSpent(), 50U);
+}
+
+TEST_F(RunAssessmentTest, NobodyWaitsAnyMore) {
+  Put("nice.py", "x = 1\n");
+  std::stop_source left;
+  left.request_stop();
+  CodeFiles files(root_.get(), left.get_token());
+  EXPECT_FALSE(files.HasFile("nice.py"));
+  EXPECT_TRUE(files.budget().IsOver());
+  const Environment environment;
+  const auto risk = AssessRun(
+      Gate(),
+      {.language = Language::kPython, .code = "import nice", .environment = environment, .workspace = root_.get()}, {},
+      left.get_token());
+  EXPECT_EQ(risk.error().code, base::Code::kUnavailable);
+}
+
+TEST_F(RunAssessmentTest, AFirstLineIsReadAsTheKernelReadsIt) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"#!/usr/bin/env -S X=python bash", "shell.privileges"},
+      {"#!/bin/sh -e", "shell.privileges"},
+      {"#!/usr/bin/env bash", "shell.privileges"},
+      {"#! /bin/dash", "shell.privileges"},
+      {"#!/usr/bin/python3.11 -cprint(1)", "code.unknown-language"},
+      {"#!/usr/bin/perl", "code.unknown-language"},
+      {"#!/bin/cat python", "code.unknown-language"},
+  };
+  for (const auto& [line, rule] : rows) {
+    Put("tool", line + "\n" + std::string(kDangerousShell));
+    EXPECT_EQ(Of(Language::kShell, "./tool").findings.front().rule, rule) << line;
+  }
 }
 
 TEST_F(RunAssessmentTest, TheReasonSaysWhere) {

@@ -54,6 +54,10 @@ base::UniqueFd FollowBeneath(int root, const std::string& path) {
   return OpenAt2(root, path, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
 }
 
+base::UniqueFd WalkBeneath(int root, const std::string& path) {
+  return OpenAt2(root, path, O_PATH | O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
 base::Result<base::UniqueFd> OpenFileBeneath(int root, const std::string& path, Locked locked) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd handle, OpenBeneath(root, path, O_PATH));
   SKERRY_ASSIGN_OR_RETURN(const struct stat facts, FactsOf(handle));

@@ -22,6 +22,10 @@ base::Result<base::UniqueFd> OpenBeneath(int root, const std::string& path, int 
 // Resolves `path` with its links as O_PATH, but never out of `root`. Not valid: errno says why, EXDEV for leading out.
 base::UniqueFd FollowBeneath(int root, const std::string& path);
 
+// Opens `path` below `root` ("" is the root itself) as O_PATH, through mounts but no link; a link at its end is opened
+// itself. Not valid: errno says why, ELOOP for a link on the way.
+base::UniqueFd WalkBeneath(int root, const std::string& path);
+
 // What to do when the mode of a thing keeps its owner out.
 enum class Locked {
   kLeave,   // an error

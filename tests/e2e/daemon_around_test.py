@@ -74,6 +74,32 @@ class ImportTest(AroundTest):
         self.refused(self.do(session, "python3 -c 'import nice'"), "__pycache__/nice")
 
 
+    def test_a_directory_that_is_written_another_way(self):
+        session = self.make()
+        self.put_file(session, "sub/evil.py", EVIL)
+        self.put_file(session, "sub/nice.py", NICE)
+        for directory in ("sub", "//workspace/sub", "/usr/../workspace/sub", "/./workspace/sub", "../workspace/sub"):
+            with self.subTest(directory=directory):
+                self.refused(self.execute(session, "import evil", directory=directory), "sub/evil.py")
+        self.ran(self.execute(session, "import nice\nprint(nice.greet())", directory="//workspace/sub"), "hello\n")
+
+    def test_a_file_with_the_name_of_a_library_module(self):
+        session = self.make()
+        self.ran(self.execute(session, "import importlib.metadata\nprint('ok')"), "ok\n")
+        self.put_file(session, "zipfile.py", EVIL)
+        self.refused(self.execute(session, "import importlib.metadata"), "zipfile.py")
+
+    def test_a_package_with_names_of_its_own(self):
+        session = self.make()
+        self.put_file(session, "node_modules/p/package.json",
+                      b'{"name": "p", "exports": {".": "./main.js", "./x": "./evil.js"}, "imports": {"#n": "./nice.js"}}')
+        self.put_file(session, "node_modules/p/main.js", b"console.log(require('#n').hello)\n")
+        self.put_file(session, "node_modules/p/nice.js", b"exports.hello = 'hello'\n")
+        self.put_file(session, "node_modules/p/evil.js", b"require('child_process').execSync('id')\n")
+        self.ran(self.execute(session, "require('p')", language="javascript"), "hello\n")
+        self.refused(self.execute(session, "require('p/x')", language="javascript"), "node_modules/p/evil.js")
+
+
 class VariableTest(AroundTest):
     def test_variables_that_load_code(self):
         session = self.make()
@@ -90,6 +116,26 @@ class VariableTest(AroundTest):
             with self.subTest(name=name):
                 self.refused(self.do(session, "ls", environment={name: value}), source)
         self.ran(self.do(session, "echo $COLOUR", environment={"COLOUR": "red"}), "red\n")
+
+
+class BoundTest(AroundTest):
+    def test_looking_for_files_ends(self):
+        session = self.make()
+        deep = "a/" * 300
+        loads = "".join(f"require('m{each}');\n" for each in range(1000))
+        made = self.do(session, f"mkdir -p {deep}", approve=True)
+        self.assertEqual(made.json["outcome"], "exited", made.json)
+        self.put_file(session, deep + "i.js", loads.encode())
+        self.refused(self.execute(session, f"require('./{deep}i.js')", language="javascript"), "code.too-much")
+
+    def test_what_is_told_of_many_files_is_bounded(self):
+        session = self.make()
+        for each in range(15):
+            self.put_file(session, f"m{each}.py", b"import os\nos.system('id')\neval('1')\n" * 60)
+        answer = self.execute(session, "".join(f"import m{each}\n" for each in range(15)))
+        self.refused(answer, "more findings")
+        rules = [finding["rule"] for finding in answer.json["risk"]["findings"]]
+        self.assertLessEqual(max(rules.count(rule) for rule in rules), 50)
 
 
 class FedTest(AroundTest):

@@ -18,6 +18,11 @@ core::Outcome Cancelled() {
 
 namespace {
 
+void LogLowerings(const GateOptions& options, const core::RiskAssessment& risk) {
+  if (!options.log) return;
+  for (const std::string& lowering : risk.lowerings) options.log(lowering);
+}
+
 base::Result<core::RiskAssessment> AssessAtOnce(const policy::RiskPolicy& policy, core::Language language,
                                                 std::string_view code, const std::stop_token& stop,
                                                 std::vector<policy::CodeReference>* references) {
@@ -36,8 +41,22 @@ base::Result<core::RiskAssessment> Gate::Assess(core::Language language, std::st
                           options_.analyses
                               ? options_.analyses->Assess(policy_, language, code, owner, stop, references)
                               : AssessAtOnce(policy_, language, code, stop, references));
-  if (options_.log)
-    for (const std::string& lowering : risk.lowerings) options_.log(lowering);
+  LogLowerings(options_, risk);
+  return risk;
+}
+
+base::Result<core::RiskAssessment> Gate::AssessFile(core::Language language, std::string_view code,
+                                                    const AnalysisOwner& owner, const std::stop_token& stop,
+                                                    std::vector<policy::CodeReference>& references) const {
+  const std::string key = AssessmentMemory::KeyOf(owner.tenant, language, code);
+  if (auto known = memory_->Find(key)) {
+    if (options_.analyses) options_.analyses->Charge(owner, policy::kWorkOfAPiece + policy::WorkOfCopying(code.size()));
+    LogLowerings(options_, known->risk);
+    references = std::move(known->references);
+    return std::move(known->risk);
+  }
+  SKERRY_ASSIGN_OR_RETURN(core::RiskAssessment risk, Assess(language, code, owner, stop, &references));
+  memory_->Keep(key, {.risk = risk, .references = references});
   return risk;
 }
 

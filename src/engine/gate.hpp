@@ -17,6 +17,7 @@
 #include "core/execution.hpp"
 #include "core/risk.hpp"
 #include "engine/analyses.hpp"
+#include "engine/assessment_memory.hpp"
 #include "policy/risk_policy.hpp"
 
 namespace skerry::engine {
@@ -89,7 +90,8 @@ struct Admission {
 // Thread-safe.
 class Gate {
  public:
-  explicit Gate(GateOptions options = {}) : options_(std::move(options)), policy_(options_.policy) {}
+  explicit Gate(GateOptions options = {})
+      : options_(std::move(options)), policy_(options_.policy), memory_(std::make_shared<AssessmentMemory>()) {}
 
   // Of this code alone; with `references` it is told what else would run (run_assessment.hpp). Says what is less grave
   // by the organisation's rules to the log. kRateLimited and kUnavailable, as Analyses has
@@ -97,6 +99,10 @@ class Gate {
   [[nodiscard]] base::Result<core::RiskAssessment> Assess(
       core::Language language, std::string_view code, const AnalysisOwner& owner = {}, const std::stop_token& stop = {},
       std::vector<policy::CodeReference>* references = nullptr) const;
+  // The same, of a file that other code runs: what was found in its content before is not looked for again.
+  [[nodiscard]] base::Result<core::RiskAssessment> AssessFile(core::Language language, std::string_view code,
+                                                              const AnalysisOwner& owner, const std::stop_token& stop,
+                                                              std::vector<policy::CodeReference>& references) const;
   [[nodiscard]] const policy::RiskPolicy& policy() const { return policy_; }
   [[nodiscard]] const std::shared_ptr<Analyses>& analyses() const { return options_.analyses; }
 
@@ -120,6 +126,7 @@ class Gate {
 
   GateOptions options_;
   policy::RiskPolicy policy_;
+  std::shared_ptr<AssessmentMemory> memory_;
 };
 
 // The outcome of what was not run, and why.

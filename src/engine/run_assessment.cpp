@@ -82,7 +82,7 @@ class Assessing {
                        const CodePlace& place) {
     std::vector<CodeReference> references;
     SKERRY_ASSIGN_OR_RETURN(core::RiskAssessment risk,
-                            gate_.Assess(language, code, owner_, cancel_.get_token(), &references));
+                            gate_.AssessFile(language, code, owner_, cancel_.get_token(), references));
     policy::RiskPolicy::Join(risk_, std::move(risk), source);
     return Follow(references, place);
   }

@@ -1,6 +1,7 @@
 #include "engine/context_manager.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -14,9 +15,19 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr int kExitInterrupted = 130;
+constexpr std::size_t kMostBefore = std::size_t{16} << 10U;  // bytes of cells of a shell that are remembered
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
+
+// Adds a cell after which the directory, or a variable that has places for code, may be another one.
+void AddMove(std::string_view cell, std::string& before) {
+  constexpr auto kWords = std::to_array<std::string_view>({"cd", "pushd", "popd", "PATH"});
+  if (std::ranges::none_of(kWords, [&](std::string_view word) { return cell.contains(word); })) return;
+  before.append(cell).append("\n");
+  // After so many nobody knows: what stands behind a quote that is left open is asked about.
+  if (before.size() > kMostBefore) before = "'";
 }
 
 }  // namespace
@@ -45,6 +56,7 @@ struct ContextManager::Entry {
   ContextSummary summary;
   SteadyClock::time_point touched = SteadyClock::now();
   std::stop_source interrupt;  // of the present use
+  std::string before;          // the cells of a shell that may have changed where the next ones look for files
 
   // Of whoever has it in use.
   std::unique_ptr<core::Sandbox> sandbox;
@@ -171,6 +183,7 @@ base::Status ContextManager::Open(Entry& entry) const {
   entry.summary.start = entry.context->Started();
   entry.summary.degraded = entry.sandbox->Degraded();
   entry.summary.cells = 0;
+  entry.before.clear();
   entry.summary.created = std::chrono::system_clock::now();
   return {};
 }
@@ -205,14 +218,25 @@ ProposalLook ContextManager::LookAt(const std::string& name, core::Language lang
   return look;
 }
 
+std::string ContextManager::BeforeOf(const std::string& name) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? "" : found->second->before;
+}
+
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               std::stop_token stop, const Asker& asker) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
   const base::UniqueFd files = options_.files ? options_.files() : base::UniqueFd();
   const std::map<std::string, std::string> no_variables;
-  auto risk =
-      AssessRun(*gate, {.language = language, .code = cell.text, .environment = no_variables, .workspace = files.get()},
-                {.token = asker.token, .tenant = asker.tenant}, stop);
+  const std::string before = BeforeOf(name);
+  auto risk = AssessRun(*gate,
+                        {.language = language,
+                         .code = cell.text,
+                         .before = before,
+                         .environment = no_variables,
+                         .workspace = files.get()},
+                        {.token = asker.token, .tenant = asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return Admission{.refused = Cancelled()};
   if (!risk) return std::unexpected(std::move(risk).error());
   return gate->Admit(
@@ -247,6 +271,7 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
   {
     const std::scoped_lock lock(mutex_);
     ++use->summary.cells;
+    if (language == core::Language::kShell) AddMove(cell.text, use->before);
   }
   // After an error nobody knows what the interpreter has seen of the cell.
   if (!result || !result->alive) use->Drop();
@@ -314,6 +339,7 @@ base::Result<ForkReport> ContextManager::Fork(const std::string& name, const std
     SKERRY_ASSIGN_OR_RETURN(core::ContextState state, source->context->Save(options_.fork_timeout));
     SKERRY_ASSIGN_OR_RETURN(PackedFiles files, PackFiles(*source->sandbox, limits));
     SKERRY_RETURN_IF_ERROR(Open(*target));
+    target->before = source->before;
     SKERRY_RETURN_IF_ERROR(UnpackFiles(*target->sandbox, files, limits));
     SKERRY_RETURN_IF_ERROR(target->context->Load(state, options_.fork_timeout));
     return ForkReport{.variables = std::move(state.left_out), .files = std::move(files.remarks)};

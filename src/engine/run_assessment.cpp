@@ -1,5 +1,6 @@
 #include "engine/run_assessment.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "base/printable.hpp"
 #include "engine/run_input.hpp"
 #include "policy/report.hpp"
+#include "workspace/beneath.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -17,6 +19,12 @@ namespace {
 using policy::CodeReference;
 
 constexpr std::size_t kLargestInput = std::size_t{4} << 20U;
+constexpr std::string_view kBetween = "skerry-between-cells";  // a command that nobody has
+
+bool HasRule(const core::RiskAssessment& risk, const policy::Rule& rule) {
+  return std::ranges::find(risk.findings, rule.id, &core::Finding::rule) != risk.findings.end();
+}
+
 // One assessment, piece by piece, until nothing new is met.
 class Assessing {
  public:
@@ -34,6 +42,7 @@ class Assessing {
     SKERRY_RETURN_IF_ERROR(AddVariables());
     Queue(local_.FindStartFiles(run_.language));
     SKERRY_RETURN_IF_ERROR(Follow(references, local_.Begin()));
+    if (!run_.before.empty()) SKERRY_RETURN_IF_ERROR(FollowAfter(run_.before, references));
     while (!pieces_.empty()) {
       const CodePiece piece = std::move(pieces_.front());
       pieces_.pop_front();
@@ -58,6 +67,28 @@ class Assessing {
     if (gate_.analyses()) gate_.analyses()->Charge(owner_, local_.budget().TakeSpent() * LookupBudget::kWorkOfAUnit);
     if (!local_.budget().IsCancelled()) return {};
     return base::Err(base::Code::kUnavailable, "nobody waits for the assessment any more");
+  }
+
+  // What the code refers to where the shell stands after `before`; `alone` is what it refers to by itself. A reference
+  // counts at its first place, so those of `before` that have a name of the code are the code's as well.
+  base::Status FollowAfter(std::string_view before, const std::vector<CodeReference>& alone) {
+    const std::string whole = std::string(before) + "\n" + std::string(kBetween) + "\n" + std::string(run_.code);
+    const auto line = static_cast<std::uint32_t>(2 + std::ranges::count(before, '\n'));
+    std::vector<CodeReference> all;
+    SKERRY_ASSIGN_OR_RETURN(const core::RiskAssessment risk,
+                            gate_.Assess(run_.language, whole, owner_, cancel_.get_token(), &all));
+    // A text, a here-document or a bracket that `before` leaves open has the code in it.
+    const bool is_seen =
+        std::ranges::any_of(all, [&](const CodeReference& each) { return each.line == line && each.name == kBetween; });
+    const bool is_read = !HasRule(risk, policy::kNotAnalysed) &&
+                         (!HasRule(risk, policy::kUnparsed) || HasRule(risk_, policy::kUnparsed));
+    std::set<std::string_view> names;
+    for (const CodeReference& each : alone) names.insert(workspace::NameOf(each.name));
+    std::erase_if(all, [&](const CodeReference& each) {
+      return each.line <= line && !names.contains(workspace::NameOf(each.name));
+    });
+    if (!alone.empty() && !(is_seen && is_read)) gate_.policy().Note(risk_, policy::kTooMuchCode, "", "cells before");
+    return Follow(all, local_.Begin());
   }
 
   base::Status Add(const CodePiece& piece) {

@@ -18,6 +18,9 @@ namespace skerry::engine {
 struct AssessedRun {
   core::Language language = core::Language::kPython;
   std::string_view code;
+  // What ran before it in the same shell and may have changed where it looks for others. Only what is looked for
+  // depends on that; nothing of it is assessed again.
+  std::string_view before;
   std::string_view directory;  // where it begins; "" for the workspace
   const std::map<std::string, std::string>& environment;
   int workspace = -1;  // the files as it sees them; -1 for none

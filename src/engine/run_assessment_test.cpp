@@ -48,6 +48,18 @@ class RunAssessmentTest : public testing::Test {
                      {}, {})
         .value();
   }
+  // Of a cell of a shell.
+  [[nodiscard]] core::RiskAssessment After(std::string_view before, std::string_view code) const {
+    const Environment environment;
+    return AssessRun(Gate(),
+                     {.language = Language::kShell,
+                      .code = code,
+                      .before = before,
+                      .environment = environment,
+                      .workspace = root_.get()},
+                     {}, {})
+        .value();
+  }
   // Where the gravest finding stands.
   [[nodiscard]] std::string SourceOf(Language language, std::string_view code, const Environment& environment = {},
                                      std::string_view directory = "") const {
@@ -519,6 +531,31 @@ TEST_F(RunAssessmentTest, AFirstLineIsReadAsTheKernelReadsIt) {
     Put("tool", line + "\n" + std::string(kDangerousShell));
     EXPECT_EQ(Of(Language::kShell, "./tool").findings.front().rule, rule) << line;
   }
+}
+
+TEST_F(RunAssessmentTest, WhereAShellStandsAfterEarlierCellsCounts) {
+  Put("sub/evil.sh", kDangerousShell);
+  Put("sub/nice.sh", "echo hello\n");
+  Put("evil.sh", "echo harmless\n");
+  Put("bin/ls", kDangerousShell);
+  const auto source = [&](std::string_view before, std::string_view code) {
+    const core::RiskAssessment risk = After(before, code);
+    return risk.requires_confirmation ? risk.findings.front().source : "(not asked about)";
+  };
+  EXPECT_EQ(source("", "sh evil.sh"), "(not asked about)");
+  EXPECT_EQ(source("cd sub\n", "sh evil.sh"), "sub/evil.sh");
+  EXPECT_EQ(source("cd sub\n", "sh nice.sh"), "(not asked about)");
+  EXPECT_EQ(source("cd sub\n", "ls; ls -l"), "(not asked about)");
+  EXPECT_EQ(source("PATH=/workspace/bin:$PATH\n", "ls"), "bin/ls");
+  EXPECT_EQ(source("PATH=/workspace/bin:$PATH; ls\n", "ls"), "bin/ls");
+  EXPECT_EQ(source("cd sub\necho \"cd\n", "sh evil.sh"), "cells before") << "hidden in a text";
+  EXPECT_EQ(source("cd sub; sh nice.sh; cat <<E\n", "sh evil.sh"), "cells before") << "hidden in a here-document";
+  EXPECT_EQ(source("cd sub; sh nice.sh\n", "sh nice.sh"), "(not asked about)");
+  EXPECT_EQ(source("cd sub; sh evil.sh\n", "sh evil.sh"), "sub/evil.sh");
+  EXPECT_EQ(source("cd sub; sh evil.sh\n", "ls"), "(not asked about)");
+  EXPECT_EQ(source("(cd sub &&\n ls)\n", "sh evil.sh"), "(not asked about)");
+  EXPECT_EQ(source("'", "sh evil.sh"), "cells before");
+  EXPECT_EQ(source("cd sub; sudo id\n", "echo 1"), "(not asked about)") << "not assessed again";
 }
 
 TEST_F(RunAssessmentTest, TheReasonSaysWhere) {

@@ -99,6 +99,23 @@ class ImportTest(AroundTest):
         self.ran(self.execute(session, "require('p')", language="javascript"), "hello\n")
         self.refused(self.execute(session, "require('p/x')", language="javascript"), "node_modules/p/evil.js")
 
+    def test_where_a_shell_has_gone_in_earlier_cells(self):
+        session = self.make()
+        self.put_file(session, "evil.sh", b"echo harmless\n")
+        self.put_file(session, "sub/evil.sh", b"sudo id; echo EVIL\n")
+        self.put_file(session, "sub/nice.sh", b"echo hello\n")
+        self.api.expect(201, "POST", f"/v1/sessions/{session}/contexts", name="c", language="shell")
+
+        def cell(code):
+            return self.api.post(f"/v1/sessions/{session}/contexts/c/execute", code=code).body.decode()
+        self.assertIn("harmless", cell("sh evil.sh"))
+        cell("cd sub")
+        answer = cell("sh evil.sh")
+        self.assertNotIn("EVIL", answer)
+        self.assertIn("sub/evil.sh", answer)
+        self.assertIn("hello", cell("sh nice.sh"))
+        self.assertIn("evil.sh", cell("ls"))
+
 
 class VariableTest(AroundTest):
     def test_variables_that_load_code(self):

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -29,6 +31,7 @@ constexpr std::size_t kMaxTries = 100'000;             // to find what a word co
 constexpr std::size_t kMaxEntered = 32;                // directories in which words are looked up besides
 constexpr std::size_t kMaxListed = 2'000;              // directories whose names are read
 constexpr std::size_t kMaxNames = 20'000;              // of one directory
+constexpr std::size_t kMaxNamesInAll = 100'000;        // of all directories together
 constexpr std::size_t kMaxFollowed = 256U << 10U;      // bytes of a file whose own words are looked up
 constexpr std::size_t kMaxFollowedBytes = 16U << 20U;  // of all such files together
 // What interpreters look for when they are told a name without its ending.
@@ -56,6 +59,8 @@ Prose ProseOf(std::string_view path, std::string_view text) {
 }
 
 class Search {
+  using SharedNames = std::shared_ptr<const std::vector<std::string>>;
+
  public:
   Search(int workspace, std::uint64_t max_bytes, const std::stop_token& stop)
       : workspace_(workspace), bytes_left_(max_bytes), stop_(stop) {}
@@ -210,32 +215,40 @@ class Search {
 
   // Sorted; nullptr where there is no such directory, or no look at it.
   const std::vector<std::string>* NamesOf(const std::string& directory) {
-    if (const auto known = names_.find(directory); known != names_.end())
-      return known->second ? &*known->second : nullptr;
+    if (const auto known = names_.find(directory); known != names_.end()) return known->second.get();
     if (names_.size() >= kMaxListed) {
       found_.all = false;
       return nullptr;
     }
     auto& names = names_[directory];
     names = ReadNames(directory);
-    return names ? &*names : nullptr;
+    return names.get();
   }
 
-  std::optional<std::vector<std::string>> ReadNames(const std::string& directory) {
+  // Links to one directory have its names together.
+  SharedNames ReadNames(const std::string& directory) {
     const base::UniqueFd place = Follow(directory);
-    if (!place.valid()) return std::nullopt;
+    struct stat facts{};
+    if (!place.valid() || ::fstat(place.get(), &facts) != 0) return nullptr;
+    SharedNames& known = names_by_inode_[{facts.st_dev, facts.st_ino}];
+    if (known == nullptr) known = ListNames(place);
+    return known;
+  }
+
+  SharedNames ListNames(const base::UniqueFd& place) {
     base::UniqueFd listing(::openat(place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!listing.valid()) {
       if (errno != ENOTDIR) found_.all = false;
-      return std::nullopt;
+      return nullptr;
     }
-    auto names = workspace::NamesIn(std::move(listing), kMaxNames);
+    auto names = workspace::NamesIn(std::move(listing), std::min(kMaxNames, names_left_));
     if (!names) {
       found_.all = false;
-      return std::nullopt;
+      return nullptr;
     }
+    names_left_ -= names->size();
     std::ranges::sort(*names);
-    return *std::move(names);
+    return std::make_shared<const std::vector<std::string>>(*std::move(names));
   }
 
   // A link may lead out of the workspace by our reckoning, and back into it inside, where the workspace has another
@@ -354,7 +367,9 @@ class Search {
   std::deque<std::pair<std::string, Prose>> to_follow_;
   std::vector<std::string> entered_;
   std::set<std::string, std::less<>> directories_;
-  std::map<std::string, std::optional<std::vector<std::string>>> names_;
+  std::map<std::string, SharedNames> names_;
+  std::map<std::pair<dev_t, ino_t>, SharedNames> names_by_inode_;
+  std::size_t names_left_ = kMaxNamesInAll;
 };
 
 }  // namespace

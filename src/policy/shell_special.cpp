@@ -90,22 +90,25 @@ void CommandJudge::JudgeFind() {
 void CommandJudge::JudgeFindAction(std::size_t at, const Found& found) {
   Add(kShellCommand);
   Argv command;
-  Argv with_any;  // below the path anything may be found
   for (; at < argv_.size() && argv_[at] != ";" && argv_[at] != "+"; ++at) {
-    const std::size_t braces = argv_[at].find("{}");
-    for (Argv* each : {&command, &with_any}) each->push_back(argv_[at]);
-    if (braces == std::string::npos) continue;
-    command.back().replace(braces, 2, found.path);
-    with_any.back().replace(braces, 2, 1, kShellHole);
+    std::string word = argv_[at];
+    const std::size_t braces = word.find("{}");
+    if (braces != std::string::npos) word.replace(braces, 2, found.path);
+    command.push_back(std::move(word));
   }
   if (command.empty()) return;
   // One by one, everything goes.
   if (found.system && ListsWord("rm unlink shred", BaseName(command[0]))) Add(kShellRemoveSystem);
   HeldMemory memory(report_.budget());
-  memory.Add(2 * (WorkOf(command) + command.size() * sizeof(std::string)));
+  memory.Add(WorkOf(command) + command.size() * sizeof(std::string));
   Inside(*this).Judge(command, {}, place_, words_);
-  if (ShellInterpreterOf(BaseName(command[0])) != nullptr || ShellWrapperOf(BaseName(command[0])) != nullptr)
-    Inside(*this).Judge(with_any, {}, place_, words_);
+  // Below the path anything may be found.
+  const std::string_view name = BaseName(command[0]);
+  const bool runs_files = ShellInterpreterOf(name) != nullptr || ShellWrapperOf(name) != nullptr;
+  if (!runs_files || found.path == std::string_view(&kShellHole, 1)) return;
+  for (std::string& word : command)
+    if (word == found.path) word.assign(1, kShellHole);
+  Inside(*this).Judge(command, {}, place_, words_);
 }
 
 void CommandJudge::JudgeDirectory() {

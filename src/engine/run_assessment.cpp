@@ -85,7 +85,8 @@ class Assessing {
     std::set<std::string_view> names;
     for (const CodeReference& each : alone) names.insert(workspace::NameOf(each.name));
     std::erase_if(all, [&](const CodeReference& each) {
-      return each.line <= line && !names.contains(workspace::NameOf(each.name));
+      return each.line <= line && each.kind != CodeReference::Kind::kSearchPath &&
+             !names.contains(workspace::NameOf(each.name));
     });
     if (!alone.empty() && !(is_seen && is_read)) gate_.policy().Note(risk_, policy::kTooMuchCode, "", "cells before");
     return Follow(all, local_.Begin());

@@ -15,6 +15,7 @@ TEST(TurnsTest, ATenantHasOneAtATimeAndKeepsNobodyElseWaiting) {
   std::optional<Turns::Turn> first(*turns.Take("one"));
   std::atomic<int> begun = 0;
   std::vector<std::jthread> waiting;
+  waiting.reserve(8);
   for (int i = 0; i < 8; ++i)
     waiting.emplace_back([&] {
       const auto turn = turns.Take("one");

@@ -110,6 +110,7 @@ FileChange Removed(const std::string& path) {
 // "path by execution" of each origin, in order.
 std::vector<std::string> Origins(const FileHistory& history) {
   std::vector<std::string> origins;
+  origins.reserve(history.origins.size());
   for (const FileStep& step : history.origins)
     origins.push_back(step.version.change.path + " by " + step.version.execution);
   return origins;

@@ -410,6 +410,7 @@ TEST_F(LookTurnTest, ATenantHasOneAtATime) {
   options_.gate.looks = turns_;
   const Gate gate(options_.gate);
   std::vector<std::jthread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) threads.emplace_back([&] { EXPECT_TRUE(Admit(gate).has_value()); });
   threads.clear();
   EXPECT_EQ(most_, 1);

@@ -25,6 +25,7 @@ class RecordDamageTest : public RecordTest {
     ASSERT_TRUE(store->AddSession({.id = "s"}));
     for (int i = 0; i < 20; ++i) {
       std::vector<core::FileChange> changes;
+      changes.reserve(50);
       for (int k = 0; k < 50; ++k) changes.push_back(AChange("file-" + std::to_string(i * 50 + k)));
       ASSERT_TRUE(Record(*store, AnExecution("e" + std::to_string(i)), AnEnd(changes)));
     }
@@ -174,6 +175,7 @@ TEST_F(RecordDamageTest, AFullDiskIsToldAndNothingOfTheChangeIsThere) {
     auto execution = AnExecution("e1");
     (void)store->BeginExecution(execution);
     std::vector<core::FileChange> changes;
+    changes.reserve(20'000);
     for (int i = 0; i < 20'000; ++i) changes.push_back(AChange("file-" + std::to_string(i)));
     const auto status = store->EndExecution("e1", AnEnd(changes));
     if (!Expect(!status, "all fits")) return false;

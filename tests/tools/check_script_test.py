@@ -73,6 +73,12 @@ class TidyTest(CheckTest):
         self.assertEqual(1, done.returncode)
         self.assertIn("modernize-use-nullptr", done.stdout)
 
+    def test_what_there_was_no_time_for_is_told(self):
+        done = self.run_in_tree("tools/check_tidy.sh", "--within", "0")
+        self.assertEqual(0, done.returncode)
+        self.assertIn("src/base/bad.cpp\nsrc/base/good.cpp\ntidy: there was no time for these 2 files\n", done.stderr)
+        self.assertEqual(1, self.run_in_tree("tools/check_tidy.sh", "--within", "600").returncode)
+
     @unittest.skipUnless(shutil.which("git"), "needs git")
     def test_changed_takes_only_what_differs(self):
         identity = ["-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"]
@@ -127,7 +133,7 @@ class CiTest(CheckTest):
         return ["test --setup-only", "format", "layers", "test --build-only", *tidy, "test --preset asan", "test"]
 
     def test_it_checks_what_changed_and_ends_with_the_tests(self):
-        self.assertEqual((0, self.expected("tidy --changed abc")), self.steps(CI_BASE="abc"))
+        self.assertEqual((0, self.expected("tidy --within 900 --changed abc")), self.steps(CI_BASE="abc"))
 
     def test_everything_is_tidied_when_asked_for(self):
         self.assertEqual((0, self.expected("tidy")), self.steps(CI_TIDY="1"))

@@ -357,7 +357,8 @@ class EveryOperationTest(AuditTest):
                 f"{path}/contexts/{scene.context}/execute", code="import time\ntime.sleep(60)", approve=True))
             cell.start()
             self.addCleanup(cell.join)
-            self.eventually(lambda: self.api.get(f"{path}/contexts/{scene.context}").json["state"] == "busy")
+            # The run that was approved before waits to be alone, in vain, and the cell waits for it.
+            self.eventually(lambda: self.api.get(f"{path}/contexts/{scene.context}").json["state"] == "busy", seconds=60)
         if name == "undoSession":
             self.execute("echo again > h", scene.session)
             self.api.expect(200, "POST", f"{path}/stop")

@@ -89,6 +89,7 @@ TEST_F(AnalysesTest, OneTenantLeavesRoomForAnother) {
   const std::size_t one = policy::Budget::LimitsFor(HardCode().size()).memory;
   Analyses analyses({.memory = 4 * one, .at_once = 8});
   std::vector<std::unique_ptr<Asking>> many;
+  many.reserve(6);
   for (int i = 0; i < 6; ++i)
     many.push_back(std::make_unique<Asking>(
         analyses, AnalysisOwner{.token = "ann-" + std::to_string(i), .tenant = "ann"}, HardCode()));
@@ -100,6 +101,7 @@ TEST_F(AnalysesTest, OneTenantLeavesRoomForAnother) {
 TEST_F(AnalysesTest, TooManyThatWaitAreRefused) {
   Analyses analyses({.at_once = 1, .waiting = 2});
   std::vector<std::unique_ptr<Asking>> many;
+  many.reserve(3);
   for (int i = 0; i < 3; ++i) many.push_back(std::make_unique<Asking>(analyses, kAnn, HardCode()));
   ASSERT_TRUE(Eventually([&] { return analyses.Now().waiting == 2; }));
   std::atomic<bool> refused = false;
@@ -151,6 +153,7 @@ TEST_F(AnalysesTest, StopEndsThoseUnderWayAndThoseThatWait) {
   Analyses analyses({.at_once = 1});
   std::vector<std::jthread> asking;
   std::atomic<int> unavailable = 0;
+  asking.reserve(4);
   for (int i = 0; i < 4; ++i)
     asking.emplace_back([&] {
       const auto risk = Assess(analyses, kAnn, HardCode(4'000'000));

@@ -12,7 +12,7 @@ std::size_t SizeOf(const RememberedAssessment& assessment) {
   std::size_t bytes = 512 + assessment.risk.reason.size();
   for (const core::Finding& each : assessment.risk.findings)
     bytes += sizeof(each) + each.rule.size() + each.text.size() + each.explanation.size() + each.source.size();
-  for (const std::string& each : assessment.risk.lowerings) bytes += sizeof(each) + each.size();
+  for (const std::string& each : assessment.risk.lowerings) bytes += sizeof(std::string) + each.size();
   for (const policy::CodeReference& each : assessment.references) bytes += sizeof(each) + each.name.size();
   return bytes;
 }

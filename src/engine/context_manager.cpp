@@ -225,7 +225,7 @@ std::string ContextManager::BeforeOf(const std::string& name) const {
 }
 
 base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
-                                              std::stop_token stop, const Asker& asker) const {
+                                              const std::stop_token& stop, const Asker& asker) const {
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
   const base::UniqueFd files = options_.files ? options_.files() : base::UniqueFd();
   const std::map<std::string, std::string> no_variables;
@@ -246,7 +246,7 @@ base::Result<Admission> ContextManager::Admit(const std::string& name, core::Lan
        .code = cell.text,
        .look = [&](Sight sight, const std::stop_token& token) { return LookAt(name, language, cell, sight, token); },
        .asker = asker},
-      std::move(stop));
+      stop);
 }
 
 base::Result<core::CellResult> ContextManager::Run(const std::string& name, core::Language language,

@@ -127,7 +127,7 @@ class ContextManager {
   // The text of the cells on whose effects it depends where the next one looks for files.
   [[nodiscard]] std::string BeforeOf(const std::string& name) const;
   [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
-                                              std::stop_token stop, const Asker& asker) const;
+                                              const std::stop_token& stop, const Asker& asker) const;
   void Forget(const Entry& entry);
   void Release(Entry& entry);
 

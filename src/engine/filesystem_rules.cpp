@@ -90,7 +90,7 @@ class RulesBuilder {
       const std::string expanded = Expanded(pattern);
       if (!expanded.starts_with('/')) continue;  // in the workspace, which is there and may be written
       SKERRY_ASSIGN_OR_RETURN(const Paths paths, Resolve(expanded));
-      if (paths.empty()) rules_.notes_.push_back(setting + ": nothing matches " + pattern);
+      if (paths.empty()) rules_.notes_.push_back(std::string(setting).append(": nothing matches ").append(pattern));
       for (const std::string& path : paths) SKERRY_RETURN_IF_ERROR(Named(Bind(path, access, setting), setting));
     }
     return {};

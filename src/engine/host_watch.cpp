@@ -98,7 +98,7 @@ base::Status Host::NoteConfiguration() {
   constexpr std::size_t kDigits = 64;
   if (os::ReadFile(path, kDigits).value_or("") == now) return {};
   SKERRY_RETURN_IF_ERROR(chronicle_->Configured(options_.configuration));
-  const base::UniqueFd file(::openat(directory_.get(), kConfigurationFile.data(),
+  const base::UniqueFd file(::openat(directory_.get(), std::string(kConfigurationFile).c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   const base::Status written = file.valid() ? os::WriteAll(file.get(), now) : os::ErrnoErr("open");
   if (!written) Warn(path + ": " + written.error().message);

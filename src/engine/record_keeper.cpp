@@ -65,6 +65,7 @@ base::Status RecordKeeper::MakeRoom() {
   SKERRY_RETURN_IF_ERROR(Count());
   if (Excess(Total(), limits_.all) == 0) return {};
   std::vector<std::pair<std::uint64_t, std::string>> most;
+  most.reserve(used_.size());
   for (const auto& [tenant, bytes] : used_) most.emplace_back(tenant == parts_.owner ? 0 : bytes, tenant);
   std::ranges::sort(most, std::greater());
   for (const auto& [bytes, tenant] : most) {

@@ -211,6 +211,7 @@ base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filte
 std::vector<std::shared_ptr<Run>> Runs::UnderWay() const {
   std::vector<std::shared_ptr<Run>> runs;
   const std::scoped_lock lock(mutex_);
+  runs.reserve(under_way_.size());
   for (const auto& [id, run] : under_way_) runs.push_back(run);
   return runs;
 }

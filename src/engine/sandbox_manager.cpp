@@ -243,7 +243,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   return result;
 }
 
-base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, Run& run, std::stop_token stop) const {
+base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, Run& run,
+                                              const std::stop_token& stop) const {
   if (options_.sandboxing == Sandboxing::kDisabled)
     if (const std::string reason = policy::BlockedLocally(risk); !reason.empty())
       return Admission{.refused = Rejected("blocked by the local guard, since sandboxing is disabled: " + reason)};
@@ -262,7 +263,7 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
                           .code = request.code,
                           .look = look,
                           .asker = run.streams.asker};
-  return gate_.Admit(risk, proposal, std::move(stop));
+  return gate_.Admit(risk, proposal, stop);
 }
 
 namespace {

@@ -101,7 +101,7 @@ class SandboxManager {
   // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const core::RiskAssessment& risk) const;
-  base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, std::stop_token stop) const;
+  base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, const std::stop_token& stop) const;
   void NoteUses(Run& run, const std::stop_token& stop) const;
   template <class RunIt>
   base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, std::stop_token stop,

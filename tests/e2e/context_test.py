@@ -47,8 +47,9 @@ class ContextTestCase(harness.SkerryTest):
         return {row["name"]: row for row in self.context("list", "--json").json}
 
     def start(self, code, *arguments, name="a"):
+        # Without a buffer: communicate() would not find what a line that was read has left in it.
         return subprocess.Popen(self.command("run", "--context", name, *arguments, code), stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, env=self.environment(), cwd=self.home)
+                                stderr=subprocess.PIPE, env=self.environment(), cwd=self.home, bufsize=0)
 
     def finish(self, process, timeout=30):
         out, err = process.communicate(timeout=timeout)

@@ -18,6 +18,7 @@ using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // Takes an open directory over; nothing, and errno, when it cannot be listed.
 inline Directory ListingOf(base::UniqueFd directory) {
+  if (!directory.valid()) return nullptr;
   Directory listing(::fdopendir(directory.get()));
   if (listing != nullptr) (void)directory.Release();
   return listing;

@@ -7,6 +7,8 @@
 
 #include "engine/python_library.hpp"
 #include "os/directory.hpp"
+#include "os/files.hpp"
+#include "workspace/beneath.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -62,8 +64,7 @@ base::UniqueFd CodeFiles::Open(const std::string& path) {
   if (!budget_.Spend(kUnitsOfALook)) return {};
   const InsideFile found = OpenInside(workspace_, path, budget_);
   if (!found.handle.valid()) return {};
-  const std::string through = "/proc/self/fd/" + std::to_string(found.handle.get());
-  return base::UniqueFd(::open(through.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return workspace::OpenAgain(found.handle.get(), O_RDONLY | O_NONBLOCK);
 }
 
 std::optional<std::string> CodeFiles::Read(const std::string& path, std::size_t most) {
@@ -71,19 +72,11 @@ std::optional<std::string> CodeFiles::Read(const std::string& path, std::size_t 
   struct stat facts{};
   if (!file.valid() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
   if (facts.st_size > static_cast<off_t>(most)) return std::nullopt;
-  // One byte more, for a file that grows.
-  std::string text(static_cast<std::size_t>(facts.st_size) + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t count = ::pread(file.get(), text.data() + size, text.size() - size, static_cast<off_t>(size));
-    if (count < 0) return std::nullopt;
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  bytes_ += size;
-  if (size == text.size() || bytes_ > kMostBytes) return std::nullopt;
-  text.resize(size);
-  return text;
+  auto text = os::ReadAll(file.get(), most);
+  if (!text) return std::nullopt;
+  bytes_ += text->size();
+  if (bytes_ > kMostBytes) return std::nullopt;
+  return *std::move(text);
 }
 
 const CodeFiles::Names* CodeFiles::NamesOf(const std::string& directory) {

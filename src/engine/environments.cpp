@@ -1,12 +1,10 @@
 #include "engine/environments.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <string_view>
 
 #include "policy/folded_name.hpp"
 #include "workspace/beneath.hpp"
+#include "workspace/mount_border.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -20,13 +18,13 @@ constexpr std::string_view kMark = "pyvenv.cfg";
 constexpr const char* kReason = "program of an environment that was there before";
 
 bool Exists(int root, const std::string& path) {
-  struct stat facts{};
-  return ::fstatat(root, path.empty() ? "." : path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  workspace::Facts facts{};
+  return workspace::FactsAt(root, path.empty() ? "." : path.c_str(), facts);
 }
 
 bool IsDirectory(int root, const std::string& path) {
-  struct stat facts{};
-  return ::fstatat(root, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+  workspace::Facts facts{};
+  return workspace::FactsAt(root, path.c_str(), facts) && workspace::IsDirectory(facts);
 }
 
 bool HoldsPrograms(std::string_view name) {

@@ -10,6 +10,7 @@
 #include <ranges>
 #include <vector>
 
+#include "os/files.hpp"
 #include "workspace/beneath.hpp"
 
 namespace skerry::engine {
@@ -106,12 +107,10 @@ class Walk {
   }
 
   bool FollowLink(const base::UniqueFd& link) {
-    std::array<char, 4096> target{};
-    const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
-    if (size <= 0 || ++links_ > kMostLinks) return false;
-    const std::string_view text(target.data(), static_cast<std::size_t>(size));
-    if (text.starts_with('/')) GoToRoot();
-    return Prepend(text);
+    const auto target = os::ReadLink(link.get(), "");
+    if (!target || ++links_ > kMostLinks) return false;
+    if (target->starts_with('/')) GoToRoot();
+    return Prepend(*target);
   }
 
   // A directory that was moved meanwhile has another parent, so the way up begins at the workspace.

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "core/backend.hpp"
 #include "engine/tree_look.hpp"
@@ -33,6 +35,12 @@ struct LiveSandbox {
   std::vector<std::string> degraded;
   Watched::Registration watched;  // ends before the sandbox
 };
+
+// A sandbox that was lost is made anew by whoever runs the next command, with another layer. Needs the lock.
+void NoticeNewLayer(LiveSandbox& live);
+
+// Reads a layer while nothing in its sandbox moves. Needs the lock.
+base::Status Standing(LiveSandbox& live, const std::function<base::Status()>& act);
 
 // The workspace as its programs see it, open for as long as it is wanted: the sandbox may be made anew meanwhile.
 base::UniqueFd FilesOf(LiveSandbox& live);

@@ -323,8 +323,7 @@ class Search {
       NoteUnread(path, std::string(kTooMuch));
       return "";
     }
-    const std::string through = "/proc/self/fd/" + std::to_string(handle);
-    const base::UniqueFd file(::open(through.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const base::UniqueFd file = workspace::OpenAgain(handle, O_RDONLY | O_NONBLOCK);
     if (!file.valid()) {
       NoteUnread(path, workspace::PathError(errno).message);
       return "";

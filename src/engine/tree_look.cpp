@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <utility>
 #include <vector>
 
-#include "base/sha256.hpp"
 #include "base/unique_fd.hpp"
 #include "engine/run_digest.hpp"
+#include "os/files.hpp"
 #include "workspace/beneath.hpp"
+#include "workspace/content.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -82,11 +81,8 @@ class Walk {
     Entry entry{.tree = tree, .path = std::move(path)};
     const auto handle = workspace::OpenBeneath(trees_[tree].directory, entry.path, O_PATH | O_CLOEXEC);
     if (!handle && errno != EXDEV) Leave("there is a file that cannot be looked at");
-    if (handle && ::fstat(handle->get(), &entry.facts) == 0 && S_ISLNK(entry.facts.st_mode)) {
-      std::array<char, PATH_MAX> target{};
-      const ssize_t size = ::readlinkat(handle->get(), "", target.data(), target.size());
-      if (size > 0) entry.content.assign(target.data(), static_cast<std::size_t>(size));
-    }
+    if (handle && ::fstat(handle->get(), &entry.facts) == 0 && S_ISLNK(entry.facts.st_mode))
+      entry.content = os::ReadLink(handle->get(), "").value_or("");
     entries_.push_back(std::move(entry));
     return true;
   }
@@ -109,18 +105,12 @@ class Walk {
   void Read(Entry& entry, std::uint64_t& left) {
     const auto file = workspace::OpenFileBeneath(trees_[entry.tree].directory, entry.path, workspace::Locked::kLeave);
     if (!file) return Leave("there is a file that cannot be read");
-    base::Sha256 hash;
-    for (;;) {
-      const ssize_t got = ::read(file->get(), buffer_.data(), buffer_.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return Leave("there is a file that cannot be read");
-      if (got == 0) break;
-      // It may have grown since.
-      if (static_cast<std::uint64_t>(got) > left || stop_.stop_requested()) return Leave(kTooMuch);
-      left -= static_cast<std::uint64_t>(got);
-      hash.Update({buffer_.data(), static_cast<std::size_t>(got)});
-    }
-    entry.content = hash.FinishHex();
+    auto content = workspace::ContentOf(file->get(), left);
+    // It may have grown since.
+    if (!content)
+      return Leave(content.error().code == base::Code::kTooLarge ? kTooMuch : "there is a file that cannot be read");
+    left -= content->size;
+    entry.content = std::move(content->sha256);
   }
 
   [[nodiscard]] std::string Digest() const {
@@ -151,7 +141,6 @@ class Walk {
   std::vector<Entry> entries_;
   std::size_t path_bytes_ = 0;
   std::string rest_;
-  std::vector<char> buffer_ = std::vector<char>(256U << 10U);
 };
 
 }  // namespace

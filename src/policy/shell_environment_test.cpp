@@ -7,21 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include "policy/report.hpp"
-#include "policy/test_budget.hpp"
+#include "policy/shell_findings.hpp"
 
 namespace skerry::policy {
 namespace {
 
 using core::RiskLevel;
-
-RiskLevel LevelOf(std::string_view code) {
-  const ExtraNames extras;
-  Report report(code, extras, NewBudget());
-  AnalyseShell(code, report);
-  const auto findings = report.Findings();
-  return findings.empty() ? RiskLevel::kSafe : findings.front().level;
-}
 
 TEST(ShellEnvironmentTest, SettingsThatAnybodyMayHaveWrittenNeedAPerson) {
   for (const std::string_view code :
@@ -29,13 +20,13 @@ TEST(ShellEnvironmentTest, SettingsThatAnybodyMayHaveWrittenNeedAPerson) {
         "HOME=/etc/../workspace ls", "HOME=$PWD/h ls", "XDG_CONFIG_HOME=/workspace/h/.config git q",
         "XDG_CONFIG_DIRS=/etc/xdg:/tmp/x git q", "XDG_DATA_HOME=x ls", "KUBECONFIG=./k kubectl get pods",
         "JAVA_HOME=/workspace/jdk java -version", "ANSIBLE_CONFIG=a.cfg ansible all", "WGETRC=/tmp/w wget x"})
-    EXPECT_EQ(LevelOf(code), RiskLevel::kHigh) << code;
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kHigh) << code;
   for (const std::string_view code :
        {"HOME=/root ls", "HOME=/nonexistent make", "HOME=/home/agent ls", "XDG_CONFIG_HOME=$HOME/.config ls",
         "XDG_CONFIG_HOME=~/.config ls", "KUBECONFIG=~/.kube/config kubectl get pods",
         "JAVA_HOME=/usr/lib/jvm/java-17 java -version", "export HOME=${HOME:-/root}; make"})
-    EXPECT_EQ(LevelOf(code), RiskLevel::kMedium) << code;
-  EXPECT_EQ(LevelOf("XDG_CACHE_HOME=/tmp/cache ls"), RiskLevel::kSafe);
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kMedium) << code;
+  EXPECT_EQ(LevelOf(FindingsOf("XDG_CACHE_HOME=/tmp/cache ls")), RiskLevel::kSafe);
 }
 
 TEST(ShellEnvironmentTest, VariablesThatLoadCodeNeedAPerson) {
@@ -75,30 +66,30 @@ TEST(ShellEnvironmentTest, VariablesThatLoadCodeNeedAPerson) {
                                       "TF_CLI_ARGS_plan",
                                       "CMAKE_TOOLCHAIN_FILE",
                                       "OPENSSL_CONF"})
-    EXPECT_EQ(LevelOf(std::string(name) + "=x ls"), RiskLevel::kHigh) << name;
+    EXPECT_EQ(LevelOf(FindingsOf(std::string(name) + "=x ls")), RiskLevel::kHigh) << name;
   for (const std::string_view code : {"LANG=C ls", "PIP_NO_CACHE_DIR=1 ls", "MPLBACKEND=Agg ls", "MY_HOME=/tmp ls"})
-    EXPECT_EQ(LevelOf(code), RiskLevel::kSafe) << code;
-  EXPECT_EQ(LevelOf("MPLBACKEND=module://evil ls"), RiskLevel::kHigh);
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kSafe) << code;
+  EXPECT_EQ(LevelOf(FindingsOf("MPLBACKEND=module://evil ls")), RiskLevel::kHigh);
 }
 
 TEST(ShellEnvironmentTest, CommandsInVariablesAreAssessed) {
   for (const std::string_view code : {"CC='rm -rf /' make", "SHELL='/workspace/x; rm -rf /' ls", "LD='rm -rf /' make",
                                       "KUBE_EDITOR='rm -rf /' ls", "env CXX='rm -rf /' make"})
-    EXPECT_EQ(LevelOf(code), RiskLevel::kCritical) << code;
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kCritical) << code;
   for (const std::string_view code : {"CC=gcc CXX=g++ make", "SHELL=/bin/bash make", "CC='ccache gcc' make",
                                       "EDITOR=vim git commit", "PAGER='less -R' git log", "CC=${CC:-gcc}; $CC x.c"})
-    EXPECT_LE(LevelOf(code), code.starts_with("CC=$") ? RiskLevel::kHigh : RiskLevel::kMedium) << code;
-  EXPECT_EQ(LevelOf("EDITOR=\"vim -c '!id'\" git commit"), RiskLevel::kHigh);
+    EXPECT_LE(LevelOf(FindingsOf(code)), code.starts_with("CC=$") ? RiskLevel::kHigh : RiskLevel::kMedium) << code;
+  EXPECT_EQ(LevelOf(FindingsOf("EDITOR=\"vim -c '!id'\" git commit")), RiskLevel::kHigh);
 }
 
 TEST(ShellEnvironmentTest, OrdersForLessNeedAPerson) {
   for (const std::string_view code :
        {"LESS='+!id' less f", "LESS='-R +!id' less f", "LESS=-R+!id less f", "LESS='-k keys' less f", "LESS=$x less f",
         "LESS='--lesskey-src=x' less f", "less '+!id' f", "less +G!id f", "less -k keys f", "less --lesskey-src=k f"})
-    EXPECT_EQ(LevelOf(code), RiskLevel::kHigh) << code;
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kHigh) << code;
   for (const std::string_view code : {"LESS=-FRX less f", "LESS=FRX less f", "LESS='-R --mouse -x4' less f",
                                       "less +F log", "less +/word f", "less -p word f", "less +20 f", "less -R f"})
-    EXPECT_EQ(LevelOf(code), RiskLevel::kSafe) << code;
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kSafe) << code;
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ base::UniqueFd OpenAt2(int root, const std::string& path, int flags, std::uint64
 }
 
 // The name under which exactly the open thing can be opened or changed again, whatever its path has become.
-std::string OwnName(const base::UniqueFd& fd) {
-  return "/proc/self/fd/" + std::to_string(fd.get());
+std::string OwnName(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
 }
 
 base::Result<struct stat> FactsOf(const base::UniqueFd& fd) {
@@ -50,6 +50,10 @@ base::Result<base::UniqueFd> OpenBeneath(int root, const std::string& path, int 
   return os::ErrnoErr("cannot be opened");
 }
 
+base::UniqueFd OpenAgain(int fd, int flags) {
+  return base::UniqueFd(::open(OwnName(fd).c_str(), flags | O_CLOEXEC));
+}
+
 base::UniqueFd FollowBeneath(int root, const std::string& path) {
   return OpenAt2(root, path, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
 }
@@ -63,7 +67,7 @@ base::Result<base::UniqueFd> OpenFileBeneath(int root, const std::string& path, 
   SKERRY_ASSIGN_OR_RETURN(const struct stat facts, FactsOf(handle));
   if (!S_ISREG(facts.st_mode)) return base::Err(base::Code::kNotFound, "is no file");
   constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
-  const std::string own_name = OwnName(handle);
+  const std::string own_name = OwnName(handle.get());
   base::UniqueFd fd(::open(own_name.c_str(), kFlags));
   if (!fd.valid() && errno == EACCES && locked == Locked::kUnlock) {
     const mode_t mode = facts.st_mode & ALLPERMS;
@@ -80,7 +84,7 @@ base::Result<base::UniqueFd> OpenDirectoryBeneath(int root, const std::string& p
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd handle, OpenBeneath(root, path, O_PATH | O_DIRECTORY));
     SKERRY_ASSIGN_OR_RETURN(const struct stat facts, FactsOf(handle));
     const mode_t mode = facts.st_mode & ALLPERMS;
-    if ((mode & S_IRWXU) != S_IRWXU) (void)::chmod(OwnName(handle).c_str(), mode | S_IRWXU);
+    if ((mode & S_IRWXU) != S_IRWXU) (void)::chmod(OwnName(handle.get()).c_str(), mode | S_IRWXU);
   }
   return OpenBeneath(root, path, O_RDONLY | O_DIRECTORY);
 }

@@ -26,6 +26,10 @@ base::UniqueFd FollowBeneath(int root, const std::string& path);
 // itself. Not valid: errno says why, ELOOP for a link on the way.
 base::UniqueFd WalkBeneath(int root, const std::string& path);
 
+// Opens exactly the thing that is open already, as O_PATH most often, whatever its path has become. Not valid: errno
+// says why.
+base::UniqueFd OpenAgain(int fd, int flags);
+
 // What to do when the mode of a thing keeps its owner out.
 enum class Locked {
   kLeave,   // an error

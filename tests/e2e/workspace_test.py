@@ -33,11 +33,14 @@ class WorkspaceTest(harness.SkerryTest):
                 for each in (root, *(os.path.join(root, n) for n in names + files)):
                     os.chown(each, harness.PLAIN_ID, harness.PLAIN_ID, follow_symlinks=False)
 
-    def clone(self):
-        """The directory is a repository with a remote."""
+    def clone(self, place="."):
+        """The directory, or one below it, is a repository with a remote; gives its configuration."""
+        path = os.path.join(self.work, place)
+        os.makedirs(path, exist_ok=True)
         for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.org/x.git"]):
-            subprocess.run(["git", "-c", "safe.directory=*", "-C", self.work, *arguments], check=True)
+            subprocess.run(["git", "-c", "safe.directory=*", "-C", path, *arguments], check=True)
         self.own()
+        return self.read(os.path.join(place, ".git/config"))
 
     def read(self, name):
         with open(os.path.join(self.work, name), encoding="utf-8") as file:
@@ -254,12 +257,7 @@ class CommitTest(WorkspaceTest):
         self.assertFalse(os.path.exists(os.path.join(self.work, "src/.git")))
 
     def test_a_project_that_is_moved_pushes_to_where_it_did(self):
-        above = self.work
-        self.work = os.path.join(above, "proj")
-        os.mkdir(self.work)
-        self.clone()
-        own = self.read(".git/config")
-        self.work = above
+        own = self.clone("proj")
         moved = "mv proj {0}; git -C {0} remote set-url origin https://evil.example/x"
         self.assertIn("proj", self.withheld(self.run_in(moved.format("one") + "; ln -s one proj")))
         self.assertEqual(self.read("proj/.git/config"), own)
@@ -267,12 +265,7 @@ class CommitTest(WorkspaceTest):
         self.assertEqual(self.read("proj/.git/config"), own)
 
     def test_a_project_may_be_moved(self):
-        above = self.work
-        self.work = os.path.join(above, "proj")
-        os.mkdir(self.work)
-        self.clone()
-        own = self.read(".git/config")
-        self.work = above
+        own = self.clone("proj")
         self.assertEqual(self.run_in("mv proj app")["files_withheld"], [])
         self.assertEqual(self.read("app/.git/config"), own)
         self.assertEqual(os.listdir(self.work), ["app"])

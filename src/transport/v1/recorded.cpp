@@ -1,15 +1,12 @@
 #include "transport/v1/recorded.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
-#include "os/errno_error.hpp"
+#include "workspace/content.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -20,19 +17,6 @@ std::string Told(std::string_view text) {
   return base::ToValidUtf8(text.substr(0, kLongestValue));
 }
 
-base::Result<std::string> HashOfFile(int file) {
-  std::string piece(std::size_t{256} << 10U, '\0');
-  base::Sha256 hash;
-  for (off_t at = 0;;) {
-    const ssize_t count = ::pread(file, piece.data(), piece.size(), at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return os::ErrnoErr("read the body");
-    if (count == 0) return hash.FinishHex();
-    hash.Update({piece.data(), static_cast<std::size_t>(count)});
-    at += count;
-  }
-}
-
 base::Status TellContent(Audited::Content content, const http::Body& body, Json& details) {
   if (content != Audited::Content::kNone) details["bytes"] = body.size;
   if (content != Audited::Content::kHashed) return {};
@@ -40,7 +24,8 @@ base::Status TellContent(Audited::Content content, const http::Body& body, Json&
     details["sha256"] = base::Sha256Hex(body.bytes);
     return {};
   }
-  SKERRY_ASSIGN_OR_RETURN(details["sha256"], HashOfFile(body.file.get()));
+  SKERRY_ASSIGN_OR_RETURN(const workspace::Content whole, workspace::ContentOf(body.file.get(), body.size));
+  details["sha256"] = whole.sha256;
   return {};
 }
 

@@ -28,8 +28,10 @@ class Loads:
         self.session = house.mallory.run.expect(201, "POST", "/v1/sessions", metadata={})["id"]
 
     def begin(self, names):
-        """Each kind of load is a process of its own, so that it takes nothing from the one that measures."""
+        """Each kind of load is a process of its own that has the least share, so that it takes nothing from the one that
+        measures, nor from the daemon: who attacks a daemon does so from other machines."""
         def run(name):
+            os.nice(19)
             threads = [threading.Thread(target=getattr(self, name), daemon=True) for _ in range(NAMES[name])]
             for thread in threads:
                 thread.start()

@@ -165,6 +165,10 @@ class Sandbox {
   // Sends every process inside to its end and does not wait for it; Stop does. Nothing else may follow.
   virtual void BeginStop() {}
 
+  // All that runs inside has one of `parts` parts of what a sandbox has of the processors beside others. May be called
+  // as Usage. False where that could not be done now; true also where it cannot be done at all.
+  virtual bool ShareProcessors(std::uint32_t parts);
+
   // Ends every process inside and gives everything back. May be called again.
   virtual base::Status Stop() = 0;
 
@@ -191,6 +195,10 @@ inline base::Status Sandbox::Freeze() {
 
 inline base::Result<SandboxUsage> Sandbox::Usage() const {
   return base::Err(base::Code::kUnavailable, "this sandbox cannot tell what it uses");
+}
+
+inline bool Sandbox::ShareProcessors(std::uint32_t) {
+  return true;
 }
 
 inline base::Status Sandbox::Thaw() {

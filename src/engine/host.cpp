@@ -217,7 +217,7 @@ std::shared_ptr<SessionLife> Host::LifeFor(const std::string& tenant, const std:
   const std::string workspace = shared ? SharedWorkspace(tenant) : id;
   auto life = std::make_shared<SessionLife>(
       workspace, settings,
-      LifeParts{*sessions_, manager_, gate_, [this, workspace](bool has) { NoteSandbox(workspace, has); }});
+      LifeParts{*sessions_, manager_, gate_, [this, workspace](bool has) { NoteSandbox(workspace, has); }, tenant});
   if (shared) shared_[tenant] = life;
   return life;
 }

@@ -29,6 +29,7 @@
 #include "engine/outputs.hpp"
 #include "engine/principal.hpp"
 #include "engine/record_keeper.hpp"
+#include "engine/run_shares.hpp"
 #include "engine/runs.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "engine/session_life.hpp"
@@ -185,7 +186,8 @@ class Host {
   base::Result<Begun> Launch(Begun begun, Place place, const std::stop_token& gone, const Principal& principal, Do act);
   // While it lives, this host does not end.
   [[nodiscard]] std::shared_ptr<void> Performing();
-  void Admitted(Run& run);
+  // When its turn has come.
+  void Admitted(Run& run, RunShares::Turn& turn);
   base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code,
                          const std::optional<std::string>& input = std::nullopt);
   void NoteInputs();
@@ -216,6 +218,7 @@ class Host {
   std::unique_ptr<Sessions> sessions_;
   std::unique_ptr<Tokens> tokens_;
   std::unique_ptr<Runs> runs_;
+  RunShares shares_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
   std::map<std::string, std::string> making_;  // ids of sessions that are on their way, with their tenants

@@ -140,11 +140,12 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
 }
 
 void Host::Perform(Run& run, Work& work, const Principal& principal) {
+  RunShares::Turn turn = shares_.Take(principal.tenant, run.stop_token());
   RunStreams streams{.sink = &run.sink(),
                      .input_fd = run.input_fd(),
                      .signal_fd = run.signal_fd(),
                      .asker = AskerFor(run, work.consent, principal),
-                     .admitted = [this, &run] { Admitted(run); }};
+                     .admitted = [this, &run, &turn] { Admitted(run, turn); }};
   if (run.HasTerminal())
     streams.terminal = TerminalOptions{
         .size = [&run] { return run.terminal_size(); }, .resized_fd = run.resized_fd(), .type = work.terminal_type};
@@ -166,7 +167,8 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
          principal);
 }
 
-void Host::Admitted(Run& run) {
+void Host::Admitted(Run& run, RunShares::Turn& turn) {
+  turn.Renew(run.stop_token());
   run.MarkRunning();
   chronicle_->RunStarts(run);
 }
@@ -190,12 +192,13 @@ base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work,
 
 void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
   work.session->Used();
+  RunShares::Turn turn = shares_.Take(principal.tenant, run.stop_token());
   const auto start = std::chrono::steady_clock::now();
   auto admitted = start;
   Asker asker = AskerFor(run, work.consent, principal);
-  asker.admitted = [this, &run, &admitted] {
+  asker.admitted = [this, &run, &turn, &admitted] {
     admitted = std::chrono::steady_clock::now();
-    Admitted(run);
+    Admitted(run, turn);
   };
   auto result = work.session->life().RunCell(work.context, work.cell, run.sink(), run.stop_token(), asker);
   if (!result) {

@@ -9,6 +9,8 @@
 namespace skerry::engine {
 namespace {
 
+constexpr double kBusyPercent = 1;
+
 // What was added since; a counter that went back is another one's.
 template <class Number>
 Number Growth(Number before, Number now) {
@@ -42,13 +44,13 @@ void Monitor::Work(const std::stop_token& stop) {
 void Monitor::LookNow() {
   std::vector<Told> told;
   const auto round = std::chrono::steady_clock::now();
-  watched_.ForEach([&](const WatchedSandbox& sandbox) { Take(sandbox, told); });
+  watched_.ForEach([&](const WatchedSandbox& sandbox) { return Take(sandbox, told); });
   Retire(round, told);
   if (!told_) return;
   for (const Told& each : told) told_(each.session, each.execution, each.change);
 }
 
-void Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
+bool Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
   const auto usage = watched.sandbox->Usage();
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_.try_emplace(watched.key(), options_).first->second;
@@ -57,11 +59,12 @@ void Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
   entry.since = watched.since;
   entry.seen = std::chrono::steady_clock::now();
   entry.present = true;
-  if (!usage) return;  // it begins or ends just now, or cannot tell
+  if (!usage) return true;  // it begins or ends just now, or cannot tell
   const watch::Sample& sample = entry.history.Add(std::chrono::system_clock::now(), entry.seen, *usage);
   Account(entry, *usage);
   for (const watch::AlertChange& change : entry.alerts.Feed(entry.seen, sample))
     told.push_back({entry.session, entry.execution, change});
+  return entry.history.samples().size() == 1 || sample.cpu_percent >= kBusyPercent;
 }
 
 void Monitor::Account(Entry& entry, const core::SandboxUsage& now) {

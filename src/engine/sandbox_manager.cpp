@@ -199,9 +199,10 @@ base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(con
   return assessed;
 }
 
-Watched::Registration SandboxManager::Watch(const core::Sandbox& sandbox, std::string session, std::string execution) {
-  return watched_.Enter({.session = std::move(session),
-                         .execution = std::move(execution),
+Watched::Registration SandboxManager::Watch(core::Sandbox& sandbox, std::string session, const Asker& asker) {
+  return watched_.Enter({.tenant = asker.tenant,
+                         .session = std::move(session),
+                         .execution = asker.execution,
                          .since = std::chrono::system_clock::now(),
                          .sandbox = &sandbox});
 }
@@ -339,7 +340,8 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assesse
 
 base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core::ExecutionRequest& request,
                                                                      SessionRun& session,
-                                                                     const core::SandboxLimits& limits) {
+                                                                     const core::SandboxLimits& limits,
+                                                                     const std::string& tenant) {
   SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request, &session, options_.filesystem));
   auto live = std::make_unique<LiveSandbox>();
   SKERRY_ASSIGN_OR_RETURN(live->backend, Choose(request.sandbox_type));
@@ -362,7 +364,7 @@ base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core:
                      "the " + std::string(live->backend->Name()) +
                          " sandbox cannot keep changes apart, so no process can live on in it");
   NoticeNewLayer(*live);
-  live->watched = Watch(*live->sandbox, session.directory.id(), "");
+  live->watched = Watch(*live->sandbox, session.directory.id(), {.tenant = tenant});
   return live;
 }
 
@@ -427,7 +429,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
   if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec)) {
     if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
       const auto obtain = watch.Lap();
-      const auto watched = Watch(**lease, "", run.streams.asker.execution);
+      const auto watched = Watch(**lease, "", run.streams.asker);
       SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
       watch.Lap();
       SKERRY_RETURN_IF_ERROR(FinishWarm(**lease, workspace, result));
@@ -440,8 +442,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
   SKERRY_ASSIGN_OR_RETURN(const Started started,
                           Start(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode));
   const auto obtain = watch.Lap();
-  const auto watched = Watch(*started.sandbox, workspace.session() ? workspace.session()->directory.id() : "",
-                             run.streams.asker.execution);
+  const auto watched =
+      Watch(*started.sandbox, workspace.session() ? workspace.session()->directory.id() : "", run.streams.asker);
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   watch.Lap();
   // What was left running ends here, so that what becomes of its files is the last word.

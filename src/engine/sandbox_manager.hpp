@@ -75,7 +75,7 @@ class SandboxManager {
   // A sandbox on a session's files that stays when a command has ended, with what it left running. What the request
   // says of code is not looked at. kUnavailable where the backend cannot keep changes apart.
   base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session,
-                                                       const core::SandboxLimits& limits);
+                                                       const core::SandboxLimits& limits, const std::string& tenant);
   // As Execute, in that sandbox, beside whatever runs there; a timeout ends this program with what it started and
   // nothing else. What was changed by then is committed with all processes standing still.
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
@@ -110,7 +110,7 @@ class SandboxManager {
   [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request,
                                                              const RunStreams& streams, int files,
                                                              const std::stop_token& stop) const;
-  [[nodiscard]] Watched::Registration Watch(const core::Sandbox& sandbox, std::string session, std::string execution);
+  [[nodiscard]] Watched::Registration Watch(core::Sandbox& sandbox, std::string session, const Asker& asker);
   base::Result<core::ExecutionResult> RunAdmitted(core::Backend& backend, Run& run, std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
   base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const;

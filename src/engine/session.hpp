@@ -84,7 +84,7 @@ class Session {
   // through the file tools, and only what was committed outlives the sandbox. `manager` has to outlive the session. The
   // request says which image and sandbox.
   base::Status BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
-                         const core::SandboxLimits& limits = {});
+                         const core::SandboxLimits& limits = {}, const std::string& tenant = {});
   // Ends every process, and commits what they did since the last time.
   base::Status EndLife();
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }

@@ -103,7 +103,7 @@ base::Status SessionLife::BeginLife() {
   SKERRY_RETURN_IF_ERROR(session_->BeginLife(
       parts_.manager,
       {.sandbox_type = settings_.backend, .max_memory_mb = settings_.limits.memory_mb, .image = settings_.image},
-      settings_.limits));
+      settings_.limits, parts_.tenant));
   parts_.changed(true);
   return {};
 }

@@ -27,6 +27,7 @@ struct LifeParts {
   SandboxManager& manager;
   std::shared_ptr<const Gate> gate;                     // before cells
   std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back
+  std::string tenant;
 };
 
 // Thread-safe.

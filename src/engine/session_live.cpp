@@ -14,11 +14,11 @@ workspace::AgentWorkspace& Session::files() const {
 }
 
 base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
-                                const core::SandboxLimits& limits) {
+                                const core::SandboxLimits& limits, const std::string& tenant) {
   if (live_)
     return base::Err(base::Code::kConflict, "session " + std::string(core::NameOfSession(id())) + " lives already");
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
-  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits));
+  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits, tenant));
   manager_ = &manager;
   return OpenLiveView();
 }

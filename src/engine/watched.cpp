@@ -1,5 +1,9 @@
 #include "engine/watched.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <set>
+
 namespace skerry::engine {
 
 Watched::Registration& Watched::Registration::operator=(Registration&& other) noexcept {
@@ -13,26 +17,43 @@ Watched::Registration& Watched::Registration::operator=(Registration&& other) no
 void Watched::Registration::Leave() {
   if (watched_ == nullptr) return;
   const std::scoped_lock lock(watched_->mutex_);
-  watched_->sandboxes_.erase(number_);
+  if (const auto left = watched_->sandboxes_.extract(number_)) watched_->Share(left.mapped().sandbox.tenant);
   watched_ = nullptr;
 }
 
 Watched::Registration Watched::Enter(WatchedSandbox sandbox) {
   const std::scoped_lock lock(mutex_);
   const std::uint64_t number = next_++;
-  sandboxes_.emplace(number, std::move(sandbox));
+  const auto entry = sandboxes_.emplace(number, Entry{std::move(sandbox)}).first;
+  Share(entry->second.sandbox.tenant);
   return {*this, number};
 }
 
-void Watched::ForEach(const std::function<void(const WatchedSandbox&)>& look) {
+void Watched::ForEach(const std::function<bool(const WatchedSandbox&)>& look) {
+  std::set<std::string> tenants;
   std::uint64_t number = 0;
   for (;;) {
     const std::scoped_lock lock(mutex_);
     const auto next = sandboxes_.upper_bound(number);
-    if (next == sandboxes_.end()) return;
+    if (next == sandboxes_.end()) break;
     number = next->first;
-    look(next->second);
+    next->second.busy = look(next->second.sandbox);
+    tenants.insert(next->second.sandbox.tenant);
   }
+  for (const std::string& tenant : tenants) {
+    const std::scoped_lock lock(mutex_);
+    Share(tenant);
+  }
+}
+
+void Watched::Share(const std::string& tenant) {
+  constexpr std::size_t kMost = 64;  // more make no difference to the kernel
+  const auto is_busy = [&](const auto& entry) { return entry.second.busy && entry.second.sandbox.tenant == tenant; };
+  const auto busy = static_cast<std::size_t>(std::ranges::count_if(sandboxes_, is_busy));
+  const auto parts = static_cast<std::uint32_t>(std::bit_ceil(std::clamp<std::size_t>(busy, 1, kMost)));
+  for (auto& [number, entry] : sandboxes_)
+    if (entry.sandbox.tenant == tenant && entry.parts != parts && entry.sandbox.sandbox->ShareProcessors(parts))
+      entry.parts = parts;
 }
 
 std::size_t Watched::Count() const {

@@ -14,16 +14,19 @@
 namespace skerry::engine {
 
 struct WatchedSandbox {
+  std::string tenant;
   std::string session;    // "" for a run of its own
   std::string execution;  // of a run of its own
   core::TimePoint since;
-  const core::Sandbox* sandbox = nullptr;
+  core::Sandbox* sandbox = nullptr;
 
   // One name for it: of the session, or of the run.
   [[nodiscard]] const std::string& key() const { return session.empty() ? execution : session; }
 };
 
-// Thread-safe.
+// Thread-safe. Tenants share the processors, however many sandboxes each has: those of a tenant that are busy have
+// their parts of what one sandbox would have. The parts are powers of two, so that few have to be told of each that
+// comes.
 class Watched {
  public:
   Watched() = default;
@@ -49,13 +52,22 @@ class Watched {
   // It must outlive its registrations.
   [[nodiscard]] Registration Enter(WatchedSandbox sandbox);
 
-  // One after the other; those who come or go wait for one look at most.
-  void ForEach(const std::function<void(const WatchedSandbox&)>& look);
+  // One after the other; those who come or go wait for one look at most. Each look says whether the sandbox is busy,
+  // which one that is new counts as.
+  void ForEach(const std::function<bool(const WatchedSandbox&)>& look);
   [[nodiscard]] std::size_t Count() const;
 
  private:
+  struct Entry {
+    WatchedSandbox sandbox;
+    bool busy = true;
+    std::uint32_t parts = 1;  // as it was told
+  };
+  // With the lock.
+  void Share(const std::string& tenant);
+
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, WatchedSandbox> sandboxes_;
+  std::map<std::uint64_t, Entry> sandboxes_;
   std::uint64_t next_ = 1;
 };
 

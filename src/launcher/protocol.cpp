@@ -41,7 +41,8 @@ constexpr std::size_t kMaxBinds = 48;
 constexpr std::uint64_t kMaxTerminal = 10'000;
 constexpr std::uint64_t kMaxSignal = 64;
 constexpr std::uint64_t kMaxLifetimeMs = 1ULL << 32U;
-constexpr std::array kPlaces = {&os::GroupPlaces::memory, &os::GroupPlaces::cpu, &os::GroupPlaces::pids};
+constexpr std::array kPlaces = {&os::GroupPlaces::memory, &os::GroupPlaces::cpu, &os::GroupPlaces::pids,
+                                &os::GroupPlaces::processors};
 
 WireWriter Tagged(Tag tag) {
   WireWriter writer;

@@ -100,6 +100,7 @@ TEST(ProtocolTest, ThePlacesOfCountersArriveAsTheyWereSent) {
   Started started{.init_pid = 9};
   started.groups.memory = {os::CgroupVersion::kOne, "/cg/memory/a"};
   started.groups.cpu = {os::CgroupVersion::kTwo, "/cg/unified/a"};
+  started.groups.processors = {os::CgroupVersion::kOne, "/cg/cpu/a"};
   const auto decoded = DecodeFromLauncher(Encode(FromLauncher{started}));
   ASSERT_TRUE(decoded.has_value());
   EXPECT_EQ(std::get<Started>(*decoded).groups, started.groups);

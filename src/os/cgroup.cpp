@@ -64,6 +64,20 @@ base::Status LimitCpu(CgroupVersion version, const std::string& directory, std::
   return WriteControlFile(directory + "/cpu.cfs_quota_us", quota);
 }
 
+}  // namespace
+
+base::Status ShareProcessors(const GroupPlace& processors, std::uint32_t parts) {
+  constexpr std::uint32_t kWhole1 = 1024;
+  constexpr std::uint32_t kLeast1 = 2;
+  constexpr std::uint32_t kWhole2 = 100;
+  constexpr std::uint32_t kLeast2 = 1;
+  if (processors.version == CgroupVersion::kTwo)
+    return WriteControlFile(processors.directory + "/cpu.weight", std::to_string(std::max(kWhole2 / parts, kLeast2)));
+  return WriteControlFile(processors.directory + "/cpu.shares", std::to_string(std::max(kWhole1 / parts, kLeast1)));
+}
+
+namespace {
+
 bool KillAtOnce(const std::string& directory) {
   return WriteControlFile(directory + "/cgroup.kill", "1").has_value();
 }
@@ -274,7 +288,10 @@ GroupPlaces Cgroup::Places() const {
   const Group* accounting = Directory("cpuacct");
   const Group* second = Version2();
   if (accounting == nullptr && second != nullptr && second->join.valid()) accounting = second;
-  return {.memory = place(Directory("memory")), .cpu = place(accounting), .pids = place(Directory("pids"))};
+  return {.memory = place(Directory("memory")),
+          .cpu = place(accounting),
+          .pids = place(Directory("pids")),
+          .processors = place(Directory("cpu"))};
 }
 
 Cgroup::~Cgroup() {

@@ -53,6 +53,10 @@ class CgroupCounters {
   std::vector<Counter> counters_;
 };
 
+// One of `parts` parts of what a group has of the processors by itself, beside other groups; only while they are wanted
+// by more than there are. At least 1.
+base::Status ShareProcessors(const GroupPlace& processors, std::uint32_t parts);
+
 // Removes the groups whose OwnedName() says that their maker is dead, with what is left in them. Others are not
 // touched.
 void SweepCgroups(const CgroupHierarchy& hierarchy, std::string_view prefix);

@@ -72,6 +72,25 @@ TEST_F(FakeVersion2Test, TheSparedMemberIsNotKilledWithTheOthers) {
   fs::remove(root + "/g/cgroup.procs");
 }
 
+TEST(ShareProcessorsTest, EachVersionHasItsFigures) {
+  const support::TemporaryDirectory directory;
+  const std::string root = directory.path();
+  const auto written = [&](const std::string& name) {
+    std::ifstream file(root + name);
+    return std::string(std::istreambuf_iterator(file), {});
+  };
+  const GroupPlace first{CgroupVersion::kOne, root};
+  const GroupPlace second{CgroupVersion::kTwo, root};
+  for (const char* name : {"/cpu.shares", "/cpu.weight"}) std::ofstream(root + name) << "";
+  for (const auto& [parts, shares, weight] : {std::tuple{1U, "1024", "100"}, {8U, "128", "12"}, {4096U, "2", "1"}}) {
+    for (const char* name : {"/cpu.shares", "/cpu.weight"}) fs::resize_file(root + name, 0);
+    ASSERT_TRUE(ShareProcessors(first, parts));
+    ASSERT_TRUE(ShareProcessors(second, parts));
+    EXPECT_EQ(written("/cpu.shares"), shares);
+    EXPECT_EQ(written("/cpu.weight"), weight);
+  }
+}
+
 class RealCgroupTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -27,6 +27,7 @@ struct GroupPlaces {
   GroupPlace memory;
   GroupPlace cpu;
   GroupPlace pids;
+  GroupPlace processors;  // which divides them; often where their time is counted too
 
   bool operator==(const GroupPlaces&) const = default;
 };

@@ -123,6 +123,7 @@ base::Status LaunchedSandbox::StartLocked() {
   degraded_ = handle.degraded();
   views_ = handle.TakeViews();
   life_ = std::make_shared<SharedHandle>(std::move(handle));
+  if (processor_parts_ != 1) (void)life_->ShareProcessors(processor_parts_);
   started_ = true;
   MakeSpare();
   return {};
@@ -166,6 +167,13 @@ std::vector<std::string> LaunchedSandbox::Degraded() const {
 
 std::uint64_t LaunchedSandbox::WaitingTasks() const {
   return (shell_ ? 1U : 0U) + (spare_ ? spare_tasks_ : 0U);
+}
+
+bool LaunchedSandbox::ShareProcessors(std::uint32_t parts) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  processor_parts_ = parts;
+  return life_ == nullptr || life_->ShareProcessors(parts);
 }
 
 base::Result<core::SandboxUsage> LaunchedSandbox::Usage() const {

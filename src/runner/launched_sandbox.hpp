@@ -44,6 +44,7 @@ class LaunchedSandbox : public core::Sandbox {
   base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override;
   base::Status Freeze() override;
   base::Status Thaw() override;
+  bool ShareProcessors(std::uint32_t parts) override;
   void BeginStop() override;
   base::Status Stop() override;
   [[nodiscard]] bool IsRunning() const override;
@@ -92,6 +93,7 @@ class LaunchedSandbox : public core::Sandbox {
   core::SandboxSpec spec_;
   mutable std::mutex mutex_;  // of what follows; held while a life begins or ends, never while something runs in it
   bool started_ = false;
+  std::uint32_t processor_parts_ = 1;
   std::shared_ptr<SharedHandle> life_;
   std::vector<std::string> degraded_;
   std::vector<base::UniqueFd> views_;

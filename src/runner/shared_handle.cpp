@@ -217,6 +217,11 @@ bool SharedHandle::Fill(core::SandboxUsage& usage, std::uint64_t waiting) {
   return sampler_.Fill(usage, forks, waiting) && !Gone() && !Over();
 }
 
+bool SharedHandle::ShareProcessors(std::uint32_t parts) const {
+  const os::GroupPlace& processors = handle_.groups().processors;
+  return !processors.Counts() || os::ShareProcessors(processors, parts).has_value();
+}
+
 bool SharedHandle::Gone() const {
   pollfd entry{control_fd(), 0, 0};
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLHUP | POLLERR)) != 0;

@@ -60,6 +60,8 @@ class SharedHandle {
   launcher::Usage LastUsage();
   // What is used now, but for limits and disk; see UsageSampler. False when the sandbox has ended. Waits for nobody.
   [[nodiscard]] bool Fill(core::SandboxUsage& usage, std::uint64_t waiting);
+  // See core::Sandbox.
+  [[nodiscard]] bool ShareProcessors(std::uint32_t parts) const;
   base::Status Bring(launcher::MotionKind wanted);
   void BeginStop();
   // May be called again and says the same.

@@ -68,6 +68,11 @@ class Loads:
 
         self.forever(follow)
 
+    def loops(self):
+        """Programs that keep a processor busy."""
+        self.forever(lambda: self.house.mallory.run.ask("POST", "/v1/execute", code="while :; do :; done", language="shell",
+                                                        timeout=20, patience=60))
+
     def uploads(self):
         self.forever(lambda: self.house.mallory.run.ask("PUT", f"/v1/sessions/{self.session}/files/content",
                                                         query={"path": "f"}, body=bytes(BIG)))
@@ -102,7 +107,7 @@ class Loads:
         self.forever(lambda: self.house.client("sk_wrong").ask("GET", "/v1/sessions"))
 
 
-NAMES = {"risk": 6, "output": 4, "events": 10, "uploads": 4, "bodies": 100, "sockets": 50, "guesses": 16}  # how many clients of each
+NAMES = {"risk": 6, "output": 4, "events": 10, "loops": 8, "uploads": 4, "bodies": 100, "sockets": 50, "guesses": 16}  # how many clients of each
 
 
 def measure(house, seconds):

@@ -15,6 +15,7 @@ constexpr std::size_t kPartsOfATenant = 2;   // it has one of so many
 constexpr std::size_t kPartsForSmall = 8;    // one of so many is for code that is not large
 constexpr std::size_t kLarge = 64U << 10U;   // from so many bytes on
 constexpr std::size_t kMostAccounts = 1024;  // before those that are as good as new are forgotten
+constexpr std::size_t kShort = 4U << 10U;    // up to here code costs little
 constexpr std::chrono::milliseconds kBetweenLooks{250};
 
 base::Error Cancelled(const std::stop_source& ending) {
@@ -61,6 +62,7 @@ Analyses::Statistics Analyses::Now() const {
 base::Status Analyses::Await(Turn turn, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   ForgetIdle(options_.now());
+  (void)company_.Note(turn.owner.tenant, options_.now());
   Account& account = AccountOf(turn.owner.token, options_.now());
   if (account.waiting >= options_.waiting || account.waiting_bytes + turn.bytes > options_.waiting_bytes)
     return base::Err(base::Code::kRateLimited, "too much code of this token waits to be assessed; try again later");
@@ -95,7 +97,9 @@ void Analyses::Grant() {
     ++AccountOf(next->owner.token, now).under_way;
     ++under_way_;
     memory_ += next->memory;
-    tenants_[next->owner.tenant] += next->memory;
+    UnderWay& tenant = tenants_[next->owner.tenant];
+    ++tenant.count;
+    tenant.memory += next->memory;
   }
   if (any) changed_.notify_all();
 }
@@ -113,8 +117,8 @@ void Analyses::Settle(const Turn& turn, std::uint64_t work) {
   --under_way_;
   memory_ -= turn.memory;
   const auto tenant = tenants_.find(turn.owner.tenant);
-  tenant->second -= turn.memory;
-  if (tenant->second == 0) tenants_.erase(tenant);
+  tenant->second.memory -= turn.memory;
+  if (--tenant->second.count == 0) tenants_.erase(tenant);
 }
 
 Analyses::Account& Analyses::AccountOf(const std::string& token, TimePoint now) {
@@ -130,8 +134,10 @@ bool Analyses::MayBegin(const Turn& turn, TimePoint now) {
   const Account& account = AccountOf(turn.owner.token, now);
   if (account.under_way >= options_.at_once || account.left <= 0) return false;
   const auto tenant = tenants_.find(turn.owner.tenant);
-  const bool tenant_has_room =
-      tenant == tenants_.end() || tenant->second + turn.memory <= options_.memory / kPartsOfATenant;
+  const UnderWay mine = tenant == tenants_.end() ? UnderWay() : tenant->second;
+  if (turn.bytes >= kShort && mine.count >= options_.beside_others && company_.Has(turn.owner.tenant, now))
+    return false;
+  const bool tenant_has_room = mine.count == 0 || mine.memory + turn.memory <= options_.memory / kPartsOfATenant;
   const std::size_t kept = turn.bytes >= kLarge ? options_.memory / kPartsForSmall : 0;
   const bool has_room = under_way_ == 0 || memory_ + turn.memory + kept <= options_.memory;
   return tenant_has_room && has_room;
@@ -143,7 +149,7 @@ Analyses::Queue::iterator Analyses::Next(TimePoint now) {
   for (auto turn = queue_.begin(); turn != queue_.end(); ++turn) {
     if (turn->begun) continue;
     const auto tenant = tenants_.find(turn->owner.tenant);
-    const std::size_t has = tenant == tenants_.end() ? 0 : tenant->second;
+    const std::size_t has = tenant == tenants_.end() ? 0 : tenant->second.memory;
     if ((best != queue_.end() && has >= least) || !MayBegin(*turn, now)) continue;
     best = turn;
     least = has;

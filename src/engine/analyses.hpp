@@ -2,6 +2,7 @@
 // much each token may ask for.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -13,8 +14,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "base/company.hpp"
 #include "base/result.hpp"
 #include "core/execution.hpp"
 #include "core/risk.hpp"
@@ -36,6 +39,7 @@ struct AnalysesOptions {
   std::uint64_t work_per_second = std::uint64_t{128} << 20U;  // in the long run
   std::uint64_t work_saved = std::uint64_t{1} << 30U;         // at most, while it asked for less
   std::size_t at_once = 2;
+  std::size_t beside_others = std::max(1U, std::thread::hardware_concurrency() / 2);  // of a tenant; not of short code
   std::size_t waiting = 64;                            // for their turn; more are refused
   std::size_t waiting_bytes = std::size_t{32} << 20U;  // of their code
   std::chrono::seconds patience{30};                   // after which one that waits is refused
@@ -43,8 +47,8 @@ struct AnalysesOptions {
 };
 
 // Thread-safe. A tenant has at most half of the memory, and an eighth of it is for code that is not large, so that
-// nobody waits for somebody else's large code. Of those that wait, that of the tenant who has the least under way is
-// next.
+// nobody waits for somebody else's large code. Where other tenants asked lately, it has fewer at once. Of those that
+// wait, that of the tenant who has the least under way is next.
 class Analyses {
  public:
   explicit Analyses(AnalysesOptions options = {}) : options_(std::move(options)) {}
@@ -92,6 +96,10 @@ class Analyses {
     bool begun = false;
   };
   using Queue = std::list<Turn>;
+  struct UnderWay {
+    std::size_t count = 0;
+    std::size_t memory = 0;
+  };
 
   // Returns when it has begun.
   base::Status Await(Turn turn, const std::stop_token& stop);
@@ -108,10 +116,11 @@ class Analyses {
   std::stop_source ending_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  Queue queue_;                                 // in the order in which they came
-  std::map<std::string, Account> accounts_;     // by token
-  std::map<std::string, std::size_t> tenants_;  // memory of those under way
-  std::size_t memory_ = 0;                      // of all under way
+  Queue queue_;                              // in the order in which they came
+  std::map<std::string, Account> accounts_;  // by token
+  std::map<std::string, UnderWay> tenants_;
+  base::Company company_;
+  std::size_t memory_ = 0;  // of all under way
   std::size_t under_way_ = 0;
 };
 

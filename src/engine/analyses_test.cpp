@@ -98,6 +98,17 @@ TEST_F(AnalysesTest, OneTenantLeavesRoomForAnother) {
   EXPECT_TRUE(Assess(analyses, kBob, "ls"));
 }
 
+TEST_F(AnalysesTest, BesideOthersATenantHasFewerAtOnce) {
+  Analyses analyses({.at_once = 8, .beside_others = 1});
+  const Asking others(analyses, kBob, "ls");
+  ASSERT_TRUE(Assess(analyses, kBob, "ls"));
+  const Asking first(analyses, kAnn, HardCode());
+  const Asking second(analyses, {.token = "ann-2", .tenant = "ann"}, HardCode());
+  ASSERT_TRUE(Eventually([&] { return analyses.Now().waiting == 1; }));
+  // But not of what is short.
+  EXPECT_TRUE(Assess(analyses, kAnn, "ls"));
+}
+
 TEST_F(AnalysesTest, TooManyThatWaitAreRefused) {
   Analyses analyses({.at_once = 1, .waiting = 2});
   std::vector<std::unique_ptr<Asking>> many;

@@ -141,7 +141,8 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
 
 void Host::Perform(Run& run, Work& work, const Principal& principal) {
   RunShares::Turn turn = shares_.Take(principal.tenant, run.stop_token());
-  RunStreams streams{.sink = &run.sink(),
+  SharingSink sink(run.sink(), shares_, principal.tenant, run.stop_token());
+  RunStreams streams{.sink = &sink,
                      .input_fd = run.input_fd(),
                      .signal_fd = run.signal_fd(),
                      .asker = AskerFor(run, work.consent, principal),
@@ -200,7 +201,8 @@ void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
     admitted = std::chrono::steady_clock::now();
     Admitted(run, turn);
   };
-  auto result = work.session->life().RunCell(work.context, work.cell, run.sink(), run.stop_token(), asker);
+  SharingSink sink(run.sink(), shares_, principal.tenant, run.stop_token());
+  auto result = work.session->life().RunCell(work.context, work.cell, sink, run.stop_token(), asker);
   if (!result) {
     EndRun(run, EndOf(Told(principal, result.error()), run.id()), {}, principal);
     return;

@@ -39,6 +39,7 @@ std::size_t RunShares::Begin(const std::string& name, const std::stop_token& sto
   }
   tenant.waiting.erase(place);
   tenant.last = Clock::now();
+  (void)output_.Charge(name, 0, tenant.last);  // the others write beside this one now
   tenant.begun.emplace(next_number_, tenant.last + options_.beginning);
   if (!tenant.waiting.empty()) tenant.waiting.front().notify_one();
   return next_number_++;
@@ -50,6 +51,20 @@ void RunShares::End(const std::string& name, std::size_t number) {
   if (tenant == tenants_.end()) return;
   tenant->second.begun.erase(number);
   if (!tenant->second.waiting.empty()) tenant->second.waiting.front().notify_one();
+}
+
+std::chrono::milliseconds RunShares::Write(const std::string& tenant, std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  return output_.Charge(tenant, static_cast<double>(bytes), Clock::now());
+}
+
+core::SinkAnswer SharingSink::Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) {
+  const core::SinkAnswer answer = sink_.Write(stream, bytes, deadline);
+  const auto wait = std::min<std::chrono::nanoseconds>(shares_.Write(tenant_, answer.accepted), deadline.Remaining());
+  if (wait.count() <= 0) return answer;
+  std::unique_lock lock(mutex_);
+  (void)never_.wait_for(lock, stop_, wait, [] { return false; });
+  return answer;
 }
 
 bool RunShares::HasBegun(const std::string& name, std::size_t number) {

@@ -13,12 +13,20 @@
 #include <thread>
 #include <utility>
 
+#include "base/flow_limiter.hpp"
+#include "core/output_sink.hpp"
+
 namespace skerry::engine {
 
 struct RunSharesOptions {
   std::size_t at_once = std::max(2U, std::thread::hardware_concurrency());  // that begin, of all tenants
   std::chrono::milliseconds beginning{50};                                  // how long a run counts as one that begins
   std::chrono::milliseconds remembered{1000};  // how long a tenant counts after it began its last
+  // Bytes that the programs of a tenant write.
+  base::Flow output{.per_second = 1 << 30U,
+                    .beside_others = 32 << 20U,
+                    .at_once = 8 << 20U,
+                    .longest_wait = std::chrono::milliseconds(250)};
 };
 
 // Thread-safe. A run costs most when it begins: a sandbox, an interpreter. A tenant that is alone begins as many as it
@@ -26,7 +34,7 @@ struct RunSharesOptions {
 // further ones wait in the order in which they came.
 class RunShares {
  public:
-  explicit RunShares(RunSharesOptions options = {}) : options_(options) {}
+  explicit RunShares(RunSharesOptions options = {}) : options_(options), output_(options.output) {}
   RunShares(const RunShares&) = delete;
   RunShares& operator=(const RunShares&) = delete;
 
@@ -53,6 +61,9 @@ class RunShares {
   // Waits for it, but not after `stop` was asked for.
   [[nodiscard]] Turn Take(std::string tenant, const std::stop_token& stop);
 
+  // How long a program has to wait that wrote so many bytes.
+  [[nodiscard]] std::chrono::milliseconds Write(const std::string& tenant, std::size_t bytes);
+
  private:
   using Clock = std::chrono::steady_clock;
   struct Tenant {
@@ -72,6 +83,23 @@ class RunShares {
   std::mutex mutex_;
   std::map<std::string, Tenant> tenants_;
   std::size_t next_number_ = 1;
+  base::FlowLimiter output_;
+};
+
+// Slows a program down that writes more than its tenant's share.
+class SharingSink : public core::OutputSink {
+ public:
+  SharingSink(core::OutputSink& sink, RunShares& shares, std::string tenant, std::stop_token stop)
+      : sink_(sink), shares_(shares), tenant_(std::move(tenant)), stop_(std::move(stop)) {}
+  core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
+
+ private:
+  core::OutputSink& sink_;
+  RunShares& shares_;
+  const std::string tenant_;
+  const std::stop_token stop_;
+  std::mutex mutex_;
+  std::condition_variable_any never_;
 };
 
 }  // namespace skerry::engine

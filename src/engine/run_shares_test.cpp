@@ -106,6 +106,50 @@ TEST(RunSharesTest, ATurnThatIsOverIsTakenAgain) {
   EXPECT_GT(std::chrono::steady_clock::now() - start, 50ms);
 }
 
+constexpr base::Flow kOutput{.per_second = 1000, .beside_others = 10, .at_once = 10, .longest_wait = 250ms};
+
+TEST(RunSharesTest, WhoWritesBesideOthersIsSlowedDown) {
+  RunShares shares({.output = kOutput});
+  (void)shares.Take("a", {});
+  EXPECT_LE(shares.Write("a", 12), 2ms);
+  std::this_thread::sleep_for(5ms);
+  (void)shares.Take("b", {});
+  EXPECT_EQ(shares.Write("a", 1000), 250ms);
+}
+
+class CountingSink : public core::OutputSink {
+ public:
+  core::SinkAnswer Write(core::Stream, std::string_view bytes, base::Deadline) override {
+    taken += bytes.size();
+    return {.accepted = bytes.size(), .wants_more = taken < 10'000};
+  }
+  std::size_t taken = 0;
+};
+
+TEST(SharingSinkTest, WaitsAndPassesTheAnswerOn) {
+  RunShares shares({.output = kOutput});
+  (void)shares.Take("b", {});
+  (void)shares.Take("a", {});
+  CountingSink counting;
+  const std::stop_source stop;
+  SharingSink sink(counting, shares, "a", stop.get_token());
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(sink.Write(core::Stream::kStdout, std::string(1000, 'x'), base::Deadline::Never()).wants_more);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 200ms);
+  EXPECT_FALSE(sink.Write(core::Stream::kStdout, std::string(9000, 'x'), base::Deadline::After(1ms)).wants_more);
+  EXPECT_EQ(counting.taken, 10'000U);
+}
+
+TEST(SharingSinkTest, WhoIsEndedDoesNotWait) {
+  RunShares shares(
+      {.output = {.per_second = 1, .beside_others = 1, .at_once = 1, .longest_wait = std::chrono::hours(1)}});
+  CountingSink counting;
+  std::stop_source stop;
+  stop.request_stop();
+  SharingSink sink(counting, shares, "a", stop.get_token());
+  (void)sink.Write(core::Stream::kStdout, std::string(9000, 'x'), base::Deadline::Never());
+}
+
 TEST(RunSharesTest, ManyTakeTurnsAtOnce) {
   RunShares shares({.at_once = 2, .beginning = 1ms, .remembered = 2ms});
   std::atomic<int> taken = 0;

@@ -17,11 +17,11 @@
 
 #include "base/budget.hpp"
 #include "base/deadline.hpp"
+#include "base/flow_limiter.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "base/worker_pool.hpp"
 #include "transport/http/dialect.hpp"
-#include "transport/http/flow_limiter.hpp"
 
 namespace skerry::transport::http {
 
@@ -49,11 +49,11 @@ struct Limits {
   std::size_t websocket_text = std::size_t{16} << 10U;  // of a message that is words and not data
   // A tenant's share of the socket thread, in bytes; small things cost as much as some bytes. The owner's is not
   // measured.
-  Flow flow{.per_second = 128 << 20U, .at_once = 32 << 20U};
+  base::Flow flow{.per_second = 128 << 20U, .beside_others = 48 << 20U, .at_once = 16 << 20U};
   // Requests without a proper token from one address. More are answered late.
-  Flow mistakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(1000)};
+  base::Flow mistakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(1000)};
   // New connections with TLS from one address. Those that would wait longer are closed.
-  Flow handshakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(2000)};
+  base::Flow handshakes{.per_second = 50, .at_once = 200, .longest_wait = std::chrono::milliseconds(2000)};
 };
 
 // What is told of each request when it is over.

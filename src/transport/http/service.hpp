@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "base/flow_limiter.hpp"
 #include "base/worker_pool.hpp"
-#include "transport/http/flow_limiter.hpp"
 #include "transport/http/gate.hpp"
 #include "transport/http/loop.hpp"
 #include "transport/http/places.hpp"
@@ -38,9 +38,9 @@ struct Service {
   bool draining = false;
   std::shared_ptr<base::Budget> memory;  // of bodies and answers
   Places places;
-  FlowLimiter flow;        // bytes that pass the socket thread, by tenant, and by address for those without a token
-  FlowLimiter mistakes;    // wrong tokens, by address
-  FlowLimiter handshakes;  // of TLS, by address
+  base::FlowLimiter flow;      // bytes that pass the socket thread, by tenant, and by address for those without a token
+  base::FlowLimiter mistakes;  // wrong tokens, by address
+  base::FlowLimiter handshakes;                    // of TLS, by address
   std::map<std::string, std::size_t> requests_of;  // by tenant, of callers who have a rate
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> requests = 0;  // whose handler runs or waits

@@ -6,11 +6,14 @@
 #include <string>
 #include <unordered_map>
 
-namespace skerry::transport::http {
+#include "base/company.hpp"
+
+namespace skerry::base {
 
 struct Flow {
   double per_second = 0;
-  double at_once = 0;  // what may be used without waiting by somebody who used nothing for a while
+  double beside_others = 0;  // the same for each of several who used something within the last second; 0: no less
+  double at_once = 0;        // what may be used without waiting by somebody who used nothing for a while
   std::chrono::milliseconds longest_wait{10'000};
 };
 
@@ -33,12 +36,14 @@ class FlowLimiter {
     double left = 0;
     TimePoint at;
   };
-  [[nodiscard]] double LeftAt(const Account& account, TimePoint now) const;
+  [[nodiscard]] double RateOf(const std::string& who, TimePoint now);
+  [[nodiscard]] double LeftAt(const Account& account, double rate, TimePoint now) const;
   void ForgetFull(TimePoint now);
 
   Flow flow_;
   std::unordered_map<std::string, Account> accounts_;
   std::size_t forget_above_ = 1024;
+  Company company_;
 };
 
-}  // namespace skerry::transport::http
+}  // namespace skerry::base

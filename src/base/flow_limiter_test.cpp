@@ -1,8 +1,8 @@
-#include "transport/http/flow_limiter.hpp"
+#include "base/flow_limiter.hpp"
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::http {
+namespace skerry::base {
 namespace {
 
 using std::chrono::milliseconds;
@@ -36,6 +36,17 @@ TEST(FlowLimiterTest, WhoRestedLongHasNoMoreThanWhoRestedALittle) {
   EXPECT_EQ(limiter.Charge("a", 1, kNow + seconds(1000)), milliseconds(10));
 }
 
+TEST(FlowLimiterTest, BesideOthersThereIsLess) {
+  FlowLimiter limiter({.per_second = 100, .beside_others = 50, .at_once = 50});
+  EXPECT_EQ(limiter.Charge("a", 60, kNow), milliseconds(100)) << "alone";
+  EXPECT_EQ(limiter.Charge("a", 0, kNow + milliseconds(100)), milliseconds(0));
+  (void)limiter.Charge("b", 1, kNow + milliseconds(100));
+  EXPECT_EQ(limiter.Charge("a", 10, kNow + milliseconds(100)), milliseconds(200));
+  EXPECT_EQ(limiter.Charge("a", 0, kNow + milliseconds(300)), milliseconds(0));
+  EXPECT_EQ(limiter.Charge("a", 10, kNow + milliseconds(1100)), milliseconds(0));
+  EXPECT_EQ(limiter.Charge("a", 90, kNow + milliseconds(1100)), milliseconds(500)) << "alone again";
+}
+
 TEST(FlowLimiterTest, ForgetsThoseWhoOweNothing) {
   FlowLimiter limiter({.per_second = 100, .at_once = 50});
   for (int at = 0; at < 5000; ++at) (void)limiter.Charge(std::to_string(at), 1, kNow + seconds(at));
@@ -43,4 +54,4 @@ TEST(FlowLimiterTest, ForgetsThoseWhoOweNothing) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::http
+}  // namespace skerry::base

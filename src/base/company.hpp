@@ -1,0 +1,37 @@
+// Company: whether others did something lately.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace skerry::base {
+
+// Of one thread at a time.
+class Company {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::seconds kLately{1};
+
+  // Somebody does something now. Whether somebody else did within the last second.
+  bool Note(const std::string& who, TimePoint now) {
+    if (last_.who != who) before_ = std::exchange(last_, {.who = who});
+    last_.at = now;
+    return Has(who, now);
+  }
+  // The same for somebody who does nothing.
+  [[nodiscard]] bool Has(const std::string& who, TimePoint now) const {
+    const Deed& others = last_.who != who ? last_ : before_;
+    return !others.who.empty() && others.at + kLately > now;
+  }
+
+ private:
+  struct Deed {
+    std::string who;
+    TimePoint at;
+  };
+  Deed last_;
+  Deed before_;  // by somebody else than the last
+};
+
+}  // namespace skerry::base

@@ -429,10 +429,11 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
   if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec)) {
     if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
       const auto obtain = watch.Lap();
-      const auto watched = Watch(**lease, "", run.streams.asker);
+      auto watched = Watch(**lease, "", run.streams.asker);
       SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
       watch.Lap();
       SKERRY_RETURN_IF_ERROR(FinishWarm(**lease, workspace, result));
+      watched = {};  // before the sandbox goes, in whatever thread
       lease->Discard();
       result.timings.obtain = obtain;
       result.timings.finish = watch.Lap();

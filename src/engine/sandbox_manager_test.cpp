@@ -1,7 +1,9 @@
 #include "engine/sandbox_manager.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -90,6 +92,62 @@ TEST_F(SandboxManagerTest, AnUnknownSandboxIsUnsupported) {
   const auto chosen = Manager().Choose("moon");
   ASSERT_FALSE(chosen.has_value());
   EXPECT_EQ(chosen.error().code, base::Code::kUnsupportedBackend);
+}
+
+// Its sandboxes say when they are gone.
+class PartingBackend : public FakeBackend {
+ public:
+  explicit PartingBackend(std::function<void()> on_end)
+      : FakeBackend(core::IsolationLevel::kNamespaces, "native"), on_end_(std::move(on_end)) {}
+
+  base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override {
+    SKERRY_ASSIGN_OR_RETURN(auto sandbox, FakeBackend::Create(spec));
+    return std::make_unique<Parting>(std::move(sandbox), on_end_);
+  }
+
+ private:
+  class Parting : public core::Sandbox {
+   public:
+    Parting(std::unique_ptr<core::Sandbox> sandbox, std::function<void()> on_end)
+        : sandbox_(std::move(sandbox)), on_end_(std::move(on_end)) {}
+    ~Parting() override { on_end_(); }
+    base::Status Start() override { return sandbox_->Start(); }
+    base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
+                                              std::stop_token stop) override {
+      return sandbox_->Execute(command, sink, std::move(stop));
+    }
+    base::Status Stop() override { return sandbox_->Stop(); }
+    [[nodiscard]] bool IsRunning() const override { return sandbox_->IsRunning(); }
+    [[nodiscard]] std::string Workspace() const override { return sandbox_->Workspace(); }
+    [[nodiscard]] std::vector<std::string> Degraded() const override { return sandbox_->Degraded(); }
+
+   private:
+    std::unique_ptr<core::Sandbox> sandbox_;
+    std::function<void()> on_end_;
+  };
+
+  std::function<void()> on_end_;
+};
+
+TEST(WarmSandboxTest, NobodyLooksAtOneThatIsGone) {
+  std::atomic<SandboxManager*> manager = nullptr;
+  std::atomic<int> ended = 0;
+  std::atomic<int> looked_at = 0;
+  core::BackendRegistry registry;
+  ASSERT_TRUE(registry.Add(std::make_unique<PartingBackend>([&] {
+    ++ended;
+    if (SandboxManager* one = manager) looked_at += static_cast<int>(one->watched().Count());
+  })));
+  SandboxManager own(registry, {.pool = PoolOptions{.min_instances = 2}});
+  manager = &own;
+  core::ExecutionRequest request{.code = "echo hello"};
+  for (int at = 0; at < 200; ++at) {
+    own.warm()->AwaitWarm(core::Preload::kPython, base::Deadline::After(std::chrono::seconds(10)));
+    ASSERT_TRUE(own.Execute(request, {}, {}).has_value());
+  }
+  manager = nullptr;
+  EXPECT_GT(ended, 100);
+  EXPECT_EQ(looked_at, 0);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 """K: one client takes what all share: connections, the thread of the sockets, logins."""
 
+import concurrent.futures
 import contextlib
 import json
+import os
 import threading
 import time
 
@@ -196,3 +198,33 @@ def _(house):
         time.sleep(2)
         longest = waits(house.alice.read, 10)[-1]
     return longest > 2, f"alice waited {longest * 1000:.0f} ms at most, {idle * 1000:.0f} ms before"
+
+
+BUSY = """
+import time
+end = time.monotonic() + {seconds}
+while time.monotonic() < end:
+    pass
+print(time.process_time() / {seconds})
+"""
+
+
+@live("K10", "PeerDoS", "one tenant keeps four programs busy for every processor", "another tenant's has its share of them")
+def _(house):
+    count = 4 * os.cpu_count()
+    if count > 32:
+        raise NotRun(f"{os.cpu_count()} processors are too many to keep busy")
+
+    def part_of(client, seconds):
+        answer = client.expect(200, "POST", "/v1/execute", code=BUSY.format(seconds=seconds), patience=60)
+        if any("cgroup cpu" in word for word in answer["degraded"]):
+            raise NotRun("no cpu controller for this user: nobody shares processors")
+        return float(answer["stdout"])
+
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        theirs = [pool.submit(part_of, house.mallory.run, 6) for _ in range(count)]
+        time.sleep(2)
+        own = part_of(house.alice.run, 2)
+        others = [each.result() for each in theirs]
+    usual = sorted(others)[count // 2]
+    return own < 2 * usual, f"one program had {own:.0%} of a processor, each of the {count} others {usual:.0%}"

@@ -24,7 +24,7 @@ def allow_many_descriptors():
 class House:
     def __init__(self, binary, settings=(), home=None):
         allow_many_descriptors()
-        self.binary, self.settings = binary, dict(settings)
+        self.binary, self.settings = os.path.abspath(binary), dict(settings)
         self.home = home or tempfile.mkdtemp(prefix="skerry-live-", dir="/tmp")
         self.log = tempfile.TemporaryFile()
         self.start()

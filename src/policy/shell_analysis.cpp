@@ -72,8 +72,17 @@ void ShellWalk::Visit(NodeId id) {
       return;
     }
     case ShellKind::kDeclaration:
+      return VisitDeclaration(id);
     case ShellKind::kUnset:
       return report_.Add(kShellCommand, code_, tree_[id].begin, tree_[id].end);
+    case ShellKind::kFor:
+      if (const NodeId variable = tree_.FirstNamedChild(id); variable != kNoNode)
+        JudgeValues(tree_.TextOf(variable), id);
+      return;
+    case ShellKind::kExpansion:
+      return JudgeValues(ReadDefault(tree_, id).name, id);
+    case ShellKind::kArithmetic:
+      return VisitArithmetic(id);
     case ShellKind::kRawString:
       return VisitRawString(id);
     case ShellKind::kWord:
@@ -172,6 +181,7 @@ void ShellWalk::VisitCommand(NodeId id) {
     ShellFlow written = words_.OutputOfCommand(argv, input);
     NoteFiles(statement, argv, input, written);
     NoteRead(argv, input);
+    for (const std::string_view variable : VariablesSetBy(argv)) JudgeValues(variable, id);
     NotePipeline(id, argv, input, written);
     output = choice.which == 0 ? std::move(written) : Concatenated(std::move(output), std::move(written));
     // Most commands are judged by their name, which only one choice can have.
@@ -226,20 +236,6 @@ void ShellWalk::JudgeTarget(const std::string& target, const ShellRedirect& redi
   if (IsSocket(path)) return report_.Add(kShellSocket, code_, begin, end);
   if (!redirect.writes || IsHarmlessDevice(path)) return;
   report_.Add(IsDevice(path) ? kShellDevice : kShellRedirect, code_, begin, end);
-}
-
-void ShellWalk::VisitAssignment(NodeId id) {
-  const ShellAssignment assignment = ReadAssignment(tree_, id);
-  if (!IsWatchedVariable(assignment.name)) return;
-  const std::uint32_t place = tree_[id].begin;
-  ShellChoice choice;
-  for (choice.which = 0; choice.which < choice.count && !budget_.IsOver(); ++choice.which) {
-    const std::string value = words_.ExpandValue(assignment.value, choice);
-    judge_.JudgeAssignment(assignment.name, value, place, tree_.BeginningOf(id));
-    if (!HoldsCommand(assignment.name, value)) continue;
-    report_.Add(kShellNestedCode, code_, place, tree_[id].end);
-    Nest(value, place);
-  }
 }
 
 namespace {

@@ -134,6 +134,22 @@ bool ListsPart(std::string_view list, std::string_view word) {
   return AnyWord(list, [&](std::string_view each) { return word.contains(each); });
 }
 
+bool SetsVariables(std::string_view command) {
+  return ListsWord("read mapfile readarray getopts printf wait coproc", command);
+}
+
+std::vector<std::string_view> VariablesSetBy(ShellArgv argv) {
+  std::vector<std::string_view> variables;
+  if (argv.empty() || !SetsVariables(argv[0])) return variables;
+  const std::string_view option = argv[0] == "printf" ? "-v" : "-p";
+  const bool names_it = argv[0] == "printf" || argv[0] == "wait";
+  for (std::size_t at = 1; at < argv.size(); ++at) {
+    const bool is_named = argv[at - 1] == option;
+    if (names_it ? is_named : !argv[at].starts_with('-')) variables.emplace_back(argv[at]);
+  }
+  return variables;
+}
+
 bool IsAssignment(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == 0 || equals == std::string_view::npos || (word[0] >= '0' && word[0] <= '9')) return false;

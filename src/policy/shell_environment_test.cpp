@@ -72,6 +72,33 @@ TEST(ShellEnvironmentTest, VariablesThatLoadCodeNeedAPerson) {
   EXPECT_EQ(LevelOf(FindingsOf("MPLBACKEND=module://evil ls")), RiskLevel::kHigh);
 }
 
+TEST(ShellEnvironmentTest, EveryWayToSetAVariableCounts) {
+  for (const std::string_view code :
+       {"read HOME < f; ls", "read PYTHONPATH < f; python3 -c 1", "IFS= read -r LD_PRELOAD <<< x",
+        "mapfile -t BASH_ENV < f", "readarray PATH < f", "getopts a: PYTHONPATH", "printf -v LD_PRELOAD x",
+        "printf -v NODE_OPTIONS %s -r./x", "for LD_PRELOAD in x; do ls; done", "select BASH_ENV in x; do ls; done",
+        ": ${LD_PRELOAD:=x}", "echo ${BASH_ENV=x}", "declare -n x=LD_PRELOAD; x=y", "typeset -n x=PYTHONPATH; x=lib",
+        "x=LD_PRELOAD; export $x=y", "x=BASH_ENV; declare -x \"$x=y\"", "x=LD_PRELOAD; read $x < f", "((PATH=1)); ls",
+        "wait -p PATH"})
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kHigh) << code;
+  for (const std::string_view code :
+       {"read LINE < f", "for x in a b; do echo $x; done", "echo ${x:=y}", "printf -v x y", "declare -n x=y",
+        "x=FOO; export $x=y", "echo $((PATH_COUNT + 1))", "((count=1))", "echo ${PATH:-/bin}", "echo ${PATH}"})
+    EXPECT_LE(LevelOf(FindingsOf(code)), RiskLevel::kMedium) << code;
+}
+
+TEST(ShellEnvironmentTest, ModulesFromAPlaceThatIsFoundOutNeedAPerson) {
+  for (const std::string_view code :
+       {"PYTHONPATH=$(cat f) python3 -c 1", "x=$(cat f); PYTHONPATH=$x python3 -c 1", "export NODE_PATH=`cat f`",
+        "read x < f; PYTHONPATH=/a:$x python3 -c 1", "cd \"$(cat f)\" && python3 evil.py", "cd $x; bash ./evil.sh"})
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kHigh) << code;
+  for (const std::string_view code :
+       {"export PYTHONPATH=src:$PYTHONPATH", "PYTHONPATH=$PWD/src python3 -m pytest", "export NODE_PATH=$NODE_PATH:lib",
+        "PYTHONPATH=\"${PYTHONPATH:+$PYTHONPATH:}src\" pytest", "export PATH=\"$(npm bin):$PATH\"",
+        "PYTHONPATH=$(pwd)/lib pytest", "cd \"$x\" && make", "cd \"$(mktemp -d)\" && python3 x.py"})
+    EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kMedium) << code;
+}
+
 TEST(ShellEnvironmentTest, CommandsInVariablesAreAssessed) {
   for (const std::string_view code : {"CC='rm -rf /' make", "SHELL='/workspace/x; rm -rf /' ls", "LD='rm -rf /' make",
                                       "KUBE_EDITOR='rm -rf /' ls", "env CXX='rm -rf /' make"})

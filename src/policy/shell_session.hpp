@@ -18,7 +18,7 @@ struct ShellSession {
   HeldMemory memory;                       // what is kept here
   std::string directory;                   // the current one; empty when it is not known
   std::vector<std::string> places;         // where the script has been before: a `cd` may fail, or be taken back
-  bool has_more_places = false;            // than are kept
+  bool has_more_places = false;            // than are kept, or one that cannot be known
   std::map<std::string, ShellFlow> files;  // that were written, by their plain paths
   bool has_unknown_download = false;       // into a file whose name is not known
   std::set<std::string, std::less<>> functions;

@@ -121,6 +121,7 @@ void CommandJudge::JudgeDirectory() {
   const std::string before = std::exchange(session_.directory, std::string());
   if (back && !session_.places.empty()) session_.directory = session_.places.back();
   if (!back && !unknown) session_.directory = PlainPath(target, before);
+  if (!back && unknown) session_.has_more_places = true;
   // One that is entered again and again must not grow.
   if (session_.directory.size() > kLongestDirectory) session_.directory.clear();
   KeepPlace(before);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/shell_word_reader.hpp"
+
 namespace skerry::policy {
 namespace {
 
@@ -216,6 +218,16 @@ ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id) {
     if (assignment.value.ends_with(')')) assignment.value.remove_suffix(1);
   }
   return assignment;
+}
+
+ShellAssignment ReadDefault(const SyntaxTree& tree, NodeId id) {
+  const std::string_view text = tree.TextOf(id);
+  if (!text.starts_with("${")) return {};
+  const std::size_t end = 2 + NameLength(text.substr(2));
+  const std::string_view rest = text.substr(end);
+  if (!rest.starts_with("=") && !rest.starts_with(":=")) return {};
+  const std::string_view value = rest.substr(rest.find('=') + 1);
+  return {.name = text.substr(2, end - 2), .value = value.substr(0, value.empty() ? 0 : value.size() - 1)};
 }
 
 std::vector<NodeId> RedirectsOf(const SyntaxTree& tree, NodeId id) {

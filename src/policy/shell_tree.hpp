@@ -77,6 +77,8 @@ struct ShellAssignment {
   bool element = false;  // of an array
 };
 ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id);
+// Of ${x:=value}; another expansion has no name.
+ShellAssignment ReadDefault(const SyntaxTree& tree, NodeId id);
 
 struct ShellStatement {
   std::vector<std::string_view> words;  // with the name

@@ -88,15 +88,11 @@ void ShellWalk::CollectCall(NodeId name) {
   }
 }
 
-// ${x:=value}
 void ShellWalk::CollectDefault(NodeId id) {
-  const std::string_view text = tree_.TextOf(id);
-  const std::size_t end = std::min(text.find_first_of(":=}", 2), text.size());
-  const std::string_view rest = text.substr(end);
-  if (!rest.starts_with("=") && !rest.starts_with(":=")) return;
+  const ShellAssignment assignment = ReadDefault(tree_, id);
+  if (assignment.name.empty()) return;
   ShellChoice choice;
-  const std::string_view value = rest.substr(rest.find('=') + 1);
-  variables_.Assign(text.substr(2, end - 2), words_.ExpandValue(value.substr(0, value.size() - 1), choice));
+  variables_.Assign(assignment.name, words_.ExpandValue(assignment.value, choice));
 }
 
 void ShellWalk::CollectAssignment(NodeId id) {
@@ -150,9 +146,7 @@ void ShellWalk::CollectLoop(NodeId id) {
 void ShellWalk::CollectFromCommand(NodeId id) {
   const std::string_view name = tree_.TextOf(id);
   CollectRunner(id);
-  const bool reads =
-      name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" || name == "printf";
-  if (!reads && name != "set") return;
+  if (!SetsVariables(name) && name != "set") return;
   ShellChoice choice;
   std::vector<std::string> argv;
   ExpandWords(ReadStatement(tree_, tree_[id].parent).words, choice, argv);
@@ -167,8 +161,8 @@ void ShellWalk::CollectFromCommand(NodeId id) {
     const ShellFlow flow = OutputOf(printed, {});
     variables_.Assign(argv[2], flow.kind == Kind::kText ? flow.text : std::string(1, kShellHole));
   } else {
-    for (std::size_t at = 1; at < argv.size(); ++at)
-      if (!argv[at].starts_with('-')) variables_.Assign(argv[at], std::string(1, kShellHole));
+    for (const std::string_view variable : VariablesSetBy(argv))
+      variables_.Assign(variable, std::string(1, kShellHole));
   }
 }
 

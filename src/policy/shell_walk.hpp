@@ -52,7 +52,6 @@ class ShellWalk {
   void Visit(NodeId id);
   void VisitCommand(NodeId id);
   void VisitRedirect(NodeId id);
-  void VisitAssignment(NodeId id);
   void VisitFunction(NodeId id);
   void VisitSubstitution(NodeId id);
   void VisitHereDocument(NodeId id);
@@ -60,6 +59,15 @@ class ShellWalk {
   void VisitRawString(NodeId id);
   void Nest(std::string_view code, std::uint32_t place);
   void JudgeTarget(const std::string& target, const ShellRedirect& redirect, std::uint32_t begin, std::uint32_t end);
+  // shell_assignments.cpp: variables that get a value
+  void VisitAssignment(NodeId id);
+  void VisitDeclaration(NodeId id);
+  void VisitArithmetic(NodeId id);
+  // A watched variable gets this value, by whatever means.
+  void JudgeValue(std::string_view variable, const std::string& value, NodeId id);
+  // All that it can hold, at a place where it gets one of them.
+  void JudgeValues(std::string_view variable, NodeId id);
+  [[nodiscard]] bool IsFoundOut(std::string_view value) const;
   // shell_pipelines.cpp: what flows where
   ShellFlow InputFrom(const std::vector<NodeId>& redirects);
   void NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& input, const ShellFlow& output);

@@ -43,12 +43,14 @@ class Taker {
 TEST(RunSharesTest, WhoIsAloneBeginsAsManyAsItLikes) {
   RunShares shares({.at_once = 2, .beginning = kLong, .remembered = kLong});
   std::vector<RunShares::Turn> turns;
+  turns.reserve(52);
   for (int at = 0; at < 50; ++at) turns.push_back(shares.Take("a", {}));
 }
 
 TEST(RunSharesTest, WhoHasBegunNothingDoesNotWait) {
   RunShares shares({.at_once = 2, .beginning = kLong, .remembered = kLong});
   std::vector<RunShares::Turn> turns;
+  turns.reserve(52);
   for (int at = 0; at < 50; ++at) turns.push_back(shares.Take("a", {}));
   turns.push_back(shares.Take("b", {}));
   turns.push_back(shares.Take("c", {}));
@@ -155,6 +157,7 @@ TEST(RunSharesTest, ManyTakeTurnsAtOnce) {
   std::atomic<int> taken = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int at = 0; at < 8; ++at)
       threads.emplace_back([&shares, &taken, name = std::string(1, static_cast<char>('a' + at % 3))] {
         for (int turn = 0; turn < 50; ++turn) {

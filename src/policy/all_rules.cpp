@@ -43,6 +43,7 @@ std::vector<Rule> AllRules() {
     if (!is_new && rule->level > found->second.level) found->second = *rule;
   }
   std::vector<Rule> all;
+  all.reserve(by_name.size());
   for (const auto& [name, rule] : by_name) all.push_back(rule);
   return all;
 }

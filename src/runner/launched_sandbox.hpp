@@ -66,7 +66,7 @@ class LaunchedSandbox : public core::Sandbox {
   // The life that there is, or another one after a loss.
   base::Result<std::shared_ptr<SharedHandle>> Begin();
   base::Status StartLocked();
-  base::Status KillLocked(const std::shared_ptr<SharedHandle>& life);
+  base::Status KillLocked(std::shared_ptr<SharedHandle> life);
   [[nodiscard]] bool IsRunningLocked() const;
   [[nodiscard]] std::shared_ptr<SharedHandle> Life() const;
 

@@ -195,17 +195,20 @@ def opened(paths, flags):
 
 
 def read(path, size=65536):
-    """What can be read there as text; empty when it cannot."""
+    """What can be read there as text, up to so many bytes; empty when it cannot. The kernel gives its tables page by page."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return ""
+    found = b""
     try:
-        return os.read(handle, size).decode("utf-8", "backslashreplace")
+        while len(found) < size and (piece := os.read(handle, size - len(found))):
+            found += piece
     except OSError:
-        return ""
+        pass
     finally:
         os.close(handle)
+    return found.decode("utf-8", "backslashreplace")
 
 
 def write(path, text, mode=0o644):

@@ -25,6 +25,10 @@ class OutputSink {
   OutputSink& operator=(const OutputSink&) = delete;
   virtual ~OutputSink() = default;
   virtual SinkAnswer Write(Stream stream, std::string_view bytes, base::Deadline deadline) = 0;
+  // So many bytes that the program wrote are beyond its limit, and were read for nothing.
+  virtual void Drop(std::size_t bytes, base::Deadline deadline);
 };
+
+inline void OutputSink::Drop(std::size_t, base::Deadline) {}
 
 }  // namespace skerry::core

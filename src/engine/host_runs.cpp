@@ -140,6 +140,8 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
 }
 
 void Host::Perform(Run& run, Work& work, const Principal& principal) {
+  if (work.session) work.session->Used();
+  const std::stop_callback forward(work.cancel, [&run] { run.Cancel(); });
   RunShares::Turn turn = shares_.Take(principal.tenant, run.stop_token());
   SharingSink sink(run.sink(), shares_, principal.tenant, run.stop_token());
   RunStreams streams{.sink = &sink,
@@ -150,8 +152,6 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
   if (run.HasTerminal())
     streams.terminal = TerminalOptions{
         .size = [&run] { return run.terminal_size(); }, .resized_fd = run.resized_fd(), .type = work.terminal_type};
-  if (work.session) work.session->Used();
-  const std::stop_callback forward(work.cancel, [&run] { run.Cancel(); });
   auto result = work.session ? work.session->life().Execute(std::move(work.request), std::move(streams),
                                                             run.stop_token(), run.id())
                              : manager_.Execute(work.request, streams, run.stop_token());

@@ -9,8 +9,6 @@
 namespace skerry::engine {
 namespace {
 
-constexpr double kBusyPercent = 1;
-
 // What was added since; a counter that went back is another one's.
 template <class Number>
 Number Growth(Number before, Number now) {
@@ -50,7 +48,7 @@ void Monitor::LookNow() {
   for (const Told& each : told) told_(each.session, each.execution, each.change);
 }
 
-bool Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
+std::optional<std::chrono::nanoseconds> Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
   const auto usage = watched.sandbox->Usage();
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_.try_emplace(watched.key(), options_).first->second;
@@ -59,12 +57,12 @@ bool Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
   entry.since = watched.since;
   entry.seen = std::chrono::steady_clock::now();
   entry.present = true;
-  if (!usage) return true;  // it begins or ends just now, or cannot tell
+  if (!usage) return std::nullopt;  // it begins or ends just now, or cannot tell
   const watch::Sample& sample = entry.history.Add(std::chrono::system_clock::now(), entry.seen, *usage);
   Account(entry, *usage);
   for (const watch::AlertChange& change : entry.alerts.Feed(entry.seen, sample))
     told.push_back({entry.session, entry.execution, change});
-  return entry.history.samples().size() == 1 || sample.cpu_percent >= kBusyPercent;
+  return usage->cpu_time;
 }
 
 void Monitor::Account(Entry& entry, const core::SandboxUsage& now) {

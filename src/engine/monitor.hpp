@@ -85,8 +85,8 @@ class Monitor {
   };
 
   void Work(const std::stop_token& stop);
-  // Whether it is busy.
-  bool Take(const WatchedSandbox& watched, std::vector<Told>& told);
+  // What it has used of the processors.
+  std::optional<std::chrono::nanoseconds> Take(const WatchedSandbox& watched, std::vector<Told>& told);
   void Retire(std::chrono::steady_clock::time_point round, std::vector<Told>& told);
   void Account(Entry& entry, const core::SandboxUsage& now);
   [[nodiscard]] static MonitorReading ReadingOf(const Entry& entry, std::size_t most);

@@ -4,12 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json/text.hpp"
-
 namespace skerry::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Not that of json/text.hpp: it keeps the order of keys, and to add one takes a look at all before it.
+using Json = nlohmann::json;
 using Routes = PackageDescription::Routes;
 
 constexpr int kMostDepth = 16;
@@ -49,13 +48,13 @@ std::string Filled(std::string_view target, std::string_view part) {
 
 PackageDescription ReadPackageDescription(std::string_view text) {
   PackageDescription description;
-  const Json whole = json::Parse(text);
-  if (!whole.is_object()) return description;
-  if (const auto name = whole.find("name"); name != whole.end() && name->is_string()) description.name = *name;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return description;
+  if (const auto name = json.find("name"); name != json.end() && name->is_string()) description.name = *name;
   for (const char* key : {"main", "module"})
-    if (whole.contains(key)) description.is_whole &= CollectTexts(whole[key], 0, description.mains);
-  if (whole.contains("exports")) description.is_whole &= CollectRoutes(whole["exports"], description.exports);
-  if (whole.contains("imports")) description.is_whole &= CollectRoutes(whole["imports"], description.imports);
+    if (json.contains(key)) description.is_whole &= CollectTexts(json[key], 0, description.mains);
+  if (json.contains("exports")) description.is_whole &= CollectRoutes(json["exports"], description.exports);
+  if (json.contains("imports")) description.is_whole &= CollectRoutes(json["imports"], description.imports);
   return description;
 }
 

@@ -32,7 +32,9 @@ std::size_t RunShares::Begin(const std::string& name, const std::stop_token& sto
     return place == tenant.waiting.begin() && tenant.begun.size() < ShareOf(name, now);
   };
   while (!may_begin() && !stop.stop_requested()) {
+    const auto is_first = [&] { return place == tenant.waiting.begin(); };
     // One that waits behind another is woken by it.
+    if (!is_first()) (void)place->wait(lock, stop, is_first);
     auto until = Clock::now() + options_.beginning;
     for (const auto& [number, end] : tenant.begun) until = std::min(until, end);
     (void)place->wait_until(lock, stop, until, may_begin);
@@ -60,11 +62,20 @@ std::chrono::milliseconds RunShares::Write(const std::string& tenant, std::size_
 
 core::SinkAnswer SharingSink::Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) {
   const core::SinkAnswer answer = sink_.Write(stream, bytes, deadline);
-  const auto wait = std::min<std::chrono::nanoseconds>(shares_.Write(tenant_, answer.accepted), deadline.Remaining());
-  if (wait.count() <= 0) return answer;
+  Pace(answer.accepted, deadline);
+  return answer;
+}
+
+void SharingSink::Drop(std::size_t bytes, base::Deadline deadline) {
+  sink_.Drop(bytes, deadline);
+  Pace(bytes, deadline);
+}
+
+void SharingSink::Pace(std::size_t bytes, base::Deadline deadline) {
+  const auto wait = std::min<std::chrono::nanoseconds>(shares_.Write(tenant_, bytes), deadline.Remaining());
+  if (wait.count() <= 0) return;
   std::unique_lock lock(mutex_);
   (void)never_.wait_for(lock, stop_, wait, [] { return false; });
-  return answer;
 }
 
 bool RunShares::HasBegun(const std::string& name, std::size_t number) {

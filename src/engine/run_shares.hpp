@@ -92,8 +92,11 @@ class SharingSink : public core::OutputSink {
   SharingSink(core::OutputSink& sink, RunShares& shares, std::string tenant, std::stop_token stop)
       : sink_(sink), shares_(shares), tenant_(std::move(tenant)), stop_(std::move(stop)) {}
   core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
+  void Drop(std::size_t bytes, base::Deadline deadline) override;
 
  private:
+  void Pace(std::size_t bytes, base::Deadline deadline);
+
   core::OutputSink& sink_;
   RunShares& shares_;
   const std::string tenant_;

@@ -125,8 +125,22 @@ class CountingSink : public core::OutputSink {
     taken += bytes.size();
     return {.accepted = bytes.size(), .wants_more = taken < 10'000};
   }
+  void Drop(std::size_t bytes, base::Deadline) override { dropped += bytes; }
   std::size_t taken = 0;
+  std::size_t dropped = 0;
 };
+
+TEST(SharingSinkTest, WhatIsDroppedCountsToo) {
+  RunShares shares({.output = kOutput});
+  (void)shares.Take("b", {});
+  (void)shares.Take("a", {});
+  CountingSink counting;
+  SharingSink sink(counting, shares, "a", {});
+  const auto start = std::chrono::steady_clock::now();
+  sink.Drop(1000, base::Deadline::Never());
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 200ms);
+  EXPECT_EQ(counting.dropped, 1000U);
+}
 
 TEST(SharingSinkTest, WaitsAndPassesTheAnswerOn) {
   RunShares shares({.output = kOutput});

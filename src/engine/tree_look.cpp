@@ -105,10 +105,12 @@ class Walk {
   void Read(Entry& entry, std::uint64_t& left) {
     const auto file = workspace::OpenFileBeneath(trees_[entry.tree].directory, entry.path, workspace::Locked::kLeave);
     if (!file) return Leave("there is a file that cannot be read");
-    auto content = workspace::ContentOf(file->get(), left);
+    auto content = workspace::ContentOf(file->get(), left, stop_);
     // It may have grown since.
     if (!content)
-      return Leave(content.error().code == base::Code::kTooLarge ? kTooMuch : "there is a file that cannot be read");
+      return Leave(content.error().code == base::Code::kTooLarge || stop_.stop_requested()
+                       ? kTooMuch
+                       : "there is a file that cannot be read");
     left -= content->size;
     entry.content = std::move(content->sha256);
   }

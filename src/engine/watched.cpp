@@ -29,7 +29,7 @@ Watched::Registration Watched::Enter(WatchedSandbox sandbox) {
   return {*this, number};
 }
 
-void Watched::ForEach(const std::function<bool(const WatchedSandbox&)>& look) {
+void Watched::ForEach(const Look& look) {
   std::set<std::string> tenants;
   std::uint64_t number = 0;
   for (;;) {
@@ -37,7 +37,7 @@ void Watched::ForEach(const std::function<bool(const WatchedSandbox&)>& look) {
     const auto next = sandboxes_.upper_bound(number);
     if (next == sandboxes_.end()) break;
     number = next->first;
-    next->second.busy = look(next->second.sandbox);
+    Notice(next->second, look(next->second.sandbox));
     tenants.insert(next->second.sandbox.tenant);
   }
   for (const std::string& tenant : tenants) {
@@ -46,9 +46,19 @@ void Watched::ForEach(const std::function<bool(const WatchedSandbox&)>& look) {
   }
 }
 
+void Watched::Notice(Entry& entry, std::optional<std::chrono::nanoseconds> used) {
+  constexpr int kParts = 100;  // of a processor; less than one of them is nothing
+  const auto now = std::chrono::steady_clock::now();
+  const bool known = used && entry.used && *used >= *entry.used;
+  const bool quiet = known && (*used - *entry.used) * kParts < now - entry.at;
+  entry.quiet_looks = quiet ? entry.quiet_looks + 1 : 0;
+  entry.used = used;
+  entry.at = now;
+}
+
 void Watched::Share(const std::string& tenant) {
   constexpr std::size_t kMost = 64;  // more make no difference to the kernel
-  const auto is_busy = [&](const auto& entry) { return entry.second.busy && entry.second.sandbox.tenant == tenant; };
+  const auto is_busy = [&](const auto& entry) { return entry.second.busy() && entry.second.sandbox.tenant == tenant; };
   const auto busy = static_cast<std::size_t>(std::ranges::count_if(sandboxes_, is_busy));
   const auto parts = static_cast<std::uint32_t>(std::bit_ceil(std::clamp<std::size_t>(busy, 1, kMost)));
   for (auto& [number, entry] : sandboxes_)

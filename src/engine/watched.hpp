@@ -1,10 +1,12 @@
 // Watched: every sandbox that programs run in now, for whoever measures them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,17 +54,25 @@ class Watched {
   // It must outlive its registrations.
   [[nodiscard]] Registration Enter(WatchedSandbox sandbox);
 
-  // One after the other; those who come or go wait for one look at most. Each look says whether the sandbox is busy,
-  // which one that is new counts as.
-  void ForEach(const std::function<bool(const WatchedSandbox&)>& look);
+  // One after the other; those who come or go wait for one look at most. Each look tells how much of the processors the
+  // sandbox has used so far, or nothing where that is not known: it counts as busy then, and when it is new.
+  using Look = std::function<std::optional<std::chrono::nanoseconds>(const WatchedSandbox&)>;
+  void ForEach(const Look& look);
   [[nodiscard]] std::size_t Count() const;
 
  private:
   struct Entry {
     WatchedSandbox sandbox;
-    bool busy = true;
-    std::uint32_t parts = 1;  // as it was told
+    std::uint32_t parts = 1;   // as it was told
+    unsigned quiet_looks = 0;  // in a row
+    std::optional<std::chrono::nanoseconds> used;
+    std::chrono::steady_clock::time_point at;  // when that was
+
+    // One that rests now and then is none that rests.
+    [[nodiscard]] bool busy() const { return quiet_looks < kQuietLooks; }
   };
+  static constexpr unsigned kQuietLooks = 5;
+  static void Notice(Entry& entry, std::optional<std::chrono::nanoseconds> used);
   // With the lock.
   void Share(const std::string& tenant);
 

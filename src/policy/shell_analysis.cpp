@@ -80,7 +80,7 @@ void ShellWalk::Visit(NodeId id) {
         JudgeValues(tree_.TextOf(variable), id);
       return;
     case ShellKind::kExpansion:
-      return JudgeValues(ReadDefault(tree_, id).name, id);
+      return VisitDefault(id);
     case ShellKind::kArithmetic:
       return VisitArithmetic(id);
     case ShellKind::kRawString:
@@ -181,7 +181,6 @@ void ShellWalk::VisitCommand(NodeId id) {
     ShellFlow written = words_.OutputOfCommand(argv, input);
     NoteFiles(statement, argv, input, written);
     NoteRead(argv, input);
-    for (const std::string_view variable : VariablesSetBy(argv)) JudgeValues(variable, id);
     NotePipeline(id, argv, input, written);
     output = choice.which == 0 ? std::move(written) : Concatenated(std::move(output), std::move(written));
     // Most commands are judged by their name, which only one choice can have.
@@ -248,6 +247,31 @@ bool ReadByTree(std::string_view code, Report& report) {
   return !report.budget().IsOver();
 }
 
+constexpr std::string_view kContinuation = "\\\n";
+
+bool IsOfName(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool DividesName(std::string_view code) {
+  for (std::size_t at = code.find(kContinuation); at != std::string_view::npos; at = code.find(kContinuation, at + 2)) {
+    const char next = at + 2 < code.size() ? code[at + 2] : ' ';
+    if (at > 0 && IsOfName(code[at - 1]) && (IsOfName(next) || next == '=' || next == '\\')) return true;
+  }
+  return false;
+}
+
+std::string WithLinesJoined(std::string_view code) {
+  std::string joined;
+  joined.reserve(code.size());
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = std::min(code.find(kContinuation, at), code.size());
+    joined += code.substr(at, end - at);
+    at = end + kContinuation.size();
+  }
+  return joined;
+}
+
 void ReadByLetters(std::string_view code, Report& report) {
   constexpr std::size_t kShown = 80;
   report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(std::min(code.size(), kShown)));
@@ -261,6 +285,8 @@ void ReadByLetters(std::string_view code, Report& report) {
 
 void AnalyseShell(std::string_view code, Report& report) {
   if (code.find_first_not_of(" \t\r\n") == std::string_view::npos) return;
+  // The shell joins lines inside of a name as well; the parser does not.
+  if (DividesName(code)) report.Nest(core::Language::kShell, WithLinesJoined(code), 0);
   if (!code.contains('\0')) {
     if (!ReadByTree(code, report)) ReadByLetters(code, report);
     return;

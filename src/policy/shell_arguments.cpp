@@ -135,18 +135,22 @@ bool ListsPart(std::string_view list, std::string_view word) {
 }
 
 bool SetsVariables(std::string_view command) {
-  return ListsWord("read mapfile readarray getopts printf wait coproc", command);
+  return ListsWord("read mapfile readarray getopts printf wait let", command);
 }
 
-std::vector<std::string_view> VariablesSetBy(ShellArgv argv) {
-  std::vector<std::string_view> variables;
-  if (argv.empty() || !SetsVariables(argv[0])) return variables;
-  const std::string_view option = argv[0] == "printf" ? "-v" : "-p";
-  const bool names_it = argv[0] == "printf" || argv[0] == "wait";
-  for (std::size_t at = 1; at < argv.size(); ++at) {
-    const bool is_named = argv[at - 1] == option;
-    if (names_it ? is_named : !argv[at].starts_with('-')) variables.emplace_back(argv[at]);
-  }
+std::vector<std::string> VariablesSetBy(ShellArgv argv) {
+  const std::string_view command = argv.empty() ? std::string_view() : BaseName(argv[0]);
+  if (!SetsVariables(command)) return {};
+  if (command == "printf") return ValuesOfOption(argv, "-v");
+  if (command == "wait") return ValuesOfOption(argv, "-p");
+  const bool reads = command == "read";
+  const std::string_view letters = reads ? "adinNptu" : command == "getopts" || command == "let" ? "" : "dnOsuCc";
+  std::vector<std::string> variables = reads ? ValuesOfOption(argv, "-a") : std::vector<std::string>();
+  // The first of getopts are the letters of options.
+  const std::size_t first = ReadArguments(argv, {.value_letters = letters}).first_operand + (command == "getopts");
+  for (std::size_t at = first; at < argv.size(); ++at)
+    variables.push_back(command == "let" ? argv[at].substr(0, argv[at].find_first_of("=+-*/%&|^<> ")) : argv[at]);
+  if (command == "getopts" && variables.size() > 1) variables.resize(1);
   return variables;
 }
 

@@ -50,7 +50,7 @@ std::optional<Unwrapped> Unwrap(ShellArgv argv, const ShellWrapper& wrapper);
 
 // `read`, `printf -v` and their kin. Of the variables that they set, some may be none.
 bool SetsVariables(std::string_view command);
-std::vector<std::string_view> VariablesSetBy(ShellArgv argv);
+std::vector<std::string> VariablesSetBy(ShellArgv argv);
 
 // An argument like NAME=value.
 bool IsAssignment(std::string_view word);

@@ -3,11 +3,24 @@
 #include <string>
 
 #include "policy/shell_environment.hpp"
+#include "policy/shell_raw.hpp"
 #include "policy/shell_rules.hpp"
 #include "policy/shell_walk.hpp"
 #include "policy/shell_word_reader.hpp"
 
 namespace skerry::policy {
+namespace {
+
+// Of what stands behind the name of a variable where the shell computes.
+bool IsSetBy(std::string_view rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
+  if (rest.starts_with('=')) return !rest.starts_with("==");
+  if (rest.starts_with("++") || rest.starts_with("--") || rest.starts_with("<<=") || rest.starts_with(">>="))
+    return true;
+  return rest.size() > 1 && std::string_view("+-*/%&|^").contains(rest[0]) && rest[1] == '=';
+}
+
+}  // namespace
 
 void ShellWalk::VisitAssignment(NodeId id) {
   const ShellAssignment assignment = ReadAssignment(tree_, id);
@@ -37,9 +50,18 @@ void ShellWalk::JudgeValues(std::string_view variable, NodeId id) {
   const std::vector<std::string> values = found != nullptr ? *found : std::vector<std::string>(1, {kShellHole});
   for (const std::string& value : values) {
     JudgeValue(variable, value, id);
-    if (SearchVariableOf(variable) != nullptr && value.contains(kShellHole))
-      report_.Add(kShellUnknownCode, code_, tree_[id].begin, tree_[id].end);
+    if (value.contains(kShellHole)) judge_.JudgeUnknown(variable, tree_[id].begin, tree_.BeginningOf(id));
   }
+}
+
+// ${x:=y}, and ${!x:=y} for whatever x names.
+void ShellWalk::VisitDefault(NodeId id) {
+  const ShellAssignment assignment = ReadDefault(tree_, id);
+  if (!assignment.indirect) return JudgeValues(assignment.name, id);
+  const auto* names = variables_.Find(assignment.name);
+  if (names == nullptr) return;
+  for (const std::string& name : std::vector<std::string>(*names))
+    if (IsWatchedVariable(name)) judge_.JudgeUnknown(name, tree_[id].begin, tree_.BeginningOf(id));
 }
 
 // The script finds it out while it runs. A variable that it sets nowhere comes with its environment.
@@ -55,44 +77,79 @@ bool ShellWalk::IsFoundOut(std::string_view value) const {
   return false;
 }
 
-// `declare -n x=PATH` makes another name for it, and `export $x=here` sets whatever it names.
+// The parser divides its words otherwise than the shell does: they are read by their letters.
 void ShellWalk::VisitDeclaration(NodeId id) {
   report_.Add(kShellCommand, code_, tree_[id].begin, tree_[id].end);
-  for (NodeId child = tree_.FirstNamedChild(id); child != kNoNode; child = tree_.NextNamedSibling(child)) {
-    const bool assigns = KindOf(tree_, child) == ShellKind::kAssignment;
-    const std::string_view text = tree_.TextOf(child);
-    if (assigns && !ChangesValues(id)) continue;
+  const std::string_view text = tree_.TextOf(id);
+  if (!budget_.Spend(WorkOfReading(text.size()))) return;
+  ForEachRaw(text, [&](const RawCommand& command) {
     ShellChoice choice;
     for (choice.which = 0; choice.which < choice.count && !budget_.IsOver(); ++choice.which) {
-      std::vector<std::string> words;
-      words_.Expand(text, choice, words);
-      for (const std::string& word : words) {
-        const std::size_t equals = word.find('=');
-        if (equals == std::string::npos) continue;
-        const std::string_view left = std::string_view(word).substr(0, equals);
-        const std::string_view right = std::string_view(word).substr(equals + 1);
-        if (IsWatchedVariable(assigns ? right : left))
-          JudgeValue(assigns ? right : left, assigns ? std::string(1, kShellHole) : std::string(right), child);
-        if (assigns && SearchVariableOf(right) != nullptr)
-          report_.Add(kShellUnknownCode, code_, tree_[id].begin, tree_[id].end);
-      }
+      std::vector<std::string> argv;
+      ExpandWords(command.words, choice, argv);
+      if (!argv.empty()) judge_.Judge(argv, {}, tree_[id].begin, tree_.BeginningOf(id));
     }
-  }
+    return false;  // what follows is the inside of an array
+  });
 }
 
-// A number can be the name of a directory.
+// A number can be the name of a file or a directory.
 void ShellWalk::VisitArithmetic(NodeId id) {
   const std::string_view text = tree_.TextOf(id);
   if (!budget_.Spend(WorkOfReading(text.size()))) return;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = std::max<std::size_t>(1, NameLength(text.substr(at)));
+    const std::size_t length = NameLength(text.substr(at));
     const std::string_view name = text.substr(at, length);
-    at += length;
-    const std::size_t next = std::min(text.find_first_not_of(" \t", at), text.size());
-    const bool is_set = text.substr(next).starts_with("=") && !text.substr(next).starts_with("==");
-    if (is_set && SearchVariableOf(name) != nullptr)
-      report_.Add(kShellUnknownCode, code_, tree_[id].begin, tree_[id].end);
+    at += std::max<std::size_t>(1, length);
+    if (length == 0 || !IsWatchedVariable(name)) continue;
+    if (IsSetBy(text.substr(at))) judge_.JudgeUnknown(name, tree_[id].begin, tree_.BeginningOf(id));
   }
+}
+
+// `declare -n x=PATH` makes another name for it, and `export $x=here` sets whatever x names.
+void CommandJudge::JudgeDeclaration() {
+  Add(kShellCommand);
+  const auto is_option = [](const std::string& word) { return word.starts_with('-') || word.starts_with('+'); };
+  const bool refers = std::ranges::any_of(argv_.subspan(1), [&](const std::string& word) {
+    return is_option(word) && word.contains('n') && word[0] == '-';
+  });
+  for (const std::string& word : argv_.subspan(1)) {
+    if (is_option(word)) continue;
+    const std::size_t equals = std::min(word.find('='), word.size());
+    // What is not known of a name may be nothing.
+    std::string left = word.substr(0, equals);
+    if (left.ends_with('+')) left.pop_back();
+    std::erase(left, kShellHole);
+    const std::string right = word.substr(std::min(equals + 1, word.size()));
+    if (refers && IsWatchedVariable(right)) JudgeUnknownValue(right);
+    if (refers && right.empty() && variables_ != nullptr)
+      if (const auto* names = variables_->Find(left))
+        for (const std::string& name : std::vector<std::string>(*names))
+          if (IsWatchedVariable(name)) JudgeUnknownValue(name);
+    if (refers || equals == word.size() || !IsWatchedVariable(left)) continue;
+    JudgeVariable(left, right);
+    if (HoldsCommand(left, right)) RunCode(ShellInterpreterOf("sh"), right);
+  }
+}
+
+// `read`, `printf -v` and their kin.
+void CommandJudge::JudgeSetting() {
+  JudgeByTable(BaseName(argv_[0]));
+  for (const std::string& variable : VariablesSetBy(argv_)) {
+    if (!IsWatchedVariable(variable)) continue;
+    const auto* found = variables_ != nullptr ? variables_->Find(variable) : nullptr;
+    const std::vector<std::string> values = found != nullptr ? *found : std::vector<std::string>(1, {kShellHole});
+    for (const std::string& value : values) {
+      JudgeVariable(variable, value);
+      if (HoldsCommand(variable, value)) RunCode(ShellInterpreterOf("sh"), value);
+      if (value.contains(kShellHole)) JudgeUnknownValue(variable);
+    }
+  }
+}
+
+void CommandJudge::JudgeUnknownValue(std::string_view variable) {
+  JudgeVariable(variable, std::string_view(&kShellHole, 1));
+  if (SearchVariableOf(variable) != nullptr) Add(kShellUnknownCode);
 }
 
 }  // namespace skerry::policy

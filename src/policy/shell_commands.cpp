@@ -192,7 +192,7 @@ void CommandJudge::StepWrapper(const ShellWrapper& wrapper) {
   if (!unwrapped) return;
   Add(wrapper.rule != nullptr ? *wrapper.rule : kShellCommand);
   JudgeByRows(name);
-  JudgeEnvironment(argv_);
+  JudgeEnvironment(wrapper);
   if (name == "parallel") StepParallel(unwrapped->code);
   for (const std::string& code : unwrapped->code) RunCode(ShellInterpreterOf("sh"), code);
   const bool is_xargs = name == "xargs" || name == "gxargs";
@@ -244,8 +244,13 @@ void CommandJudge::StepParallel(const std::vector<std::string>& code) {
 }
 
 // Assignments between a wrapper's name and the command: `env LD_PRELOAD=x ls`.
-void CommandJudge::JudgeEnvironment(ShellArgv words) {
-  for (const std::string_view word : words.subspan(1)) {
+void CommandJudge::JudgeEnvironment(const ShellWrapper& wrapper) {
+  const ShellArgv words = argv_;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string_view word = words[at];
+    const bool takes_value = ListsWord(wrapper.value_options, word) ||
+                             (word.size() == 2 && word[0] == '-' && wrapper.value_letters.contains(word[1]));
+    if (takes_value) ++at;
     if (word.starts_with('-')) continue;
     if (!IsAssignment(word)) return;
     const std::size_t equals = word.find('=');
@@ -261,6 +266,12 @@ void CommandJudge::JudgeAssignment(std::string_view variable, std::string_view v
   place_ = place;
   words_ = words;
   JudgeVariable(variable, value);
+}
+
+void CommandJudge::JudgeUnknown(std::string_view variable, std::uint32_t place, std::string_view words) {
+  place_ = place;
+  words_ = words;
+  JudgeUnknownValue(variable);
 }
 
 void CommandJudge::JudgeVariable(std::string_view variable, std::string_view value) {

@@ -33,6 +33,8 @@ class CommandJudge {
 
   // A variable gets this value, for the commands that follow.
   void JudgeAssignment(std::string_view variable, std::string_view value, std::uint32_t place, std::string_view words);
+  // The same for one of its values, which cannot be known.
+  void JudgeUnknown(std::string_view variable, std::uint32_t place, std::string_view words);
 
   // False for a command that is the same whatever it is given.
   static bool DependsOnArguments(std::string_view command);
@@ -46,7 +48,11 @@ class CommandJudge {
   void StepXargs(ShellArgv own);
   void StepParallel(const std::vector<std::string>& code);
   void StepWrapper(const ShellWrapper& wrapper);
-  void JudgeEnvironment(ShellArgv words);
+  void JudgeEnvironment(const ShellWrapper& wrapper);
+  // Variables that get a value; shell_assignments.cpp.
+  void JudgeDeclaration();
+  void JudgeSetting();
+  void JudgeUnknownValue(std::string_view variable);
   void JudgeVariable(std::string_view variable, std::string_view value);
 
   // Commands that need more than the table; shell_special.cpp.

@@ -81,9 +81,26 @@ TEST(ShellEnvironmentTest, EveryWayToSetAVariableCounts) {
         "x=LD_PRELOAD; export $x=y", "x=BASH_ENV; declare -x \"$x=y\"", "x=LD_PRELOAD; read $x < f", "((PATH=1)); ls",
         "wait -p PATH"})
     EXPECT_EQ(LevelOf(FindingsOf(code)), RiskLevel::kHigh) << code;
-  for (const std::string_view code :
-       {"read LINE < f", "for x in a b; do echo $x; done", "echo ${x:=y}", "printf -v x y", "declare -n x=y",
-        "x=FOO; export $x=y", "echo $((PATH_COUNT + 1))", "((count=1))", "echo ${PATH:-/bin}", "echo ${PATH}"})
+  for (const std::string_view code : {"read LINE < f",
+                                      "for x in a b; do echo $x; done",
+                                      "echo ${x:=y}",
+                                      "printf -v x y",
+                                      "declare -n x=y",
+                                      "x=FOO; export $x=y",
+                                      "echo $((PATH_COUNT + 1))",
+                                      "((count=1))",
+                                      "read -p PATH x",
+                                      "read -r -d ENV x",
+                                      "mapfile -d ENV x",
+                                      "declare -u x=PATH",
+                                      "declare -l env=ENV",
+                                      "let x=1",
+                                      "echo $((PATH == 1))",
+                                      "make \\\n  install",
+                                      "getopts HOME: x",
+                                      "env -u PATH ls",
+                                      "echo ${PATH:-/bin}",
+                                      "echo ${PATH}"})
     EXPECT_LE(LevelOf(FindingsOf(code)), RiskLevel::kMedium) << code;
 }
 

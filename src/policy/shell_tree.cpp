@@ -223,11 +223,14 @@ ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id) {
 ShellAssignment ReadDefault(const SyntaxTree& tree, NodeId id) {
   const std::string_view text = tree.TextOf(id);
   if (!text.starts_with("${")) return {};
-  const std::size_t end = 2 + NameLength(text.substr(2));
+  const std::size_t begin = text.starts_with("${!") ? 3 : 2;
+  const std::size_t end = begin + NameLength(text.substr(begin));
   const std::string_view rest = text.substr(end);
   if (!rest.starts_with("=") && !rest.starts_with(":=")) return {};
   const std::string_view value = rest.substr(rest.find('=') + 1);
-  return {.name = text.substr(2, end - 2), .value = value.substr(0, value.empty() ? 0 : value.size() - 1)};
+  return {.name = text.substr(begin, end - begin),
+          .value = value.substr(0, value.empty() ? 0 : value.size() - 1),
+          .indirect = begin == 3};
 }
 
 std::vector<NodeId> RedirectsOf(const SyntaxTree& tree, NodeId id) {

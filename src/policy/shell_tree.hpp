@@ -75,9 +75,10 @@ struct ShellAssignment {
   bool appends = false;
   bool array = false;    // the value is what stands in parentheses
   bool element = false;  // of an array
+  bool indirect = false;
 };
 ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id);
-// Of ${x:=value}; another expansion has no name.
+// Of ${x:=value}, and of ${!x:=value}, which is indirect; another expansion has no name.
 ShellAssignment ReadDefault(const SyntaxTree& tree, NodeId id);
 
 struct ShellStatement {

@@ -90,7 +90,7 @@ void ShellWalk::CollectCall(NodeId name) {
 
 void ShellWalk::CollectDefault(NodeId id) {
   const ShellAssignment assignment = ReadDefault(tree_, id);
-  if (assignment.name.empty()) return;
+  if (assignment.name.empty() || assignment.indirect) return;
   ShellChoice choice;
   variables_.Assign(assignment.name, words_.ExpandValue(assignment.value, choice));
 }
@@ -161,8 +161,7 @@ void ShellWalk::CollectFromCommand(NodeId id) {
     const ShellFlow flow = OutputOf(printed, {});
     variables_.Assign(argv[2], flow.kind == Kind::kText ? flow.text : std::string(1, kShellHole));
   } else {
-    for (const std::string_view variable : VariablesSetBy(argv))
-      variables_.Assign(variable, std::string(1, kShellHole));
+    for (const std::string& variable : VariablesSetBy(argv)) variables_.Assign(variable, std::string(1, kShellHole));
   }
 }
 

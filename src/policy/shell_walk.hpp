@@ -63,6 +63,7 @@ class ShellWalk {
   void VisitAssignment(NodeId id);
   void VisitDeclaration(NodeId id);
   void VisitArithmetic(NodeId id);
+  void VisitDefault(NodeId id);
   // A watched variable gets this value, by whatever means.
   void JudgeValue(std::string_view variable, const std::string& value, NodeId id);
   // All that it can hold, at a place where it gets one of them.

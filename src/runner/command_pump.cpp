@@ -47,6 +47,7 @@ void CommandPump::Deliver(core::Stream stream, std::string_view bytes, base::Dea
   const std::string_view fitting = bytes.substr(0, room_);
   truncated_ = truncated_ || fitting.size() < bytes.size();
   room_ -= fitting.size();
+  if (fitting.size() < bytes.size()) sink_.Drop(bytes.size() - fitting.size(), deadline);
   if (fitting.empty() || !wanted_) return;
   if (!held_.bytes.empty() && held_.stream == stream) {
     held_.bytes.append(fitting);

@@ -33,7 +33,7 @@ base::Result<std::size_t> ReadInto(int fd, std::uint64_t offset, char* buffer, s
   return done;
 }
 
-base::Result<Content> ContentOf(int fd, std::uint64_t limit) {
+base::Result<Content> ContentOf(int fd, std::uint64_t limit, const std::stop_token& stop) {
   struct stat facts{};
   if (::fstat(fd, &facts) < 0) return PathErr();
   const auto expected = static_cast<std::uint64_t>(facts.st_size);
@@ -41,6 +41,7 @@ base::Result<Content> ContentOf(int fd, std::uint64_t limit) {
   base::Sha256 hash;
   Content content;
   for (;;) {
+    if (stop.stop_requested()) return base::Err(base::Code::kUnavailable, "nobody waits for its content any more");
     if (std::max(content.size, expected) > limit)
       return base::Err(base::Code::kTooLarge,
                        "has " + std::to_string(std::max(content.size, expected)) + " bytes, too many to be read here");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/result.hpp"
@@ -21,7 +22,8 @@ struct Content {
 };
 // Of the whole file, block by block. More than `limit` bytes, holes included, are kTooLarge: a file of nothing but
 // holes can be so long that reading it never ends.
-base::Result<Content> ContentOf(int fd, std::uint64_t limit);
+// kUnavailable when `stop` was asked for.
+base::Result<Content> ContentOf(int fd, std::uint64_t limit, const std::stop_token& stop = {});
 
 // What is now `name` in a directory. Nothing for what is neither a file nor a link. `budget` of bytes to read; what is
 // used of it is taken off.

@@ -202,6 +202,7 @@ asio::awaitable<void> Connection::Meet(Exchange& exchange, std::optional<Refusal
     refusal = TooManyConnections();
     exchange.framing.keep_alive = false;
   }
+  is_known_ = known;
   if (measured) payer_ = known ? PayerOf(caller) : "from " + client_.key;
   if (!known && refusal && refusal->status == kUnauthorised) {
     co_await Mistrust(exchange, refusal);
@@ -226,7 +227,8 @@ asio::awaitable<void> Connection::Mistrust(Exchange& exchange, std::optional<Ref
 // Waits until what this tenant moves is within their share of the socket thread.
 asio::awaitable<void> Connection::Pace(double cost) {
   if (payer_.empty()) co_return;
-  co_await Pause(service_.flow.Charge(payer_, cost, std::chrono::steady_clock::now()));
+  base::FlowLimiter& flow = is_known_ ? service_.flow : service_.strangers;
+  co_await Pause(flow.Charge(payer_, cost, std::chrono::steady_clock::now()));
 }
 
 asio::awaitable<void> Connection::Pause(std::chrono::milliseconds time) {

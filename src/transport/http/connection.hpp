@@ -73,7 +73,8 @@ class Connection {
   Channel channel_;
   Client client_;
   Places::Id place_;
-  std::string payer_;  // whose share of the socket thread this uses; "" for the owner
+  bool is_known_ = false;  // by a token
+  std::string payer_;      // whose share of the socket thread this uses; "" for the owner
   asio::steady_timer pause_;
   ReadBuffer in_;
   TimeLimit limit_;

@@ -28,6 +28,7 @@ struct Service {
             base::BudgetLimits{.each = options.limits.body_memory / 2, .all = options.limits.body_memory})),
         places(SharesOf(options.limits.connections, options.limits.connections_per_peer)),
         flow(options.limits.flow),
+        strangers(options.limits.flow),
         mistakes(options.limits.mistakes),
         handshakes(options.limits.handshakes) {}
 
@@ -38,9 +39,10 @@ struct Service {
   bool draining = false;
   std::shared_ptr<base::Budget> memory;  // of bodies and answers
   Places places;
-  base::FlowLimiter flow;      // bytes that pass the socket thread, by tenant, and by address for those without a token
-  base::FlowLimiter mistakes;  // wrong tokens, by address
-  base::FlowLimiter handshakes;                    // of TLS, by address
+  base::FlowLimiter flow;        // bytes that pass the socket thread, by tenant
+  base::FlowLimiter strangers;   // the same, by address, for those without a token: they are nobody's company
+  base::FlowLimiter mistakes;    // wrong tokens, by address
+  base::FlowLimiter handshakes;  // of TLS, by address
   std::map<std::string, std::size_t> requests_of;  // by tenant, of callers who have a rate
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> requests = 0;  // whose handler runs or waits

@@ -355,7 +355,7 @@ struct Hard {
 const std::vector<Hard> kHard = {
     {"Substitutions", kShell, [] { return Around(kLongest, "$(", "rm -rf /", ")"); }},
     {"FewSubstitutions", kShell, [] { return Around(90'000, "$(", "rm -rf /", ")"); }},
-    {"BlanksInArithmetic", kShell, [] { return ": $((" + std::string(kLongest - 8, ' ') + "1))"; }},
+    {"BlanksInArithmetic", kShell, [] { return ": $((" + std::string(kLongest - 13, ' ') + "PATH=1))"; }},
     {"NamesInArithmetic", kShell, [] { return "((" + Filling(kLongest - 4, "PATH \t") + "))"; }},
     {"NamesInPieces", kShell, [] { return "export " + Filling(kLongest - 8, "LD_\"X\"=$x "); }},
     {"JoinedLines", kShell, [] { return Filling(kLongest - 1, "a\\\n") + "b"; }},

@@ -125,11 +125,10 @@ void AddOuterRedirects(const SyntaxTree& tree, NodeId id, ShellStatement& statem
     const NodeId parent = tree[id].parent;
     if (parent == kNoNode) return;
     const ShellKind kind = KindOf(tree, parent);
+    const bool groups = kind == ShellKind::kPipeline || kind == ShellKind::kList || kind == ShellKind::kNegated;
     if (kind == ShellKind::kRedirected) {
       for (const NodeId redirect : RedirectsOf(tree, parent)) AddRedirect(tree, redirect, statement, words);
-    } else if (kind != ShellKind::kPipeline && kind != ShellKind::kList && kind != ShellKind::kNegated) {
-      return;
-    } else if (LastNamedChild(tree, parent) != id) {
+    } else if (!groups || LastNamedChild(tree, parent) != id) {
       return;
     }
     id = parent;

@@ -246,8 +246,8 @@ asio::awaitable<std::optional<std::size_t>> Connection::ReadHead(std::optional<R
   in_.ShrinkTo(kReadSize);
   if (!first_) limit_.Within(phase_ == Phase::kIdle ? limits.idle_time : limits.header_time);
   for (;;) {
-    auto found = scanner.Scan(in_.view());
-    if (!found) refusal = std::move(found).error();
+    const auto found = scanner.Scan(in_.view());
+    if (!found) refusal = found.error();
     if (refusal || *found) phase_ = Phase::kBusy;
     if (phase_ == Phase::kBusy) limit_.Off();
     if (refusal) co_return std::nullopt;

@@ -18,6 +18,7 @@ SOURCES = {".c", ".cc", ".cpp"}
 HEADERS = {".h", ".hpp", ".inc", ".ipp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 COMMAND = re.compile(r"([A-Za-z_]\w*)\s*\(")
+TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s()"]+)')
 OUR_TARGETS = {"skerry_options", "skerry_sanitizer"}  # made in cmake/, for everybody
 WRAPPERS = {"skerry_library", "skerry_plain_library"}  # make the target skerry_<first argument>
@@ -30,6 +31,7 @@ class Rules:
         self.folders = table["folders"]
         self.test_folders = table["tests"]["folders"]
         self.libraries = table["libraries"]
+        self.names = table.get("names", [])
 
     def layer_of(self, path):
         """The layer that a path below src/ belongs to ("core", "backends/native"), and the name of its rule, or None."""
@@ -92,6 +94,7 @@ class Checker:
 
     def run(self):
         self.check_includes()
+        self.check_names()
         self.check_links()
         self.check_globs()
         self.check_every_source_is_built()
@@ -152,6 +155,31 @@ class Checker:
                 self.report(path, line, f"{layer} may not include {target} (only {only} may)")
             if rule in library.get("never", []):
                 self.report(path, line, f"{layer} may not include {target} (never in {', '.join(library['never'])})")
+
+    # --- names in texts ---
+
+    def check_names(self):
+        for rule in self.rules.names:
+            parent = self.source / rule["of"]
+            names = sorted(path.name for path in parent.iterdir() if path.is_dir()) if parent.is_dir() else []
+            if not names:
+                continue
+            word = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b")
+            for folder in rule["never"]:
+                for path in sorted((self.source / folder).rglob("*")):
+                    name = path.relative_to(self.source).as_posix()
+                    is_test = path.stem.endswith("_test") or path.stem.startswith("test_")
+                    if path.suffix in SOURCES | HEADERS and not is_test and name not in rule.get("except", {}):
+                        self.check_texts(path, word, rule["of"])
+
+    def check_texts(self, path, word, of):
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+            if INCLUDE.match(line):
+                continue
+            for text in TEXT.findall(line.partition("//")[0]):
+                if found := word.search(text):
+                    layer = self.rules.layer_of(path.parent.relative_to(self.source).as_posix())[0]
+                    self.report(path, number, f'{layer} may not name "{found.group()}" of {of} (ask what it can)')
 
     # --- the link graph ---
 

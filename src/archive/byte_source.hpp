@@ -1,4 +1,4 @@
-// Bytes that are read once, front to back: a file, what comes out of a decompressor, a buffer.
+// Where the bytes of an archive come from (base/byte_source.hpp).
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/byte_source.hpp"
 #include "base/result.hpp"
 #include "base/sha256.hpp"
 
 namespace skerry::archive {
 
-class ByteSource {
- public:
-  ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-  virtual ~ByteSource() = default;
-
-  // At least one byte, or 0 at the end. `buffer` is not empty.
-  virtual base::Result<std::size_t> Read(std::span<char> buffer) = 0;
-};
+using base::ByteSource;
 
 // Fills `buffer`; less only at the end.
 base::Result<std::size_t> ReadFull(ByteSource& source, std::span<char> buffer);

@@ -175,21 +175,23 @@ base::Result<Parts> TimeRun(core::Backend& backend, const workspace::SessionDire
   Parts parts{};
   auto began = Clock::now();
   const auto lap = [&](std::size_t part) { parts[part] = Since(std::exchange(began, Clock::now())); };
-  SKERRY_ASSIGN_OR_RETURN(const auto sandbox, backend.Create({.workspace = session.path(),
-                                                              .workspace_fd = session.root(),
+  auto place = std::make_shared<core::HostPlace>();
+  place->path = session.path();
+  place->fd.Reset(::fcntl(session.root(), F_DUPFD_CLOEXEC, 0));
+  SKERRY_ASSIGN_OR_RETURN(const auto sandbox, backend.Create({.workspace = std::move(place),
                                                               .workspace_owner = core::WorkspaceOwner::kPerson,
                                                               .workspace_changes = changes,
                                                               .demand = core::Demand::kWhatIsPossible}));
-  SKERRY_RETURN_IF_ERROR(sandbox->Start());
+  SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
   lap(0);
   NoSink sink;
   SKERRY_ASSIGN_OR_RETURN(const auto ended,
                           sandbox->Execute({.program = core::Code{core::Language::kShell, "true"}}, sink, {}));
   lap(1);
-  SKERRY_RETURN_IF_ERROR(sandbox->Stop());
+  SKERRY_RETURN_IF_ERROR(sandbox->Stop(base::Deadline::Never()));
   lap(2);
   if (ended.outcome.exit_code != 0) return base::Err(base::Code::kExecutionFailed, "true failed");
-  if (const auto view = sandbox->View(); view && !os::IsEmptyDirectory(view->changes)) {
+  if (const auto view = sandbox->files().Local(); view && !os::IsEmptyDirectory(view->changes)) {
     AllowEverything rules;
     workspace::ChangeJournal journal = session.BeginChanges();
     SKERRY_RETURN_IF_ERROR(

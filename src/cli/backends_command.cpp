@@ -1,4 +1,5 @@
 // skerry backends: what is usable here and, if not, why.
+#include <chrono>
 #include <memory>
 
 #include <nlohmann/json.hpp>
@@ -11,30 +12,20 @@
 namespace skerry::cli {
 namespace {
 
-std::string_view NameOf(core::IsolationLevel level) {
-  switch (level) {
-    case core::IsolationLevel::kNone:
-      return "none";
-    case core::IsolationLevel::kProcess:
-      return "process";
-    case core::IsolationLevel::kNamespaces:
-      return "namespaces";
-  }
-  return "";
-}
+constexpr std::chrono::seconds kPatience{30};  // with each of them
 
 base::Result<int> List(const Context& context, bool json) {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
   SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::string text;
-  for (const core::Backend* backend : registry->All()) {
-    const core::Availability availability = backend->Probe();
+  for (core::Backend* backend : registry->All()) {
+    const core::Availability availability = backend->Probe(base::Deadline::After(kPatience));
     const std::string name(backend->Name());
     const bool is_default = name == loaded.config.sandbox.backend;
     rows.push_back({{"name", name},
                     {"usable", availability.usable},
-                    {"isolation", NameOf(backend->Isolation())},
+                    {"isolation", core::NameOf(backend->Can().strength)},
                     {"default", is_default},
                     {"detail", availability.detail}});
     text += name + std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') +

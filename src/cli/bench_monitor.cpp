@@ -22,7 +22,7 @@ class Crowd {
   base::Status Gather() {
     while (sandboxes_.size() < kSandboxes) {
       SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend_.Create({.preload = core::Preload::kShell}));
-      SKERRY_RETURN_IF_ERROR(sandbox->Start());
+      SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
       registrations_.push_back(watched_.Enter({.session = "s" + std::to_string(sandboxes_.size()),
                                                .since = std::chrono::system_clock::now(),
                                                .sandbox = sandbox.get()}));

@@ -45,7 +45,7 @@ base::Result<std::unique_ptr<BenchStand>> BenchStand::Make(std::unique_ptr<core:
   std::unique_ptr<BenchStand> stand(new BenchStand());
   stand->registry_ = std::move(registry);
   SKERRY_ASSIGN_OR_RETURN(stand->native_, stand->registry_->Find("native"));
-  if (const core::Availability availability = stand->native_->Probe(); !availability.usable)
+  if (const core::Availability availability = stand->native_->Probe(base::Deadline::Never()); !availability.usable)
     return base::Err(base::Code::kUnavailable, "there is no native sandbox to measure: " + availability.detail);
   engine::ManagerOptions options;
   options.pool = pool;
@@ -58,7 +58,7 @@ base::Result<std::unique_ptr<core::Sandbox>> BenchStand::Park(core::Preload prel
   core::SandboxSpec spec;
   spec.preload = preload;
   SKERRY_ASSIGN_OR_RETURN(auto sandbox, native_->Create(spec));
-  SKERRY_RETURN_IF_ERROR(sandbox->Start());
+  SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
   return sandbox;
 }
 
@@ -100,11 +100,11 @@ base::Result<bench::Sample> BenchStand::RunCold() {
   const core::Command command{.program = core::Arguments{"true"}};
   const auto start = Clock::now();
   SKERRY_ASSIGN_OR_RETURN(const auto sandbox, native_->Create({}));
-  SKERRY_RETURN_IF_ERROR(sandbox->Start());
+  SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
   const auto started = Clock::now();
   SKERRY_RETURN_IF_ERROR(Ask(*sandbox, command, ""));
   const auto ran = Clock::now();
-  SKERRY_RETURN_IF_ERROR(sandbox->Stop());
+  SKERRY_RETURN_IF_ERROR(sandbox->Stop(base::Deadline::Never()));
   const auto stopped = Clock::now();
   return bench::Sample{stopped - start, {{"start", started - start}, {"run", ran - started}, {"stop", stopped - ran}}};
 }
@@ -127,7 +127,7 @@ base::Result<bench::Sample> BenchStand::RunHundred() {
         auto created = native_->Create({});
         if (!created) return note(created.error());
         sandbox = std::move(*created);
-        if (const auto started = sandbox->Start(); !started) return note(started.error());
+        if (const auto started = sandbox->Start(base::Deadline::Never(), {}); !started) return note(started.error());
         const core::Command command{.program = core::Arguments{"/bin/sh", "-c", std::string(workload->code)}};
         if (const auto asked = Ask(*sandbox, command, workload->output); !asked) note(asked.error());
       });
@@ -144,7 +144,8 @@ base::Result<bench::Sample> BenchStand::RunHundred() {
 base::Result<bench::Sample> BenchStand::RunCell() {
   if (context_ == nullptr || !context_->Alive()) {
     SKERRY_ASSIGN_OR_RETURN(cell_sandbox_, Park(core::Preload::kPython));
-    SKERRY_ASSIGN_OR_RETURN(context_, cell_sandbox_->OpenContext(core::Language::kPython));
+    SKERRY_ASSIGN_OR_RETURN(context_,
+                            cell_sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kSandbox));
   }
   Collected sink;
   const auto start = Clock::now();

@@ -75,7 +75,7 @@ base::Result<core::BackendRegistry*> ContextKeeper::Backends() {
 }
 
 // The configuration as it is now: what was changed since holds for the next context.
-base::Result<std::unique_ptr<core::Sandbox>> ContextKeeper::MakeSandbox() {
+base::Result<engine::ContextPlace> ContextKeeper::MakeSandbox() {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context_.LoadConfig());
   SKERRY_ASSIGN_OR_RETURN(const core::BackendRegistry* registry, Backends());
   SKERRY_ASSIGN_OR_RETURN(const engine::ManagerOptions options, ManagerOptionsOf({}, loaded.config.sandbox));

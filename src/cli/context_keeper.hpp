@@ -33,7 +33,7 @@ class ContextKeeper {
     std::jthread thread;
   };
 
-  base::Result<std::unique_ptr<core::Sandbox>> MakeSandbox();
+  base::Result<engine::ContextPlace> MakeSandbox();
   base::Result<std::shared_ptr<const engine::Gate>> MakeGate();
   base::Result<core::BackendRegistry*> Backends();
   void Accept();

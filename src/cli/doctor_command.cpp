@@ -72,10 +72,11 @@ std::vector<Check> InterpreterChecks() {
 
 std::vector<Check> BackendChecks(const core::BackendRegistry& registry) {
   std::vector<Check> checks;
-  for (const core::Backend* backend : registry.All()) {
-    const core::Availability availability = backend->Probe();
+  constexpr std::chrono::seconds kPatience{30};
+  for (core::Backend* backend : registry.All()) {
+    const core::Availability availability = backend->Probe(base::Deadline::After(kPatience));
     checks.push_back({"backend " + std::string(backend->Name()), availability.usable, availability.detail,
-                      "see the rows above for the cause", backend->Isolation() == core::IsolationLevel::kNamespaces});
+                      "see the rows above for the cause", backend->Can().strength >= core::Strength::kNamespaces});
   }
   return checks;
 }

@@ -19,7 +19,9 @@
 #include "cli/run_report.hpp"
 #include "cli/session_run.hpp"
 #include "cli/signal_watch.hpp"
+#include "cli/stdin_feed.hpp"
 #include "cli/terminal.hpp"
+#include "cli/window_watch.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
 #include "json/text.hpp"
@@ -37,11 +39,9 @@ Shown ShownFor(const RunOptions& options) {
   return options.terminal ? Shown::kScreen : Shown::kLines;
 }
 
-engine::TerminalOptions TerminalOf(const SignalWatch& signals) {
+engine::TerminalOptions TerminalOf() {
   const char* type = std::getenv("TERM");
-  return {.size = RawTerminal::Size,
-          .resized_fd = signals.resized_fd(),
-          .type = type != nullptr && *type != '\0' ? type : "dumb"};
+  return {.type = type != nullptr && *type != '\0' ? type : "dumb"};
 }
 
 // The program's own exit code, unless we were told to stop or lost our reader.
@@ -66,14 +66,23 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   engine::SandboxManager manager(*registry, std::move(manager_options));
   const SignalWatch signals;
   ProgramSink sink(ShownFor(options), signals.interrupt_fd());
-  engine::RunStreams streams{.sink = options.json ? nullptr : &sink, .input_fd = InputFor(options)};
+  StdinFeed input(InputFor(options));
+  engine::RunStreams streams{
+      .sink = options.json ? nullptr : &sink, .input = input.known(), .controls = &input.controls()};
+  engine::RunOccasion occasion;
   std::optional<RawTerminal> raw;
+  std::optional<WindowWatch> window;
   if (options.terminal) {
-    streams.terminal = TerminalOf(signals);
-    // Questions come before: they need a terminal that works line by line.
-    streams.admitted = [&raw] { raw.emplace(); };
+    streams.terminal = TerminalOf();
+    window.emplace(signals, input.controls());
   }
-  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
+  // Questions come before: they need a terminal that works line by line, and what is typed then is an answer.
+  occasion.admitted = [&] {
+    if (options.terminal) raw.emplace();
+    input.Begin();
+  };
+  SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result,
+                          manager.Execute(request, streams, occasion, signals.token()));
   sink.Finish();
   raw.reset();
   if (options.json) {

@@ -55,13 +55,18 @@ engine::FilesystemOptions FilesystemOf(const RunOptions& options, const config::
   return filesystem;
 }
 
-base::Result<engine::LeasedRoot> AcquireImage(const std::string& name) {
+// The image stays for as long as somebody holds its directory.
+base::Result<core::RootFileSystem> AcquireImage(const std::string& name) {
+  struct Leased {
+    image::ImageLease lease;
+    core::HostPlace place;
+  };
   SKERRY_ASSIGN_OR_RETURN(const image::ImageStore store, OpenImageStore());
   SKERRY_ASSIGN_OR_RETURN(image::ImageLease acquired, store.Acquire(name));
-  auto lease = std::make_shared<const image::ImageLease>(std::move(acquired));
-  const core::RootFileSystem root{
-      .path = lease->root_path, .fd = lease->root_fd.get(), .environment = lease->environment};
-  return engine::LeasedRoot{root, std::move(lease)};
+  auto leased = std::make_shared<Leased>(std::move(acquired));
+  leased->place = {.path = leased->lease.root_path, .fd = std::move(leased->lease.root_fd)};
+  return core::RootFileSystem{.directory = core::SharedPlace(leased, &leased->place),
+                              .environment = leased->lease.environment};
 }
 
 }  // namespace

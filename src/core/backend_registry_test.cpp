@@ -9,8 +9,8 @@ class NamedBackend : public Backend {
  public:
   explicit NamedBackend(std::string name) : name_(std::move(name)) {}
   [[nodiscard]] std::string_view Name() const override { return name_; }
-  [[nodiscard]] IsolationLevel Isolation() const override { return IsolationLevel::kNone; }
-  [[nodiscard]] Availability Probe() const override { return {}; }
+  [[nodiscard]] Abilities Can() const override { return {}; }
+  [[nodiscard]] Availability Probe(base::Deadline) override { return {}; }
   base::Result<std::unique_ptr<Sandbox>> Create(const SandboxSpec&) override {
     return base::Err(base::Code::kUnavailable, "makes nothing");
   }

@@ -50,8 +50,8 @@ class ScriptedPerson : public confirm::ConfirmationService {
 class AdmissionTest : public testing::Test {
  protected:
   AdmissionTest() {
-    auto light = std::make_unique<FakeBackend>(core::IsolationLevel::kProcess, "subprocess");
-    auto native = std::make_unique<FakeBackend>(core::IsolationLevel::kNamespaces, "native");
+    auto light = std::make_unique<FakeBackend>(core::Strength::kProcess, "subprocess");
+    auto native = std::make_unique<FakeBackend>(core::Strength::kNamespaces, "native");
     light_ = light.get();
     native_ = native.get();
     (void)registry_.Add(std::move(light));
@@ -341,15 +341,15 @@ class FootingTest : public AdmissionTest {
   core::ExecutionResult ExecuteBeside(std::string code) {
     request_.code = std::move(code);
     request_.workspace = project_;
-    RunStreams streams;
-    streams.asker.begin = [this](Footing footing, const std::stop_token&) -> base::Result<FootingHold> {
+    RunOccasion occasion;
+    occasion.asker.begin = [this](Footing footing, const std::stop_token&) -> base::Result<FootingHold> {
       asked_.push_back(footing);
       if (refusal_) return std::unexpected(*refusal_);
       if (begun_) begun_();
       return std::make_shared<int>(0);
     };
     SandboxManager manager(registry_, options_);
-    auto result = manager.Execute(request_, streams, stop_.get_token());
+    auto result = manager.Execute(request_, {}, occasion, stop_.get_token());
     return result.value_or(core::ExecutionResult());
   }
 
@@ -431,13 +431,13 @@ TEST_F(AdmissionTest, TheStreamsAreToldWhenNothingStandsInTheWay) {
   int admitted = 0;
   SandboxManager manager(registry_, options_);
   request_.code = kRisky;
-  const RunStreams streams{.admitted = [&] { ++admitted; }};
+  const RunOccasion occasion{.admitted = [&] { ++admitted; }};
   person_->meanwhile = [&] { EXPECT_EQ(admitted, 0); };
-  (void)manager.Execute(request_, streams, {});
+  (void)manager.Execute(request_, {}, occasion, {});
   EXPECT_EQ(admitted, 1);
   person_->meanwhile = nullptr;
   person_->decision = Decision::kRejected;
-  (void)manager.Execute(request_, streams, {});
+  (void)manager.Execute(request_, {}, occasion, {});
   EXPECT_EQ(admitted, 1);
 }
 

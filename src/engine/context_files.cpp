@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <sstream>
+#include <utility>
 
 #include "base/printable.hpp"
+#include "engine/input_pump.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 
@@ -62,7 +64,7 @@ base::Result<PackedFiles> PackFiles(core::Sandbox& sandbox, const FileCopyLimits
       "workspace", "home/agent", "tmp"};
   command.timeout = limits.timeout;
   command.max_output_bytes = limits.max_bytes;
-  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult result, sandbox.Execute(command, sink, {}));
+  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult result, sandbox.Execute(std::move(command), sink, {}));
   SKERRY_RETURN_IF_ERROR(sink.status());
   if (result.output_truncated)
     return base::Err(base::Code::kTooLarge,
@@ -82,8 +84,10 @@ base::Status UnpackFiles(core::Sandbox& sandbox, const PackedFiles& files, const
   command.program =
       core::Arguments{"tar", "--extract", "--file=-", "--directory=/", "--no-overwrite-dir", "--preserve-permissions"};
   command.timeout = limits.timeout;
-  command.input_fd = files.archive.get();
-  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult result, sandbox.Execute(command, sink, {}));
+  command.input_end = core::InputEnd::kOpen;
+  SKERRY_ASSIGN_OR_RETURN(const auto process, sandbox.Launch(std::move(command), sink, {}));
+  const InputPump pump(files.archive.get(), InputPump::To(*process));
+  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult result, process->Await({}));
   if (result.outcome.kind == core::OutcomeKind::kExited && result.outcome.exit_code == 0) return {};
   return Failed("written", result.outcome, sink);
 }

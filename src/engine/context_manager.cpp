@@ -59,7 +59,7 @@ struct ContextManager::Entry {
   std::string before;          // the cells of a shell that may have changed where the next ones look for files
 
   // Of whoever has it in use.
-  std::unique_ptr<core::Sandbox> sandbox;
+  std::shared_ptr<core::Sandbox> sandbox;
   std::unique_ptr<core::Context> context;
 
   [[nodiscard]] bool Busy() const { return summary.condition == ContextCondition::kBusy; }
@@ -177,11 +177,16 @@ void ContextManager::Forget(const Entry& entry) {
 }
 
 base::Status ContextManager::Open(Entry& entry) const {
-  SKERRY_ASSIGN_OR_RETURN(entry.sandbox, options_.make_sandbox(entry.summary.language));
-  SKERRY_ASSIGN_OR_RETURN(entry.context, entry.sandbox->OpenContext(entry.summary.language, options_.ends));
+  SKERRY_ASSIGN_OR_RETURN(ContextPlace place, options_.make_sandbox(entry.summary.language));
+  entry.sandbox = std::move(place.sandbox);
+  core::Contexts* contexts = entry.sandbox->contexts();
+  if (contexts == nullptr)
+    return base::Err(base::Code::kUnavailable, "the " + place.backend + " sandbox has no contexts");
+  SKERRY_ASSIGN_OR_RETURN(entry.context, contexts->OpenContext(entry.summary.language, options_.ends));
   const std::scoped_lock lock(mutex_);
   entry.summary.start = entry.context->Started();
   entry.summary.degraded = entry.sandbox->Degraded();
+  entry.summary.degraded.insert(entry.summary.degraded.end(), place.notes.begin(), place.notes.end());
   entry.summary.cells = 0;
   entry.before.clear();
   entry.summary.created = std::chrono::system_clock::now();
@@ -229,13 +234,15 @@ base::Result<Admission> ContextManager::Admit(const std::string& name, core::Lan
   SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
   const base::UniqueFd files = options_.files ? options_.files() : base::UniqueFd();
   const std::map<std::string, std::string> no_variables;
+  const RunInput no_input;
   const std::string before = BeforeOf(name);
   auto risk = AssessRun(*gate,
                         {.language = language,
                          .code = cell.text,
                          .before = before,
                          .environment = no_variables,
-                         .workspace = files.get()},
+                         .workspace = files.get(),
+                         .input = no_input},
                         {.token = asker.token, .tenant = asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return Admission{.refused = Cancelled()};
   if (!risk) return std::unexpected(std::move(risk).error());

@@ -24,9 +24,16 @@
 
 namespace skerry::engine {
 
+// Where a context lives.
+struct ContextPlace {
+  std::shared_ptr<core::Sandbox> sandbox;  // started, and there as long as it is held
+  std::string backend;                     // its name
+  std::vector<std::string> notes;          // what cannot be kept of what was asked for
+};
+
 struct ContextOptions {
-  // A started sandbox that nobody else uses. Called by several threads at once.
-  std::function<base::Result<std::unique_ptr<core::Sandbox>>(core::Language)> make_sandbox;
+  // Called by several threads at once.
+  std::function<base::Result<ContextPlace>(core::Language)> make_sandbox;
   // What stands before every cell, as it is now. Called by several threads at once.
   std::function<base::Result<std::shared_ptr<const Gate>>()> gate = [] { return std::make_shared<const Gate>(); };
   std::string session;  // that they belong to; without one each is its own

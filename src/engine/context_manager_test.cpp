@@ -65,32 +65,57 @@ class FakeContext : public core::Context {
   std::string loaded_;
 };
 
-class FakeContextSandbox : public core::Sandbox {
+// Ends at once: what was to be done has been done.
+class DoneProcess : public core::Process {
+ public:
+  DoneProcess(core::CommandResult result, std::string* fed) : result_(std::move(result)), fed_(fed) {}
+  base::Result<std::size_t> Feed(std::string_view bytes) override {
+    if (fed_ != nullptr) fed_->append(bytes);
+    return bytes.size();
+  }
+  [[nodiscard]] bool AwaitRoom(base::Deadline) override { return true; }
+  base::Status CloseInput() override {
+    closed_ = true;
+    return {};
+  }
+  base::Status Signal(int) override { return {}; }
+  base::Status Resize(const core::TerminalSize&) override { return {}; }
+  base::Result<core::CommandResult> Await(std::stop_token) override {
+    while (fed_ != nullptr && !closed_) std::this_thread::sleep_for(1ms);
+    return result_;
+  }
+
+ private:
+  core::CommandResult result_;
+  std::string* fed_;
+  std::atomic<bool> closed_ = false;
+};
+
+class FakeContextSandbox : public core::Sandbox, public core::Contexts {
  public:
   explicit FakeContextSandbox(Stage& stage) : stage_(stage) { ++stage_.sandboxes; }
   ~FakeContextSandbox() override { --stage_.sandboxes; }
-  base::Status Start() override { return {}; }
-  base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
-                                            std::stop_token) override {
+  base::Status Start(base::Deadline, const std::stop_token&) override { return {}; }
+  base::Result<std::unique_ptr<core::Process>> Launch(core::Command command, core::OutputSink& sink,
+                                                      const std::stop_token&) override {
     core::CommandResult result;
-    if (command.input_fd >= 0) {
-      stage_.archive.resize(100);
-      const ssize_t count = ::read(command.input_fd, stage_.archive.data(), stage_.archive.size());
-      stage_.archive.resize(static_cast<std::size_t>(count));
-      return result;
+    if (command.input_end == core::InputEnd::kOpen) {
+      stage_.archive.clear();
+      return std::make_unique<DoneProcess>(result, &stage_.archive);
     }
     result.output_truncated = stage_.archive.size() > command.max_output_bytes;
     (void)sink.Write(core::Stream::kStdout, stage_.archive, base::Deadline::Never());
     (void)sink.Write(core::Stream::kStderr, "tar: x: left out\n", base::Deadline::Never());
     stage_.archive.clear();
-    return result;
+    return std::make_unique<DoneProcess>(result, nullptr);
   }
+  [[nodiscard]] core::SandboxFiles& files() override { std::abort(); }
+  [[nodiscard]] core::Contexts* contexts() override { return this; }
   base::Result<std::unique_ptr<core::Context>> OpenContext(Language, core::Reach) override {
     return std::make_unique<FakeContext>();
   }
-  base::Status Stop() override { return {}; }
+  base::Status Stop(base::Deadline) override { return {}; }
   [[nodiscard]] bool IsRunning() const override { return true; }
-  [[nodiscard]] std::string Workspace() const override { return {}; }
   [[nodiscard]] std::vector<std::string> Degraded() const override { return {"weak"}; }
 
  private:
@@ -100,10 +125,10 @@ class FakeContextSandbox : public core::Sandbox {
 class ContextManagerTest : public testing::Test {
  protected:
   ContextOptions Options() {
-    return {.make_sandbox = [this](Language) -> base::Result<std::unique_ptr<core::Sandbox>> {
+    return {.make_sandbox = [this](Language) -> base::Result<ContextPlace> {
               if (stage_.refuse) return base::Err(base::Code::kUnavailable, "no sandbox today");
               ++stage_.made;
-              return std::make_unique<FakeContextSandbox>(stage_);
+              return ContextPlace{.sandbox = std::make_shared<FakeContextSandbox>(stage_), .backend = "fake"};
             },
             .max_contexts = 3};
   }

@@ -1,17 +1,15 @@
 // The sandbox that a context gets.
 #pragma once
 
-#include <memory>
-
 #include "base/result.hpp"
 #include "core/backend.hpp"
+#include "engine/context_manager.hpp"
 #include "engine/sandbox_manager.hpp"
 
 namespace skerry::engine {
 
 // A started sandbox with an empty workspace of its own, made as the options say for every run. kUnavailable when the
-// backend they choose does not isolate by namespaces.
-base::Result<std::unique_ptr<core::Sandbox>> StartContextSandbox(const core::BackendRegistry& registry,
-                                                                 const ManagerOptions& options);
+// backend they choose has no contexts.
+base::Result<ContextPlace> StartContextSandbox(const core::BackendRegistry& registry, const ManagerOptions& options);
 
 }  // namespace skerry::engine

@@ -11,7 +11,7 @@ using backends::fake::FakeBackend;
 
 class ContextSandboxTest : public testing::Test {
  protected:
-  FakeBackend& Add(core::IsolationLevel isolation, std::string_view name) {
+  FakeBackend& Add(core::Strength isolation, std::string_view name) {
     auto backend = std::make_unique<FakeBackend>(isolation, name);
     FakeBackend& added = *backend;
     EXPECT_TRUE(registry_.Add(std::move(backend)).has_value());
@@ -22,26 +22,26 @@ class ContextSandboxTest : public testing::Test {
 };
 
 TEST_F(ContextSandboxTest, ItIsStartedAndEndsWithItsOwner) {
-  const FakeBackend& backend = Add(core::IsolationLevel::kNamespaces, "strong");
+  const FakeBackend& backend = Add(core::Strength::kNamespaces, "strong");
   {
     const auto sandbox = StartContextSandbox(registry_, {.default_backend = "strong"});
     ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
-    EXPECT_TRUE((*sandbox)->IsRunning());
+    EXPECT_TRUE(sandbox->sandbox->IsRunning());
     EXPECT_EQ(backend.Running(), 1);
   }
   EXPECT_EQ(backend.Running(), 0);
 }
 
 TEST_F(ContextSandboxTest, StrictModeTakesTheStrongerOne) {
-  Add(core::IsolationLevel::kProcess, "weak");
-  const FakeBackend& strong = Add(core::IsolationLevel::kNamespaces, "strong");
+  Add(core::Strength::kProcess, "weak");
+  const FakeBackend& strong = Add(core::Strength::kNamespaces, "strong");
   const auto sandbox = StartContextSandbox(registry_, {.default_backend = "weak"});
   ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
   EXPECT_EQ(strong.Created(), 1);
 }
 
 TEST_F(ContextSandboxTest, AWeakOneIsRefusedInPermissiveModeToo) {
-  const FakeBackend& weak = Add(core::IsolationLevel::kProcess, "weak");
+  const FakeBackend& weak = Add(core::Strength::kProcess, "weak");
   const auto sandbox =
       StartContextSandbox(registry_, {.mode = policy::SecurityMode::kPermissive, .default_backend = "weak"});
   ASSERT_FALSE(sandbox.has_value());
@@ -50,11 +50,11 @@ TEST_F(ContextSandboxTest, AWeakOneIsRefusedInPermissiveModeToo) {
 }
 
 TEST_F(ContextSandboxTest, WhatASettingCannotKeepIsSaid) {
-  Add(core::IsolationLevel::kNamespaces, "strong");
+  Add(core::Strength::kNamespaces, "strong");
   const auto sandbox = StartContextSandbox(
       registry_, {.default_backend = "strong", .filesystem = {.allow_read = {"/nowhere/to/be/found"}}});
   ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
-  EXPECT_EQ((*sandbox)->Degraded().size(), 1U);
+  EXPECT_EQ(sandbox->notes.size(), 1U);
 }
 
 }  // namespace

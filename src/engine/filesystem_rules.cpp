@@ -128,8 +128,10 @@ class RulesBuilder {
     if (real == "/") return base::Err(base::Code::kInvalidArgument, "the whole root cannot be shown; name directories");
     if (IsOrIsBelow(path, kInside) || IsOrIsBelow(path, "/proc") || IsOrIsBelow(path, "/dev"))
       return base::Err(base::Code::kInvalidArgument, path + ": a sandbox has its own there");
-    rules_.binds_.push_back({.source = real, .target = path, .access = access, .fd = fd.get()});
-    rules_.fds_.push_back(std::move(fd));
+    auto source = std::make_shared<core::HostPlace>();
+    source->path = real;
+    source->fd = std::move(fd);
+    rules_.binds_.push_back({.source = std::move(source), .target = path, .access = access});
     return {};
   }
 
@@ -138,7 +140,8 @@ class RulesBuilder {
     if (!workspace_.empty() && IsOrIsBelow(path, workspace_)) return kInside + path.substr(workspace_.size());
     for (const core::HostBind& bind : rules_.binds_) {
       if (IsOrIsBelow(path, bind.target)) return path;
-      if (IsOrIsBelow(path, bind.source)) return bind.target + path.substr(bind.source.size());
+      const std::string& source = bind.source->path;
+      if (IsOrIsBelow(path, source)) return bind.target + path.substr(source.size());
     }
     return IsShownAnyway(path) ? std::optional(path) : std::nullopt;
   }

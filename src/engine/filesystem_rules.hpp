@@ -25,7 +25,6 @@ struct FilesystemOptions {
   std::string state_directory;                 // the one for notes about what is under way; "" for none
 };
 
-// Owns the descriptors of the binds.
 class FilesystemRules {
  public:
   // `workspace` is the real path of the workspace and `workspace_fd` that directory, or "" and -1 for none. An error
@@ -44,7 +43,6 @@ class FilesystemRules {
  private:
   friend class RulesBuilder;
 
-  std::vector<base::UniqueFd> fds_;
   std::vector<core::HostBind> binds_;
   std::vector<std::string> hidden_;
   base::PathPatterns deny_write_;

@@ -240,7 +240,6 @@ std::vector<std::shared_ptr<HostedSession>> Host::ThoseAt(const std::string& wor
   return sessions;
 }
 
-// Called by a life that holds its own lock.
 void Host::NoteSandbox(const std::string& workspace, bool has) {
   for (const auto& session : ThoseAt(workspace)) {
     (void)options_.store->UpdateHosted(session->record(has));
@@ -451,7 +450,9 @@ void Host::Tend(const std::stop_token& stop) {
         RemoveBeside(session, "expired");
         continue;
       }
-      session->life().RestIfIdle();
+      // What a sandbox takes to be ended is nobody else's business.
+      if (session->life().IsIdle())
+        (void)workers_.Submit([session, mark = Performing()] { session->life().RestIfIdle(); });
     }
     runs_->WriteAgain();
     NoteInputs();

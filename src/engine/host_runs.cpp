@@ -9,7 +9,6 @@
 #include "json/context_json.hpp"
 #include "json/execution_json.hpp"
 #include "json/text.hpp"
-#include "os/files.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -71,7 +70,7 @@ base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std
 
 void Host::EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal) {
   // Nothing is fed behind what is told of the input.
-  (void)run.EndInput();
+  run.controls().End();
   // Whoever hears of the end finds it in the audit.
   chronicle_->RunEnds(run, end, facts);
   keeper_->Add(run.record().tenant, end.result.size());
@@ -129,9 +128,7 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
                  .reach = ReachOf(principal),
                  .input = work.input,
                  .terminal = work.terminal};
-  if (work.input_text) {
-    SKERRY_ASSIGN_OR_RETURN(order.given_input, os::SealedMemory(*work.input_text));
-  }
+  order.given_input = work.input_text.value_or("");
   SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
   SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.request.code, work.input_text));
   auto shared = std::make_shared<Work>(std::move(work));
@@ -144,17 +141,13 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
   const std::stop_callback forward(work.cancel, [&run] { run.Cancel(); });
   RunShares::Turn turn = shares_.Take(principal.tenant, run.stop_token());
   SharingSink sink(run.sink(), shares_, principal.tenant, run.stop_token());
-  RunStreams streams{.sink = &sink,
-                     .input_fd = run.input_fd(),
-                     .signal_fd = run.signal_fd(),
-                     .asker = AskerFor(run, work.consent, principal),
-                     .admitted = [this, &run, &turn] { Admitted(run, turn); }};
-  if (run.HasTerminal())
-    streams.terminal = TerminalOptions{
-        .size = [&run] { return run.terminal_size(); }, .resized_fd = run.resized_fd(), .type = work.terminal_type};
-  auto result = work.session ? work.session->life().Execute(std::move(work.request), std::move(streams),
+  RunStreams streams{.sink = &sink, .input = run.input(), .controls = &run.controls()};
+  if (run.HasTerminal()) streams.terminal = TerminalOptions{.type = work.terminal_type};
+  RunOccasion occasion{.asker = AskerFor(run, work.consent, principal),
+                       .admitted = [this, &run, &turn] { Admitted(run, turn); }};
+  auto result = work.session ? work.session->life().Execute(std::move(work.request), streams, std::move(occasion),
                                                             run.stop_token(), run.id())
-                             : manager_.Execute(work.request, streams, run.stop_token());
+                             : manager_.Execute(work.request, streams, occasion, run.stop_token());
   if (result && run.lost_bytes() != 0) {
     result->output_truncated = true;
     result->degraded.push_back("output: " + std::to_string(run.lost_bytes()) +

@@ -8,8 +8,16 @@ std::string_view NameOf(Condition condition) {
       return "active";
     case Condition::kIdle:
       return "idle";
+    case Condition::kCreating:
+      return "creating";
+    case Condition::kPausing:
+      return "pausing";
     case Condition::kPaused:
       return "paused";
+    case Condition::kStopping:
+      return "stopping";
+    case Condition::kFailed:
+      return "failed";
     case Condition::kCrashed:
       return "crashed";
   }
@@ -17,8 +25,24 @@ std::string_view NameOf(Condition condition) {
 }
 
 Condition HostedSession::condition() const {
-  if (life_->IsPaused()) return Condition::kPaused;
-  if (life_->HasSandbox()) return Condition::kActive;
+  switch (life_->state()) {
+    case LifeState::kCreating:
+      return Condition::kCreating;
+    case LifeState::kReady:
+    case LifeState::kRunning:
+      return Condition::kActive;
+    case LifeState::kPausing:
+      return Condition::kPausing;
+    case LifeState::kPaused:
+      return Condition::kPaused;
+    case LifeState::kStopping:
+      return Condition::kStopping;
+    case LifeState::kFailed:
+      return Condition::kFailed;
+    case LifeState::kResting:
+    case LifeState::kGone:
+      break;
+  }
   const std::scoped_lock lock(mutex_);
   return crashed_ ? Condition::kCrashed : Condition::kIdle;
 }

@@ -49,7 +49,7 @@ void Monitor::LookNow() {
 }
 
 std::optional<std::chrono::nanoseconds> Monitor::Take(const WatchedSandbox& watched, std::vector<Told>& told) {
-  const auto usage = watched.sandbox->Usage();
+  const auto usage = watched.sandbox->Sample(base::Deadline::After(options_.interval));
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_.try_emplace(watched.key(), options_).first->second;
   entry.session = watched.session;

@@ -1,29 +1,34 @@
 #include "engine/run.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <thread>
 #include <utility>
-
-#include "os/errno_error.hpp"
 
 namespace skerry::engine {
 
 Run::Run(core::RunRecord record, int log_directory, RunChannels channels, OutputRoom room)
     : record_(std::move(record)),
       log_directory_(log_directory),
-      channels_(std::move(channels)),
-      is_fed_(channels_.input_end.valid()),
+      input_(std::move(channels.input)),
+      controls_(channels.fed),
+      is_fed_(channels.fed == RunControls::Input::kFed),
+      takes_signals_(channels.signals),
+      has_terminal_(channels.terminal.has_value()),
       log_(std::make_unique<OutputLog>(log_directory, record_.id, std::move(room))),
-      state_(record_.state) {}
+      state_(record_.state) {
+  if (is_fed_) input_.end = core::InputEnd::kOpen;
+  if (channels.terminal) (void)controls_.Resize(*channels.terminal);
+}
 
 Run::Run(core::RunRecord record, int log_directory, RunEnd end)
     : record_(std::move(record)),
       log_directory_(log_directory),
+      controls_(RunControls::Input::kNone),
       is_fed_(false),
+      takes_signals_(false),
+      has_terminal_(false),
       state_(record_.state),
       end_(std::move(end)),
       ended_at_(record_.ended_at) {}
@@ -105,17 +110,11 @@ base::Error NoInput(const std::string& id) {
 
 base::Result<std::size_t> Run::Feed(std::string_view bytes) {
   const std::scoped_lock lock(mutex_);
-  if (!channels_.input_end.valid() || core::IsFinal(state_)) return std::unexpected(NoInput(id()));
-  std::size_t taken = 0;
-  while (taken < bytes.size()) {
-    const ssize_t count = ::write(channels_.input_end.get(), bytes.data() + taken, bytes.size() - taken);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) break;
-    if (count < 0) return std::unexpected(NoInput(id()));
-    fed_hash_.Update(bytes.substr(taken, static_cast<std::size_t>(count)));
-    fed_bytes_ += static_cast<std::size_t>(count);
-    taken += static_cast<std::size_t>(count);
-  }
+  if (core::IsFinal(state_)) return std::unexpected(NoInput(id()));
+  const auto taken = controls_.Feed(bytes);
+  if (!taken) return std::unexpected(NoInput(id()));
+  fed_hash_.Update(bytes.substr(0, *taken));
+  fed_bytes_ += *taken;
   return taken;
 }
 
@@ -135,43 +134,27 @@ std::optional<FedInput> Run::TakeFed(std::uint64_t least) {
 }
 
 base::Status Run::EndInput() {
-  const std::scoped_lock lock(mutex_);
-  if (!channels_.input_end.valid()) return std::unexpected(NoInput(id()));
-  channels_.input_end.Reset();
-  return {};
-}
-
-bool Run::AwaitRoom(base::Deadline deadline) const {
-  base::UniqueFd pipe;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!channels_.input_end.valid()) return true;
-    pipe.Reset(::dup(channels_.input_end.get()));
+  constexpr std::chrono::milliseconds kPatience{100};
+  for (int tries = 0;; ++tries) {
+    const auto closed = controls_.CloseInput();
+    // A terminal may have no room just now, and a program may just begin.
+    const bool again = !closed && closed.error().code == base::Code::kUnavailable && tries < 100;
+    if (!again) return closed ? closed : std::unexpected(NoInput(id()));
+    if (controls_.AwaitRoom(base::Deadline::After(kPatience))) std::this_thread::sleep_for(kPatience / 100);
   }
-  pollfd entry{pipe.get(), POLLOUT, 0};
-  return ::poll(&entry, 1, deadline.PollTimeoutMs()) > 0;
 }
 
 base::Status Run::Signal(int number) {
   const std::scoped_lock lock(mutex_);
   if (core::IsFinal(state_)) return base::Err(base::Code::kConflict, id() + " has ended");
-  if (!channels_.signals_end.valid()) return base::Err(base::Code::kConflict, id() + " takes no signals");
-  const auto byte = static_cast<unsigned char>(number);
-  if (::write(channels_.signals_end.get(), &byte, 1) != 1) return os::ErrnoErr("signal");
-  return {};
+  if (!takes_signals_) return base::Err(base::Code::kConflict, id() + " takes no signals");
+  return controls_.Signal(number);
 }
 
 base::Status Run::Resize(const core::TerminalSize& size) {
   const std::scoped_lock lock(mutex_);
-  if (!channels_.terminal) return base::Err(base::Code::kConflict, id() + " has no terminal");
-  channels_.terminal = size;
-  (void)::eventfd_write(channels_.resized.get(), 1);
-  return {};
-}
-
-core::TerminalSize Run::terminal_size() const {
-  const std::scoped_lock lock(mutex_);
-  return channels_.terminal.value_or(core::TerminalSize{});
+  if (!has_terminal_ || core::IsFinal(state_)) return base::Err(base::Code::kConflict, id() + " has no terminal");
+  return controls_.Resize(size);
 }
 
 void Run::MarkRunning() {
@@ -188,7 +171,6 @@ void Run::Finish(RunEnd end, core::TimePoint at) {
     state_ = end.state;
     end_ = std::move(end);
     ended_at_ = at;
-    channels_ = {};
   }
   ended_.notify_all();
   Notify();

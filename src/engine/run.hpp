@@ -20,6 +20,8 @@
 #include "core/backend.hpp"
 #include "core/service_store.hpp"
 #include "engine/output_log.hpp"
+#include "engine/run_controls.hpp"
+#include "engine/run_input.hpp"
 
 namespace skerry::engine {
 
@@ -33,17 +35,15 @@ struct RunEnd {
   std::optional<base::Error> error;  // why nothing is to be had of it
 };
 
-// Its input and what else can be done to it while it runs.
+// What else can be done to a run, or comes with it.
 struct RunChannels {
-  base::UniqueFd input;      // that the program reads from; none for no input
-  base::UniqueFd input_end;  // of us, non-blocking; none when nobody may write
-  base::UniqueFd signals;    // see core::Command::signal_fd
-  base::UniqueFd signals_end;
-  base::UniqueFd resized;
-  std::optional<core::TerminalSize> terminal;
+  RunInput input;  // that is known already
+  RunControls::Input fed = RunControls::Input::kNone;
+  bool signals = false;                        // it takes signals
+  std::optional<core::TerminalSize> terminal;  // none: it has no terminal
 };
 
-// What was written to the pipe that a run has as its input.
+// What a run was fed.
 struct FedInput {
   std::uint64_t bytes = 0;
   std::string sha256;
@@ -106,7 +106,7 @@ class Run {
   // The same, when at least so many bytes came since the last time that it was given.
   [[nodiscard]] std::optional<FedInput> TakeFed(std::uint64_t least);
   // Until there may be room again. False at the deadline.
-  [[nodiscard]] bool AwaitRoom(base::Deadline deadline) const;
+  [[nodiscard]] bool AwaitRoom(base::Deadline deadline) { return controls_.AwaitRoom(deadline); }
   base::Status Signal(int number);
   // kConflict when it has no terminal.
   base::Status Resize(const core::TerminalSize& size);
@@ -114,11 +114,10 @@ class Run {
   // For whoever executes it.
   [[nodiscard]] core::OutputSink& sink() { return sink_; }
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
-  [[nodiscard]] int input_fd() const { return channels_.input.get(); }
-  [[nodiscard]] int signal_fd() const { return channels_.signals.get(); }
-  [[nodiscard]] int resized_fd() const { return channels_.resized.get(); }
-  [[nodiscard]] bool HasTerminal() const { return channels_.terminal.has_value(); }
-  [[nodiscard]] core::TerminalSize terminal_size() const;
+  // With kOpen: what the controls are fed.
+  [[nodiscard]] const RunInput& input() const { return input_; }
+  [[nodiscard]] RunControls& controls() { return controls_; }
+  [[nodiscard]] bool HasTerminal() const { return has_terminal_; }
   void MarkRunning();
   // Waits for a person.
   void Tell() const { Notify(); }
@@ -138,8 +137,11 @@ class Run {
 
   const core::RunRecord record_;
   const int log_directory_;
-  RunChannels channels_;
+  RunInput input_;
+  RunControls controls_;
   const bool is_fed_;
+  const bool takes_signals_;
+  const bool has_terminal_;
   base::Sha256 fed_hash_;
   std::uint64_t fed_bytes_ = 0;
   std::uint64_t fed_told_ = 0;

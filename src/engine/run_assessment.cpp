@@ -123,7 +123,7 @@ class Assessing {
   base::Status AddInput(const CodeReference& reference) {
     if (reference.is_typed && !run_.has_terminal) return {};
     if (!inputs_.emplace(reference.language).second) return {};
-    const std::optional<std::string> text = TextOfInput(run_.input, kLargestInput);
+    const std::optional<std::string_view> text = TextOf(run_.input, kLargestInput);
     if (text && text->empty()) return {};
     if (!text) {
       gate_.policy().Note(risk_, policy::kFedCode, "", "input");

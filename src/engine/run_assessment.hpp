@@ -11,6 +11,7 @@
 #include "core/risk.hpp"
 #include "engine/gate.hpp"
 #include "engine/local_code.hpp"
+#include "engine/run_input.hpp"
 
 namespace skerry::engine {
 
@@ -25,7 +26,7 @@ struct AssessedRun {
   const std::map<std::string, std::string>& environment;
   int workspace = -1;  // the files as it sees them; -1 for none
   Bytecode bytecode = Bytecode::kOfSession;
-  int input = -1;             // that it reads; -1 for none
+  const RunInput& input;      // that it reads
   bool has_terminal = false;  // at which somebody may type
 };
 

@@ -40,10 +40,6 @@ TEST_F(RunAssessmentTest, VariablesThatLoadCodeCount) {
 }
 
 TEST_F(RunAssessmentTest, WhatAnInterpreterIsFedCounts) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-  const base::UniqueFd pipe(ends[0]);
-  const base::UniqueFd feeder(ends[1]);
   for (const std::string_view code : {"sh",
                                       "bash -s",
                                       "python3",
@@ -90,7 +86,7 @@ TEST_F(RunAssessmentTest, WhatAnInterpreterIsFedCounts) {
                                       "awk -f -",
                                       "tini -- sh",
                                       "rlwrap sh"}) {
-    const core::RiskAssessment risk = Of(Language::kShell, code, {}, "", pipe.get());
+    const core::RiskAssessment risk = Of(Language::kShell, code, {}, "", kUnknownInput);
     EXPECT_TRUE(risk.requires_confirmation) << code;
     EXPECT_EQ(risk.findings.front().rule, "code.fed") << code;
     EXPECT_FALSE(Of(Language::kShell, code).requires_confirmation) << code << " without input";
@@ -115,21 +111,17 @@ TEST_F(RunAssessmentTest, WhatAnInterpreterIsFedCounts) {
                                       "m4 x.m4",
                                       "script -qc ls x",
                                       "EDITOR=vim git log"})
-    EXPECT_FALSE(Of(Language::kShell, code, {}, "", pipe.get()).requires_confirmation) << code;
-  EXPECT_FALSE(Of(Language::kPython, "print(input())", {}, "", pipe.get()).requires_confirmation);
+    EXPECT_FALSE(Of(Language::kShell, code, {}, "", kUnknownInput).requires_confirmation) << code;
+  EXPECT_FALSE(Of(Language::kPython, "print(input())", {}, "", kUnknownInput).requires_confirmation);
 }
 
 TEST_F(RunAssessmentTest, WhatIsTypedAtATerminalCounts) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-  const base::UniqueFd pipe(ends[0]);
-  const base::UniqueFd feeder(ends[1]);
   const auto asks = [&](std::string_view code, bool has_terminal) {
     const AssessedRun run{.language = Language::kShell,
                           .code = code,
                           .environment = {},
                           .workspace = root_.get(),
-                          .input = pipe.get(),
+                          .input = kUnknownInput,
                           .has_terminal = has_terminal};
     return AssessRun(Gate(), run, {}, {}).value().requires_confirmation;
   };
@@ -142,15 +134,12 @@ TEST_F(RunAssessmentTest, WhatIsTypedAtATerminalCounts) {
 }
 
 TEST_F(RunAssessmentTest, InputThatIsThereIsReadAsCode) {
-  const base::UniqueFd harmless = Input("echo hello\n");
-  EXPECT_FALSE(Of(Language::kShell, "sh", {}, "", harmless.get()).requires_confirmation);
-  const base::UniqueFd dangerous = Input(kDangerousShell);
-  const core::RiskAssessment risk = Of(Language::kShell, "sh", {}, "", dangerous.get());
+  EXPECT_FALSE(Of(Language::kShell, "sh", {}, "", {.text = "echo hello\n"}).requires_confirmation);
+  const core::RiskAssessment risk = Of(Language::kShell, "sh", {}, "", {.text = std::string(kDangerousShell)});
   EXPECT_EQ(risk.findings.front().source, "input");
   EXPECT_EQ(risk.findings.front().rule, "shell.privileges");
-  EXPECT_FALSE(Of(Language::kShell, "cat", {}, "", dangerous.get()).requires_confirmation);
-  const base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  EXPECT_FALSE(Of(Language::kShell, "sh", {}, "", nothing.get()).requires_confirmation);
+  EXPECT_FALSE(Of(Language::kShell, "cat", {}, "", {.text = std::string(kDangerousShell)}).requires_confirmation);
+  EXPECT_FALSE(Of(Language::kShell, "sh", {}, "", {}).requires_confirmation);
 }
 
 TEST_F(RunAssessmentTest, WhatIsTooMuchIsAskedAbout) {
@@ -172,10 +161,13 @@ TEST_F(RunAssessmentTest, NobodyWaitsAnyMore) {
   EXPECT_FALSE(files.HasFile("nice.py"));
   EXPECT_TRUE(files.budget().IsOver());
   const Environment environment;
-  const auto risk = AssessRun(
-      Gate(),
-      {.language = Language::kPython, .code = "import nice", .environment = environment, .workspace = root_.get()}, {},
-      left.get_token());
+  const auto risk = AssessRun(Gate(),
+                              {.language = Language::kPython,
+                               .code = "import nice",
+                               .environment = environment,
+                               .workspace = root_.get(),
+                               .input = {}},
+                              {}, left.get_token());
   EXPECT_EQ(risk.error().code, base::Code::kUnavailable);
 }
 

@@ -25,8 +25,7 @@ struct RunDigests {
   std::string content;
 };
 
-RunDigests DigestsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named,
-                     const TreeLook& around) {
+RunDigests DigestsOf(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   const core::ExecutionRequest& request = run.request;
   DigestBuilder digest;
   digest.Add("code", request.code).Add("language", core::NameOf(request.language)).Add("sandbox", run.backend);
@@ -43,7 +42,7 @@ RunDigests DigestsOf(const RunConditions& run, const RunInput& input, const Name
   digest.Add("allow_read", files.allow_read).Add("deny_read", files.deny_read);
   digest.Add("allow_write", files.allow_write).Add("deny_write", files.deny_write);
   digest.Add("run", NameOf(request.carry));
-  digest.Add("input", input.known ? input.sha256 : "of " + std::string(run.execution));
+  digest.Add("input", run.input.IsKnown() ? DigestOf(run.input) : "of " + std::string(run.execution));
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
   digest.Add("around", around.digest);
   const std::string content = digest.Finish();
@@ -67,15 +66,15 @@ std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWor
 using Conditions = std::vector<std::pair<std::string, std::string>>;
 
 void AddInput(Conditions& conditions, const RunInput& input) {
-  if (!input.known)
+  if (!input.IsKnown())
     conditions.emplace_back("input", "comes while it runs, and is not shown here");
-  else if (!input.sha256.empty())
-    conditions.emplace_back("input", std::to_string(input.bytes) + " bytes, SHA-256 " + input.sha256);
+  else if (!input.text.empty())
+    conditions.emplace_back("input", std::to_string(input.text.size()) + " bytes, SHA-256 " + DigestOf(input));
 }
 
 // Why files could be read that nobody looked at; "" where there are none.
 std::string ReadsElsewhere(const RunConditions& run, const TreeLook& around) {
-  if (run.isolation != core::IsolationLevel::kNamespaces) return "it finds the files of this machine";
+  if (run.strength < core::Strength::kNamespaces) return "it finds the files of this machine";
   if (!run.options.filesystem.allow_write.empty()) return "it may write to directories of this machine";
   return around.rest;
 }
@@ -93,8 +92,7 @@ void AddNamedFiles(Conditions& conditions, const NamedFilesFound& found) {
 }
 
 // In words and in order; see confirm::Question.
-Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const NamedFilesFound& named,
-                        const TreeLook& around) {
+Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   const core::ExecutionRequest& request = run.request;
   const FilesystemOptions& files = run.options.filesystem;
   Conditions conditions = {
@@ -111,7 +109,7 @@ Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const N
   if (request.carry == core::Carry::kShow) conditions.emplace_back("dry run", "its changes are shown and not kept");
   if (run.workspace.session() != nullptr)
     conditions.emplace_back("alone", "it begins when nothing else runs in the session, and others wait for its end");
-  AddInput(conditions, input);
+  AddInput(conditions, run.input);
   AddNamedFiles(conditions, named);
   if (const std::string why = ReadsElsewhere(run, around); !why.empty())
     conditions.emplace_back("not all is read", why + "; a yes is for once");
@@ -121,14 +119,13 @@ Conditions ConditionsOf(const RunConditions& run, const RunInput& input, const N
 }  // namespace
 
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
-  const RunInput input = InputOf(run.input);
-  RunDigests digests = DigestsOf(run, input, named, around);
+  RunDigests digests = DigestsOf(run, named, around);
   const bool once_only = !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
   return {.digest = std::move(digests.all),
           // What is read while it runs, or was not looked at, is no part of the content.
-          .content = !once_only && input.known ? std::move(digests.content) : "",
+          .content = !once_only && run.input.IsKnown() ? std::move(digests.content) : "",
           .once_only = once_only,
-          .conditions = ConditionsOf(run, input, named, around),
+          .conditions = ConditionsOf(run, named, around),
           .unknown = named.unread};
 }
 

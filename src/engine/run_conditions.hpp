@@ -19,11 +19,11 @@ namespace skerry::engine {
 struct RunConditions {
   const core::ExecutionRequest& request;
   std::string_view backend;
-  core::IsolationLevel isolation;
+  core::Strength strength;
   const RunWorkspace& workspace;
   int files = -1;  // the workspace as programs see it now; -1 for none
   const ManagerOptions& options;
-  int input = -1;              // that it reads; -1 for none
+  const RunInput& input;       // that it reads
   std::string_view execution;  // the run
 };
 

@@ -1,22 +1,26 @@
-// What a program is given to read: a file that is there whole, or what comes while it runs.
+// What a program is given to read: text that is known before it runs, and what comes while it runs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "core/process.hpp"
 
 namespace skerry::engine {
 
 struct RunInput {
-  bool known = true;  // false: it comes while it runs, or is too large to be looked at
-  std::uint64_t bytes = 0;
-  std::string sha256;  // "" for none
+  std::string text;
+  core::InputEnd end = core::InputEnd::kClosed;  // kOpen: more comes while the program runs, and nobody knows it before
+
+  [[nodiscard]] bool IsKnown() const { return end == core::InputEnd::kClosed; }
 };
 
-// Of what is read from `fd`; -1 for nothing.
-RunInput InputOf(int fd);
+// Of the whole input, for people and for digests: "" for none, and for one that is not known.
+[[nodiscard]] std::string DigestOf(const RunInput& input);
 // The input itself, where it is known and not larger than this.
-std::optional<std::string> TextOfInput(int fd, std::size_t most);
+[[nodiscard]] std::optional<std::string_view> TextOf(const RunInput& input, std::size_t most);
 
 }  // namespace skerry::engine

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <time.h>
 
+#include <utility>
+
 #include "base/unique_fd.hpp"
 #include "core/session_name.hpp"
 #include "engine/commit_policy.hpp"
@@ -14,6 +16,7 @@
 #include "workspace/entry_digest.hpp"
 #include "workspace/leftovers.hpp"
 #include "workspace/overlay_changes.hpp"
+#include "workspace/persons_directory.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -29,12 +32,28 @@ std::chrono::system_clock::time_point FileTime() {
 constexpr char kNotListed[] = "files_created: the workspace is too large, too deep or closed, and could not be listed";
 constexpr const char* kLeftovers = "/commits";
 
+core::SharedPlace Shared(workspace::OpenedDirectory directory) {
+  auto place = std::make_shared<core::HostPlace>();
+  place->path = std::move(directory.path);
+  place->fd = std::move(directory.fd);
+  return place;
+}
+
 base::Result<workspace::OpenedDirectory> OpenSession(const workspace::SessionDirectory& session) {
   workspace::OpenedDirectory directory{base::UniqueFd(::openat(session.root(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC)),
                                        session.path()};
   if (!directory.fd.valid())
     return os::ErrnoErr("open the workspace of session " + std::string(core::NameOfSession(session.id())));
   return directory;
+}
+
+std::vector<std::string> FilesAmong(const std::vector<std::string>& paths, const core::FileMark& mark) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths)
+    if (const auto found = mark.find(path);
+        found != mark.end() && found->second.kind != core::FileState::Kind::kDirectory)
+      files.push_back(path);
+  return files;
 }
 
 }  // namespace
@@ -48,56 +67,80 @@ base::Result<RunWorkspace> RunWorkspace::Open(const core::ExecutionRequest& requ
   workspace.carry_ = request.carry;
   workspace.state_directory_ = options.state_directory;
   if (session != nullptr) {
-    SKERRY_ASSIGN_OR_RETURN(workspace.directory_, OpenSession(session->directory));
+    SKERRY_ASSIGN_OR_RETURN(workspace::OpenedDirectory opened, OpenSession(session->directory));
+    workspace.place_ = Shared(std::move(opened));
   } else if (request.workspace) {
-    SKERRY_ASSIGN_OR_RETURN(workspace.directory_,
+    SKERRY_ASSIGN_OR_RETURN(workspace::OpenedDirectory opened,
                             workspace::OpenPersonsDirectory(*request.workspace, options.own_directories));
+    workspace.place_ = Shared(std::move(opened));
     if (!options.state_directory.empty()) workspace::SweepLeftovers(options.state_directory + kLeftovers);
   }
-  SKERRY_ASSIGN_OR_RETURN(workspace.rules_,
-                          FilesystemRules::Make(options, workspace.directory_.path, workspace.directory_.fd.get()));
+  SKERRY_ASSIGN_OR_RETURN(
+      workspace.rules_,
+      FilesystemRules::Make(options, workspace.place_ ? workspace.place_->path : "", workspace.directory()));
   return workspace;
 }
 
-void RunWorkspace::ApplyTo(core::SandboxSpec& spec) const {
-  spec.workspace = directory_.path;
-  spec.workspace_fd = directory_.fd.get();
-  spec.workspace_owner = HasDirectory() ? core::WorkspaceOwner::kPerson : core::WorkspaceOwner::kSkerry;
+bool RunWorkspace::IsCopiedFor(const core::Abilities& abilities) const {
+  if (!HasDirectory()) return false;
+  return abilities.workspace == core::WorkspaceKind::kRemote ||
+         (session_ != nullptr && abilities.workspace == core::WorkspaceKind::kInPlace);
+}
+
+void RunWorkspace::ApplyTo(core::SandboxSpec& spec, const core::Abilities& abilities) const {
+  if (!IsCopiedFor(abilities)) {
+    spec.workspace = place_;
+    spec.workspace_owner = HasDirectory() ? core::WorkspaceOwner::kPerson : core::WorkspaceOwner::kSkerry;
+  }
   rules_.ApplyTo(spec);
 }
 
-base::Result<workspace::FileSnapshot> RunWorkspace::Snapshot(const core::Sandbox& sandbox) const {
-  if (sandbox.Workspace() == directory_.path) return workspace::FileSnapshot::Take(directory_.fd.get());
-  const base::UniqueFd elsewhere(::open(sandbox.Workspace().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return workspace::FileSnapshot::Take(elsewhere.get());
-}
-
-base::Status RunWorkspace::Begin(const core::Sandbox& sandbox) {
+base::Status RunWorkspace::Begin(core::Sandbox& sandbox, const core::Abilities& abilities, base::Deadline deadline,
+                                 const std::stop_token& stop) {
   since_ = FileTime();
-  if (sandbox.View()) return {};
-  SKERRY_ASSIGN_OR_RETURN(before_, Snapshot(sandbox));
+  // A sandbox that lives on has its copy already.
+  if (session_ != nullptr && session_->mirror != nullptr) return {};
+  if (IsCopiedFor(abilities)) {
+    mirror_ = std::make_unique<WorkspaceMirror>(directory(), sandbox.files(),
+                                                session_ != nullptr ? session_->directory.stage() : -1);
+    return mirror_->Push(deadline, stop);
+  }
+  if (sandbox.files().Local()) return {};
+  if (auto mark = sandbox.files().Mark(deadline, stop)) before_ = *std::move(mark);
   return {};
 }
 
-base::Status RunWorkspace::Finish(const core::Sandbox& sandbox, core::ExecutionResult& result) const {
-  if (const auto view = sandbox.View()) {
-    // Most programs write nothing.
-    const bool untouched =
-        view->layered && (session_ == nullptr || session_->memory == nullptr) && os::IsEmptyDirectory(view->changes);
-    if (untouched) return {};
-    if (view->layered) return CarryOver(*view, result);
-    SKERRY_ASSIGN_OR_RETURN(workspace::FileList list, workspace::ListFiles(view->changes, {}));
-    result.files_created = std::move(list.files);
-    if (!list.complete) result.degraded.emplace_back(kNotListed);
-    return {};
-  }
-  return FinishInPlace(sandbox, result);
+base::Status RunWorkspace::Finish(core::Sandbox& sandbox, core::ExecutionResult& result, base::Deadline deadline) {
+  if (session_ != nullptr && session_->mirror != nullptr) return FinishMirrored(*session_->mirror, result, deadline);
+  if (mirror_ != nullptr) return FinishMirrored(*mirror_, result, deadline);
+  const auto view = sandbox.files().Local();
+  if (!view) return FinishListed(sandbox, result, deadline);
+  // Most programs write nothing.
+  const bool untouched =
+      view->layered && (session_ == nullptr || session_->memory == nullptr) && os::IsEmptyDirectory(view->changes);
+  if (untouched) return {};
+  if (view->layered) return CarryOver({.changes = view->changes, .merged = view->merged}, result);
+  SKERRY_ASSIGN_OR_RETURN(workspace::FileList list, workspace::ListFiles(view->changes, {}));
+  result.files_created = std::move(list.files);
+  if (!list.complete) result.degraded.emplace_back(kNotListed);
+  return {};
+}
+
+base::Status RunWorkspace::FinishMirrored(WorkspaceMirror& mirror, core::ExecutionResult& result,
+                                          base::Deadline deadline) const {
+  // The rules of a person's directory look at what lies beside a change.
+  const auto extent = session_ != nullptr ? WorkspaceMirror::Extent::kChanges : WorkspaceMirror::Extent::kEverything;
+  SKERRY_ASSIGN_OR_RETURN(const ReceivedLayer layer, mirror.Pull(extent, deadline, {}));
+  if (layer.empty()) return {};
+  SKERRY_RETURN_IF_ERROR(
+      CarryOver({.changes = layer.directory(), .merged = layer.directory(), .marks = &layer.marks}, result));
+  return mirror.Settle(deadline, {});
 }
 
 void RunWorkspace::DescribeChanges(const core::ExecutionResult& result) const {
   const auto describe = [&](const std::vector<std::string>& paths, core::FileAction action) {
     for (const std::string& path : paths) {
-      const auto place = workspace::FindPlace(directory_.fd.get(), path);
+      const auto place = workspace::FindPlace(directory(), path);
       if (!place || !place->entry) continue;
       if (auto change = workspace::DescribeEntry(path, *place, action)) session_->changes.push_back(std::move(*change));
     }
@@ -108,45 +151,49 @@ void RunWorkspace::DescribeChanges(const core::ExecutionResult& result) const {
     session_->changes.push_back({.path = path, .action = core::FileAction::kRemoved});
 }
 
-base::Status RunWorkspace::FinishInPlace(const core::Sandbox& sandbox, core::ExecutionResult& result) const {
-  const auto after = Snapshot(sandbox);
-  if (!after || !before_) return {};
-  workspace::FileSnapshot::Differences differences = before_->Until(*after);
-  result.files_created = std::move(differences.created);
-  result.files_changed = std::move(differences.changed);
-  result.files_deleted = std::move(differences.deleted);
-  if (!before_->complete || !after->complete) result.degraded.emplace_back(kNotListed);
+base::Status RunWorkspace::FinishListed(core::Sandbox& sandbox, core::ExecutionResult& result,
+                                        base::Deadline deadline) const {
+  auto after = sandbox.files().Mark(deadline, {});
+  if (!before_ || !after) {
+    result.degraded.emplace_back(kNotListed);
+    return {};
+  }
+  const core::FilesChanged changes = core::Compare(*before_, *std::move(after));
+  for (std::string& path : FilesAmong(changes.changed, changes.now))
+    (before_->contains(path) ? result.files_changed : result.files_created).push_back(std::move(path));
+  result.files_deleted = FilesAmong(changes.removed, *before_);
   if (session_ == nullptr) return {};
   DescribeChanges(result);
   // What an undo would take back is not the last run's any more.
   return session_->changes.empty() ? base::Status{} : session_->directory.ForgetLast();
 }
 
-base::Result<workspace::CommitReport> RunWorkspace::Commit(const core::WorkspaceView& view) const {
+base::Result<workspace::CommitReport> RunWorkspace::Commit(const Layer& layer) const {
   CommitPolicy policy({.deny_write = rules_.deny_write(), .protected_paths = rules_.protected_paths()},
-                      core::WorkspaceOwner::kPerson, {.merged = view.merged, .lower = directory_.fd.get()});
-  const workspace::CommitLimits limits{.since = since_};
-  if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(view.changes, directory_.fd.get(), policy, limits);
+                      core::WorkspaceOwner::kPerson, {.merged = layer.merged, .lower = directory()});
+  const workspace::CommitLimits limits{.marks = layer.marks, .since = since_};
+  if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(layer.changes, directory(), policy, limits);
   if (state_directory_.empty()) {
     workspace::CommitJournal none;
-    return workspace::Commit(view.changes, directory_.fd.get(), policy, limits, none);
+    return workspace::Commit(layer.changes, directory(), policy, limits, none);
   }
-  workspace::LeftoverList leftovers(state_directory_ + kLeftovers, directory_.fd.get());
-  return workspace::Commit(view.changes, directory_.fd.get(), policy, limits, leftovers);
+  workspace::LeftoverList leftovers(state_directory_ + kLeftovers, directory());
+  return workspace::Commit(layer.changes, directory(), policy, limits, leftovers);
 }
 
-base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const core::WorkspaceView& view) const {
+base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const Layer& layer) const {
   CommitPolicy policy({.deny_write = rules_.deny_write(), .protected_paths = rules_.protected_paths()},
-                      core::WorkspaceOwner::kSkerry, {.merged = view.merged, .lower = directory_.fd.get()});
+                      core::WorkspaceOwner::kSkerry, {.merged = layer.merged, .lower = directory()});
   const workspace::CommitLimits limits{.max_file_bytes = session_->max_bytes,
                                        .max_total_bytes = session_->allowance_bytes,
                                        .links = workspace::LinkRule::kOwn,
                                        .counting = workspace::Counting::kGrowth,
                                        .hashing = workspace::Hashing::kContent,
-                                       .memory = session_->memory};
-  if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(view.changes, directory_.fd.get(), policy, limits);
+                                       .memory = session_->memory,
+                                       .marks = layer.marks};
+  if (carry_ == core::Carry::kShow) return workspace::PreviewCommit(layer.changes, directory(), policy, limits);
   workspace::ChangeJournal journal = session_->directory.BeginChanges();
-  auto report = workspace::Commit(view.changes, directory_.fd.get(), policy, limits, journal);
+  auto report = workspace::Commit(layer.changes, directory(), policy, limits, journal);
   if (!report) {
     (void)session_->directory.DropChanges();
     return report;
@@ -158,9 +205,9 @@ base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const core::
   return report;
 }
 
-base::Status RunWorkspace::CarryOver(const core::WorkspaceView& view, core::ExecutionResult& result) const {
-  SKERRY_ASSIGN_OR_RETURN(workspace::CommitReport report, session_ != nullptr ? CommitToSession(view) : Commit(view));
-  if (carry_ == core::Carry::kShow) result.diff = workspace::DiffOfLayers(report, view.changes, directory_.fd.get());
+base::Status RunWorkspace::CarryOver(const Layer& layer, core::ExecutionResult& result) const {
+  SKERRY_ASSIGN_OR_RETURN(workspace::CommitReport report, session_ != nullptr ? CommitToSession(layer) : Commit(layer));
+  if (carry_ == core::Carry::kShow) result.diff = workspace::DiffOfLayers(report, layer.changes, directory());
   result.files_created = std::move(report.created);
   result.files_changed = std::move(report.changed);
   result.files_deleted = std::move(report.deleted);

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
+#include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "core/backend.hpp"
 #include "core/record.hpp"
 #include "engine/filesystem_rules.hpp"
+#include "engine/workspace_mirror.hpp"
 #include "workspace/commit.hpp"
-#include "workspace/file_snapshot.hpp"
 #include "workspace/layer_memory.hpp"
-#include "workspace/persons_directory.hpp"
 #include "workspace/session_directory.hpp"
 
 namespace skerry::engine {
@@ -23,44 +25,58 @@ struct SessionRun {
   std::string execution;                     // whose journal it will be
   std::uint64_t max_bytes = 0;               // of the workspace
   std::uint64_t allowance_bytes = 0;         // by which it may grow
-  workspace::LayerMemory* memory = nullptr;  // of a sandbox that lives on
+  workspace::LayerMemory* memory = nullptr;  // of a sandbox that lives on, with a layer
+  WorkspaceMirror* mirror = nullptr;         // of one that lives on, with files of its own
   std::vector<core::FileChange> changes;
   std::vector<core::FileUse> uses;
 };
 
-// Opened before the sandbox is made, asked again when it is dead.
+// Opened before the sandbox is made, asked again when everything in the sandbox is dead or stands still.
 class RunWorkspace {
  public:
   // That of the session, or somebody's directory, or an empty one that is gone with the sandbox.
   static base::Result<RunWorkspace> Open(const core::ExecutionRequest& request, SessionRun* session,
                                          const FilesystemOptions& options);
 
-  void ApplyTo(core::SandboxSpec& spec) const;
+  // For a sandbox of such a backend.
+  void ApplyTo(core::SandboxSpec& spec, const core::Abilities& abilities) const;
+  // A sandbox of such a backend gets a copy of the files: its workspace is elsewhere, or writing to the session's
+  // directory itself would leave nothing to take back.
+  [[nodiscard]] bool IsCopiedFor(const core::Abilities& abilities) const;
   [[nodiscard]] const FilesystemRules& rules() const { return rules_; }
   // Whether there are files already. Of them; -1 for none.
-  [[nodiscard]] bool HasDirectory() const { return directory_.fd.valid(); }
-  [[nodiscard]] int directory() const { return directory_.fd.get(); }
+  [[nodiscard]] bool HasDirectory() const { return place_ != nullptr; }
+  [[nodiscard]] int directory() const { return place_ ? place_->fd.get() : -1; }
   [[nodiscard]] const SessionRun* session() const { return session_; }
 
-  // Before anything runs: remembers what is there where a sandbox writes to the directory itself.
-  base::Status Begin(const core::Sandbox& sandbox);
+  // Before anything runs: brings the files there where the sandbox has its own, and remembers what is there where the
+  // sandbox writes to the directory itself.
+  base::Status Begin(core::Sandbox& sandbox, const core::Abilities& abilities, base::Deadline deadline,
+                     const std::stop_token& stop);
   // When everything in it has ended: carries the changes over and tells them.
-  base::Status Finish(const core::Sandbox& sandbox, core::ExecutionResult& result) const;
+  base::Status Finish(core::Sandbox& sandbox, core::ExecutionResult& result, base::Deadline deadline);
 
  private:
-  base::Status CarryOver(const core::WorkspaceView& view, core::ExecutionResult& result) const;
-  base::Result<workspace::CommitReport> Commit(const core::WorkspaceView& view) const;
-  base::Result<workspace::CommitReport> CommitToSession(const core::WorkspaceView& view) const;
-  base::Status FinishInPlace(const core::Sandbox& sandbox, core::ExecutionResult& result) const;
+  // What a commit reads.
+  struct Layer {
+    int changes = -1;
+    int merged = -1;
+    const workspace::LayerMarks* marks = nullptr;
+  };
+  base::Status CarryOver(const Layer& layer, core::ExecutionResult& result) const;
+  base::Result<workspace::CommitReport> Commit(const Layer& layer) const;
+  base::Result<workspace::CommitReport> CommitToSession(const Layer& layer) const;
+  base::Status FinishMirrored(WorkspaceMirror& mirror, core::ExecutionResult& result, base::Deadline deadline) const;
+  base::Status FinishListed(core::Sandbox& sandbox, core::ExecutionResult& result, base::Deadline deadline) const;
   void DescribeChanges(const core::ExecutionResult& result) const;
-  [[nodiscard]] base::Result<workspace::FileSnapshot> Snapshot(const core::Sandbox& sandbox) const;
 
-  workspace::OpenedDirectory directory_;
+  core::SharedPlace place_;  // O_PATH; none for an empty workspace
   FilesystemRules rules_;
   SessionRun* session_ = nullptr;
   core::Carry carry_ = core::Carry::kCommit;
   std::string state_directory_;
-  std::optional<workspace::FileSnapshot> before_;
+  std::unique_ptr<WorkspaceMirror> mirror_;  // of a sandbox of this run's own
+  std::optional<core::FileMark> before_;
   std::chrono::system_clock::time_point since_;
 };
 

@@ -1,7 +1,5 @@
 #include "engine/runs.hpp"
 
-#include <fcntl.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,31 +11,17 @@
 #include "json/execution_json.hpp"
 #include "json/text.hpp"
 #include "os/errno_error.hpp"
-#include "os/pipe.hpp"
 
 namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMostForList = 1000;  // characters of `what`
 
-base::Result<RunChannels> ChannelsFor(RunOrder& order) {
-  RunChannels channels{.terminal = order.terminal};
-  channels.input = std::move(order.given_input);
-  if (order.input == Input::kPipe) {
-    SKERRY_ASSIGN_OR_RETURN(os::Pipe pipe, os::Pipe::Create());
-    SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(pipe.write_end.get()));
-    channels.input = std::move(pipe.read_end);
-    channels.input_end = std::move(pipe.write_end);
-  }
-  if (order.record.kind != "command") return channels;
-  SKERRY_ASSIGN_OR_RETURN(os::Pipe signals, os::Pipe::Create());
-  for (const int fd : {signals.read_end.get(), signals.write_end.get()}) SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
-  channels.signals = std::move(signals.read_end);
-  channels.signals_end = std::move(signals.write_end);
-  if (!order.terminal) return channels;
-  channels.resized.Reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!channels.resized.valid()) return os::ErrnoErr("eventfd");
-  return channels;
+RunChannels ChannelsFor(RunOrder& order) {
+  return {.input = {.text = std::move(order.given_input)},
+          .fed = order.input == Input::kPipe ? RunControls::Input::kFed : RunControls::Input::kNone,
+          .signals = order.record.kind == "command",
+          .terminal = order.terminal};
 }
 
 // All that was written, as far as it is there.
@@ -109,7 +93,7 @@ base::Result<Begun> Runs::Begin(RunOrder order) {
   record.created_at = std::chrono::system_clock::now();
   record.state = core::RunState::kRunning;  // in the store: what waits is lost in the same way
   record.what.resize(std::min(record.what.size(), kMostForList));
-  SKERRY_ASSIGN_OR_RETURN(RunChannels channels, ChannelsFor(order));
+  RunChannels channels = ChannelsFor(order);
   {
     // The limit, the row and the entry are one step: nobody sees one without the other.
     const std::scoped_lock begin(begin_mutex_);

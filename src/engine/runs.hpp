@@ -33,7 +33,7 @@ struct RunOrder {
   std::uint64_t most_of_tenant = 0;          // runs at once; 0: any number
   base::Reach reach = base::Reach::kTenant;  // of what it writes
   Input input = Input::kNone;
-  base::UniqueFd given_input;  // a file, in place of a pipe
+  std::string given_input;  // in place of what is fed
   std::optional<core::TerminalSize> terminal;
 };
 

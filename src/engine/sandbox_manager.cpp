@@ -44,6 +44,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+constexpr char kLostFiles[] =
+    "workspace: the sandbox was lost, and with it what was changed in it and not carried over";
+
 // What a run takes longer than its timeout to be ended by the backend, at most; after that the launcher does it.
 constexpr std::chrono::seconds kGrace{2};
 
@@ -51,10 +54,15 @@ core::Demand DemandOf(policy::SecurityMode mode) {
   return mode == policy::SecurityMode::kStrict ? core::Demand::kEverything : core::Demand::kWhatIsPossible;
 }
 
+// Of what the files of a sandbox elsewhere may take, and the sandbox itself to be made.
+constexpr std::chrono::minutes kFilesPatience{5};
+constexpr std::chrono::minutes kMakingPatience{10};
+constexpr std::chrono::seconds kStopPatience{60};
+
 core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorkspace& workspace,
-                          const ManagerOptions& options) {
+                          const ManagerOptions& options, const core::Abilities& abilities) {
   core::SandboxSpec spec{.limits = options.limits};
-  workspace.ApplyTo(spec);
+  workspace.ApplyTo(spec, abilities);
   spec.limits.memory_mb = request.max_memory_mb;
   // What a program rewrites is in its layer a second time: the commit sees to what the workspace may grow by.
   if (const SessionRun* session = workspace.session())
@@ -70,16 +78,16 @@ core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams
                         .directory = request.directory,
                         .environment = request.environment,
                         .timeout = request.timeout,
-                        .max_output_bytes = request.max_output_mb * kMegabyte,
-                        .input_fd = streams.input_fd,
-                        .signal_fd = streams.signal_fd};
+                        .max_output_bytes = request.max_output_mb * kMegabyte};
+  const RunInput input =
+      streams.controls != nullptr && !streams.input.IsKnown() ? streams.controls->TakeInput() : streams.input;
+  command.input = input.text;
+  command.input_end = input.end;
   if (!request.arguments.empty()) command.program = request.arguments;
   // A sandbox that others use too has no time of its own.
   if (ends == core::Reach::kSandbox) command.lifetime = request.timeout + kGrace;
   if (streams.terminal) {
-    command.terminal = streams.terminal->size();
-    command.terminal_size = streams.terminal->size;
-    command.resized_fd = streams.terminal->resized_fd;
+    command.terminal = streams.controls != nullptr ? streams.controls->size() : core::TerminalSize{};
     command.environment.emplace("TERM", streams.terminal->type);
   }
   return command;
@@ -93,16 +101,18 @@ struct Started {
 
 // Where a workspace's changes cannot be kept apart, strict mode refuses; permissive mode lets the program write to the
 // directory itself, and says so.
-base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, policy::SecurityMode mode) {
+base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, policy::SecurityMode mode,
+                            const std::stop_token& stop) {
+  const auto deadline = base::Deadline::After(kMakingPatience);
   SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend.Create(spec));
-  const auto started = sandbox->Start();
+  const auto started = sandbox->Start(deadline, stop);
   if (started) return Started{std::move(sandbox), {}};
-  const bool try_in_place = mode == policy::SecurityMode::kPermissive && !spec.workspace.empty() &&
+  const bool try_in_place = mode == policy::SecurityMode::kPermissive && spec.workspace != nullptr &&
                             started.error().code == base::Code::kUnavailable;
   if (!try_in_place) return std::unexpected(started.error());
   spec.workspace_changes = core::WorkspaceChanges::kInPlace;
   SKERRY_ASSIGN_OR_RETURN(sandbox, backend.Create(spec));
-  SKERRY_RETURN_IF_ERROR(sandbox->Start());
+  SKERRY_RETURN_IF_ERROR(sandbox->Start(deadline, stop));
   return Started{std::move(sandbox),
                  {"workspace: its changes cannot be kept apart (" + started.error().message +
                   "); programs write to the directory itself, without a limit on the disk and without the list of what "
@@ -110,39 +120,86 @@ base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, poli
 }
 
 // Most programs leave nothing behind. Then nobody has to wait for the end of the last process: it is under way.
-base::Status FinishWarm(core::Sandbox& sandbox, const RunWorkspace& workspace, core::ExecutionResult& result) {
-  const auto view = sandbox.View();
+base::Status FinishWarm(core::Sandbox& sandbox, RunWorkspace& workspace, core::ExecutionResult& result) {
+  const auto view = sandbox.files().Local();
   sandbox.BeginStop();
   if (view && os::IsEmptyDirectory(view->changes)) return {};
-  SKERRY_RETURN_IF_ERROR(sandbox.Stop());
-  return workspace.Finish(sandbox, result);
+  SKERRY_RETURN_IF_ERROR(sandbox.Stop(base::Deadline::After(kStopPatience)));
+  return workspace.Finish(sandbox, result, base::Deadline::After(kFilesPatience));
+}
+
+// Files that are elsewhere go with the sandbox; others are read when nothing can change them any more.
+base::Status StopAndFinish(core::Sandbox& sandbox, const core::Abilities& abilities, RunWorkspace& workspace,
+                           core::ExecutionResult& result) {
+  const auto finish = [&] { return workspace.Finish(sandbox, result, base::Deadline::After(kFilesPatience)); };
+  const auto stop = [&] { return sandbox.Stop(base::Deadline::After(kStopPatience)); };
+  if (abilities.workspace == core::WorkspaceKind::kRemote) {
+    if (const auto finished = finish(); !finished && sandbox.IsRunning()) return finished;
+    if (!sandbox.IsRunning()) result.degraded.emplace_back(kLostFiles);
+    return stop();
+  }
+  SKERRY_RETURN_IF_ERROR(stop());
+  return finish();
 }
 
 }  // namespace
 
+// Backends are preferred in the order in which they were registered.
+core::Backend* SandboxManager::Preferred() const {
+  const auto all = registry_.All();
+  if (const auto named = registry_.Find(options_.default_backend);
+      named && policy::Allows(options_.mode, (*named)->Can().strength))
+    return *named;
+  const auto isolates = [](const core::Backend* one) { return one->Can().strength >= core::Strength::kNamespaces; };
+  if (const auto found = std::ranges::find_if(all, isolates); found != all.end()) return *found;
+  return options_.mode == policy::SecurityMode::kPermissive && !all.empty() ? all.front() : nullptr;
+}
+
 base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_type) const {
   const std::string& name = sandbox_type == core::kAutoSandbox ? options_.default_backend : sandbox_type;
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, registry_.Find(name));
-  if (policy::Allows(options_.mode, backend->Isolation())) return backend;
+  if (!name.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(core::Backend * named, registry_.Find(name));
+    if (policy::Allows(options_.mode, named->Can().strength)) return named;
+  }
   // S1.4: a request that names a weaker sandbox than the mode demands gets the stronger one.
-  for (core::Backend* candidate : registry_.All())
-    if (policy::Allows(options_.mode, candidate->Isolation())) return candidate;
+  if (core::Backend* preferred = Preferred()) return preferred;
   return base::Err(base::Code::kUnavailable, "no sandbox here isolates as the strict mode demands");
 }
 
+core::Backend* SandboxManager::Lightest() const {
+  core::Backend* lightest = nullptr;
+  for (core::Backend* candidate : registry_.All()) {
+    const core::Strength strength = candidate->Can().strength;
+    if (strength >= core::Strength::kNamespaces) continue;
+    if (lightest == nullptr || strength < lightest->Can().strength) lightest = candidate;
+  }
+  return lightest;
+}
+
+std::string SandboxManager::Advice(const std::function<bool(const core::Abilities&)>& can) const {
+  for (const core::Backend* candidate : registry_.All())
+    if (policy::Allows(options_.mode, candidate->Can().strength) && can(candidate->Can()))
+      return "; use the " + std::string(candidate->Name()) + " one";
+  return "";
+}
+
 base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                       const RunOccasion& occasion,
                                                        const core::RiskAssessment& risk) const {
-  if (options_.sandboxing == Sandboxing::kDisabled) return registry_.Find("subprocess");
+  core::Backend* const light = Lightest();
+  if (options_.sandboxing == Sandboxing::kDisabled) {
+    if (light != nullptr) return light;
+    return base::Err(base::Code::kUnsupportedBackend, "no sandbox here runs programs without isolation");
+  }
   const FilesystemOptions& files = options_.filesystem;
   // Without namespaces nobody stands between the program and the workspace's owner, which root must not be.
-  const bool own_session = streams.session != nullptr && ::geteuid() == 0;
+  const bool own_session = occasion.session != nullptr && ::geteuid() == 0;
   const bool plain = !own_session && !request.image && !streams.terminal && options_.limits.cpu_percent == 0 &&
                      files.allow_read.empty() && files.deny_read.empty() && files.allow_write.empty() &&
                      files.deny_write.empty();
   const bool follow = options_.mode == policy::SecurityMode::kPermissive &&
                       request.sandbox_type == core::kAutoSandbox && !risk.requires_isolation && plain;
-  if (follow)
-    if (const auto light = registry_.Find("subprocess")) return *light;
+  if (follow && light != nullptr) return light;
   return Choose(request.sandbox_type);
 }
 
@@ -161,9 +218,10 @@ base::UniqueFd FilesFor(const RunWorkspace& workspace, LiveSandbox* live) {
 struct SandboxManager::Run {
   const core::ExecutionRequest& request;
   const RunStreams& streams;
+  const RunOccasion& occasion;
   RunWorkspace& workspace;
   std::string_view backend;
-  core::IsolationLevel isolation;
+  core::Abilities abilities;
   LiveSandbox* live = nullptr;           // where it runs; nullptr for one of its own
   std::optional<NamedFilesFound> named;  // when it was last looked at
   core::Reach ends = core::Reach::kSandbox;
@@ -179,7 +237,8 @@ struct SandboxManager::Run {
 };
 
 base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(const core::ExecutionRequest& request,
-                                                                             const RunStreams& streams, int files,
+                                                                             const RunStreams& streams,
+                                                                             const RunOccasion& occasion, int files,
                                                                              const std::stop_token& stop) const {
   Stopwatch watch;
   auto risk = AssessRun(gate_,
@@ -188,10 +247,10 @@ base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(con
                          .directory = request.directory,
                          .environment = request.environment,
                          .workspace = files,
-                         .bytecode = streams.session != nullptr ? Bytecode::kOfSession : Bytecode::kOfPerson,
-                         .input = streams.input_fd,
+                         .bytecode = occasion.session != nullptr ? Bytecode::kOfSession : Bytecode::kOfPerson,
+                         .input = streams.input,
                          .has_terminal = streams.terminal.has_value()},
-                        {.token = streams.asker.token, .tenant = streams.asker.tenant}, stop);
+                        {.token = occasion.asker.token, .tenant = occasion.asker.tenant}, stop);
   if (!risk && stop.stop_requested()) return std::nullopt;
   if (!risk) return std::unexpected(std::move(risk).error());
   Assessed assessed{.risk = *std::move(risk)};
@@ -211,7 +270,7 @@ SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOpt
     : registry_(registry), options_(std::move(options)), gate_(options_.gate) {
   if (!options_.pool) return;
   const auto backend = Choose(std::string(core::kAutoSandbox));
-  if (!backend || (*backend)->Isolation() != core::IsolationLevel::kNamespaces) return;
+  if (!backend || !(*backend)->Can().preload) return;
   warm_backend_ = *backend;
   core::SandboxSpec spec{.limits = options_.limits};
   spec.demand = DemandOf(options_.mode);
@@ -220,13 +279,20 @@ SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOpt
 
 base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox, Run& run,
                                                           std::stop_token stop) const {
-  SKERRY_RETURN_IF_ERROR(run.workspace.Begin(sandbox));
+  SKERRY_RETURN_IF_ERROR(run.workspace.Begin(sandbox, run.abilities, base::Deadline::After(kFilesPatience), stop));
   core::ExecutionResult result;
   CollectingSink collecting(result);
   core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
   const auto start = std::chrono::steady_clock::now();
-  SKERRY_ASSIGN_OR_RETURN(const core::CommandResult ended,
-                          sandbox.Execute(CommandFor(run.request, run.streams, run.ends), sink, std::move(stop)));
+  const auto process = sandbox.Launch(CommandFor(run.request, run.streams, run.ends), sink, stop);
+  const auto awaited = [&]() -> base::Result<core::CommandResult> {
+    if (!process) return core::ResultOfLaunch(process.error(), run.request.timeout, stop);
+    if (run.streams.controls == nullptr) return (*process)->Await(stop);
+    const auto attached = run.streams.controls->Attach(**process);
+    return (*process)->Await(stop);
+  }();
+  if (!awaited) return std::unexpected(awaited.error());
+  const core::CommandResult& ended = *awaited;
   result.timings.run = std::chrono::steady_clock::now() - start;
   result.execution_time = std::chrono::duration_cast<std::chrono::milliseconds>(result.timings.run);
   result.outcome = ended.outcome;
@@ -252,22 +318,45 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
   const core::ExecutionRequest& request = run.request;
   const auto look = [&](Sight sight, const std::stop_token& token) {
     const base::UniqueFd files = run.Files();
-    const RunConditions conditions{request,     run.backend, run.isolation,        run.workspace,
-                                   files.get(), options_,    run.streams.input_fd, run.streams.asker.execution};
+    const RunConditions conditions{.request = request,
+                                   .backend = run.backend,
+                                   .strength = run.abilities.strength,
+                                   .workspace = run.workspace,
+                                   .files = files.get(),
+                                   .options = options_,
+                                   .input = run.streams.input,
+                                   .execution = run.occasion.asker.execution};
     run.named = FilesNamedBy(conditions, token);
     // In a directory of a person it is their own programs that change files meanwhile.
-    const bool whole = sight == Sight::kWhole && run.streams.session != nullptr;
+    const bool whole = sight == Sight::kWhole && run.occasion.session != nullptr;
     return LookAt(conditions, *run.named, whole ? run.LookAround(token) : TreeLook());
   };
   const Proposal proposal{.session = request.session_id.value_or(""),
                           .language = request.language,
                           .code = request.code,
                           .look = look,
-                          .asker = run.streams.asker};
+                          .asker = run.occasion.asker};
   return gate_.Admit(risk, proposal, stop);
 }
 
 namespace {
+
+base::Status AddImage(const core::ExecutionRequest& request, const ManagerOptions& options,
+                      const core::Backend& backend, core::SandboxSpec& spec) {
+  if (!request.image) return {};
+  switch (backend.Can().images) {
+    case core::ImageKind::kNamed:
+      spec.image = *request.image;
+      return {};
+    case core::ImageKind::kRootFileSystem: {
+      SKERRY_ASSIGN_OR_RETURN(spec.root, options.acquire_root(*request.image));
+      return {};
+    }
+    case core::ImageKind::kNone:
+      break;
+  }
+  return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) + " sandbox has no images");
+}
 
 bool AsksForDirectory(const core::ExecutionRequest& request) {
   constexpr std::string_view kBlank = " \t\r\n";
@@ -294,9 +383,9 @@ core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view b
 
 void SandboxManager::NoteUses(Run& run, const std::stop_token& stop) const {
   constexpr std::uint64_t kMost = std::uint64_t{256} << 20U;
-  if (run.streams.session == nullptr) return;
+  if (run.occasion.session == nullptr) return;
   if (!run.named) {
-    const auto turn = gate_.TakeLookTurn(run.streams.asker.tenant, stop);
+    const auto turn = gate_.TakeLookTurn(run.occasion.asker.tenant, stop);
     if (!turn) return;
     const base::UniqueFd files = run.Files();
     run.named = NamedFiles({.language = run.request.language,
@@ -306,17 +395,19 @@ void SandboxManager::NoteUses(Run& run, const std::stop_token& stop) const {
                            files.get(), stop);
   }
   for (const auto& [path, hash] : run.named->files)
-    run.streams.session->uses.push_back({.path = path, .how = core::FileUse::How::kNamed, .sha256 = hash});
+    run.occasion.session->uses.push_back({.path = path, .how = core::FileUse::How::kNamed, .sha256 = hash});
 }
 
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
-                                                            const RunStreams& streams, std::stop_token stop) {
+                                                            const RunStreams& streams, const RunOccasion& occasion,
+                                                            std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, workspace.directory(), stop));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, occasion.session, options_.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed,
+                          Assess(request, streams, occasion, workspace.directory(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, assessed->risk));
-  return AdmitAndRun({request, streams, workspace, backend->Name(), backend->Isolation()}, *std::move(assessed),
+  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, occasion, assessed->risk));
+  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *std::move(assessed),
                      std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
@@ -327,7 +418,7 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assesse
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
-    if (run.streams.admitted) run.streams.admitted();
+    if (run.occasion.admitted) run.occasion.admitted();
     NoteUses(run, stop);
     SKERRY_ASSIGN_OR_RETURN(result, run_it(run, std::move(stop)));
   }
@@ -341,28 +432,29 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assesse
 base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core::ExecutionRequest& request,
                                                                      SessionRun& session,
                                                                      const core::SandboxLimits& limits,
-                                                                     const std::string& tenant) {
+                                                                     const std::string& tenant, base::Deadline deadline,
+                                                                     const std::stop_token& stop) {
   SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open(request, &session, options_.filesystem));
   auto live = std::make_unique<LiveSandbox>();
   SKERRY_ASSIGN_OR_RETURN(live->backend, Choose(request.sandbox_type));
-  core::SandboxSpec spec = SpecFor(request, workspace, options_);
+  live->abilities = live->backend->Can();
+  live->directory = session.directory.root();
+  core::SandboxSpec spec = SpecFor(request, workspace, options_, live->abilities);
   const std::uint64_t disk_mb = spec.limits.disk_mb;
   spec.limits = limits;
   spec.limits.disk_mb = std::min(disk_mb, limits.disk_mb);
-  if (request.image) {
-    SKERRY_ASSIGN_OR_RETURN(LeasedRoot image, options_.acquire_root(*request.image));
-    spec.root = image.root;
-    live->root_lease = std::move(image.lease);
-  }
-  // The directory outlives the sandbox with the session; what the specification has of it does not.
-  spec.workspace_fd = session.directory.root();
+  SKERRY_RETURN_IF_ERROR(AddImage(request, options_, *live->backend, spec));
   SKERRY_ASSIGN_OR_RETURN(live->sandbox, live->backend->Create(spec));
-  SKERRY_RETURN_IF_ERROR(live->sandbox->Start());
-  const auto view = live->sandbox->View();
-  if (!view || !view->layered)
+  SKERRY_RETURN_IF_ERROR(live->sandbox->Start(deadline, stop));
+  if (workspace.IsCopiedFor(live->abilities)) {
+    live->mirror =
+        std::make_unique<WorkspaceMirror>(session.directory.root(), live->sandbox->files(), session.directory.stage());
+    SKERRY_RETURN_IF_ERROR(live->mirror->Push(deadline, stop));
+  } else if (const auto view = live->sandbox->files().Local(); !view || !view->layered) {
     return base::Err(base::Code::kUnavailable,
                      "the " + std::string(live->backend->Name()) +
-                         " sandbox cannot keep changes apart, so no process can live on in it");
+                         " sandbox cannot keep changes apart here, so no process can live on in it");
+  }
   NoticeNewLayer(*live);
   live->watched = Watch(*live->sandbox, session.directory.id(), {.tenant = tenant});
   return live;
@@ -370,87 +462,129 @@ base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core:
 
 base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& live,
                                                                 const core::ExecutionRequest& request,
-                                                                const RunStreams& streams, std::stop_token stop) {
+                                                                const RunStreams& streams, const RunOccasion& occasion,
+                                                                std::stop_token stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, streams.session, options_.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, occasion.session, options_.filesystem));
   const base::UniqueFd files = FilesOf(live);
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, files.get(), stop));
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, occasion, files.get(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  return AdmitAndRun({request, streams, workspace, live.backend->Name(), live.backend->Isolation(), &live},
+  return AdmitAndRun({request, streams, occasion, workspace, live.backend->Name(), live.abilities, &live},
                      *std::move(assessed), std::move(stop),
                      [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
 }
 
 base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const {
   run.ends = core::Reach::kCommand;
-  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*live.sandbox, run, std::move(stop)));
+  SKERRY_RETURN_IF_ERROR(CheckAbilities(*live.backend, run));
+  if (!live.sandbox->IsRunning()) {
+    // It was lost while nobody used it.
+    const std::scoped_lock lock(live.order);
+    SKERRY_RETURN_IF_ERROR(Revive(live, base::Deadline::After(kMakingPatience), stop));
+  }
+  if (live.mirror) {
+    const std::scoped_lock lock(live.order);
+    SKERRY_RETURN_IF_ERROR(live.mirror->Push(base::Deadline::After(kFilesPatience), stop));
+  }
+  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*live.sandbox, run, stop));
   Stopwatch watch;
   const std::scoped_lock lock(live.order);
-  SKERRY_RETURN_IF_ERROR(Standing(live, [&] { return run.workspace.Finish(*live.sandbox, result); }));
+  const auto committed = Standing(
+      live, [&] { return run.workspace.Finish(*live.sandbox, result, base::Deadline::After(kFilesPatience)); });
+  if (!committed && !live.mirror) return std::unexpected(committed.error());
+  const bool lost = !live.sandbox->IsRunning();
+  if (!committed)
+    result.degraded.push_back(lost ? kLostFiles
+                                   : "workspace: its changes could not be read, and are after the next command: " +
+                                         committed.error().message);
   result.timings.finish = watch.Lap();
   result.degraded.insert(result.degraded.end(), live.degraded.begin(), live.degraded.end());
-  if (live.sandbox->IsRunning()) return result;
   // It is lost with all that ran in it. The next command finds another one on the same files.
-  SKERRY_RETURN_IF_ERROR(live.sandbox->Start());
-  NoticeNewLayer(live);
+  if (lost) SKERRY_RETURN_IF_ERROR(Revive(live, base::Deadline::After(kMakingPatience), stop));
   return result;
 }
 
 base::Status SandboxManager::CommitLive(LiveSandbox& live, SessionRun& session) const {
-  SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open({}, &session, options_.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open({}, &session, options_.filesystem));
   core::ExecutionResult result;
   const std::scoped_lock lock(live.order);
-  return Standing(live, [&] { return workspace.Finish(*live.sandbox, result); });
+  return Standing(live, [&] { return workspace.Finish(*live.sandbox, result, base::Deadline::After(kFilesPatience)); });
+}
+
+base::Status SandboxManager::StopLive(LiveSandbox& live, SessionRun& session) const {
+  const auto stop = [&] { return live.sandbox->Stop(base::Deadline::After(kStopPatience)); };
+  if (live.abilities.workspace != core::WorkspaceKind::kRemote) {
+    SKERRY_RETURN_IF_ERROR(stop());
+    return CommitLive(live, session);
+  }
+  const auto committed = live.sandbox->IsRunning() ? CommitLive(live, session) : base::Status{};
+  const bool lost = !live.sandbox->IsRunning();
+  const auto stopped = stop();
+  if (!committed && !lost) return committed;
+  return lost ? base::Status{} : stopped;
+}
+
+base::Status SandboxManager::CheckAbilities(const core::Backend& backend, const Run& run) const {
+  const auto refuse = [&](const std::string& what, const std::function<bool(const core::Abilities&)>& can) {
+    return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) + " sandbox " + what + Advice(can));
+  };
+  const core::Abilities& abilities = run.abilities;
+  if (!abilities.binds && !run.workspace.rules().Empty())
+    return refuse("cannot keep the filesystem settings (denyRead, denyWrite, allowRead, allowWrite)",
+                  [](const core::Abilities& other) { return other.binds; });
+  const bool in_place = abilities.workspace == core::WorkspaceKind::kInPlace && !run.workspace.IsCopiedFor(abilities);
+  if (run.request.carry == core::Carry::kShow && in_place)
+    return refuse("writes to the directory itself, so there is no dry run",
+                  [](const core::Abilities& other) { return other.workspace != core::WorkspaceKind::kInPlace; });
+  if (run.streams.terminal && !abilities.terminals)
+    return refuse("has no terminals", [](const core::Abilities& other) { return other.terminals; });
+  return {};
 }
 
 base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& backend, Run& run,
                                                                 std::stop_token stop) {
   const core::ExecutionRequest& request = run.request;
-  RunWorkspace& workspace = run.workspace;
-  if (backend.Isolation() != core::IsolationLevel::kNamespaces && !workspace.rules().Empty())
-    return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) +
-                                                   " sandbox cannot keep the filesystem settings (denyRead, denyWrite, "
-                                                   "allowRead, allowWrite); use the native one");
-  const bool dry = request.carry == core::Carry::kShow;
-  if (dry && backend.Isolation() != core::IsolationLevel::kNamespaces)
-    return base::Err(base::Code::kUnavailable,
-                     "the " + std::string(backend.Name()) +
-                         " sandbox writes to the directory itself, so there is no dry run; use "
-                         "the native one");
-  if (backend.Isolation() != core::IsolationLevel::kNamespaces && AsksForDirectory(request))
+  SKERRY_RETURN_IF_ERROR(CheckAbilities(backend, run));
+  // Where programs see the host's paths, that of the workspace is nobody's business.
+  if (run.abilities.strength < core::Strength::kNamespaces && AsksForDirectory(request))
     return AnswerDirectory(run.streams.sink, backend.Name());
-  core::SandboxSpec spec = SpecFor(request, workspace, options_);
-  LeasedRoot image;
-  if (request.image) {
-    SKERRY_ASSIGN_OR_RETURN(image, options_.acquire_root(*request.image));
-    spec.root = image.root;
-  }
+  core::SandboxSpec spec = SpecFor(request, run.workspace, options_, run.abilities);
+  SKERRY_RETURN_IF_ERROR(AddImage(request, options_, backend, spec));
   Stopwatch watch;
-  if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec)) {
-    if (auto lease = warm_->Take(PreloadFor({request.language, request.code}))) {
-      const auto obtain = watch.Lap();
-      auto watched = Watch(**lease, "", run.streams.asker);
-      SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(**lease, run, std::move(stop)));
-      watch.Lap();
-      SKERRY_RETURN_IF_ERROR(FinishWarm(**lease, workspace, result));
-      watched = {};  // before the sandbox goes, in whatever thread
-      lease->Discard();
-      result.timings.obtain = obtain;
-      result.timings.finish = watch.Lap();
-      return result;
-    }
-  }
+  if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec))
+    if (auto lease = warm_->Take(PreloadFor({request.language, request.code})))
+      return RunWarm(std::move(*lease), watch.Lap(), run, std::move(stop));
+  return RunInOwn(backend, std::move(spec), run, std::move(stop));
+}
+
+base::Result<core::ExecutionResult> SandboxManager::RunWarm(WarmSandboxes::Lease lease, std::chrono::nanoseconds obtain,
+                                                            Run& run, std::stop_token stop) {
+  auto watched = Watch(*lease, "", run.occasion.asker);
+  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*lease, run, std::move(stop)));
+  Stopwatch watch;
+  SKERRY_RETURN_IF_ERROR(FinishWarm(*lease, run.workspace, result));
+  watched = {};  // before the sandbox goes, in whatever thread
+  lease.Discard();
+  result.timings.obtain = obtain;
+  result.timings.finish = watch.Lap();
+  return result;
+}
+
+base::Result<core::ExecutionResult> SandboxManager::RunInOwn(core::Backend& backend, core::SandboxSpec spec, Run& run,
+                                                             std::stop_token stop) {
+  const RunWorkspace& workspace = run.workspace;
+  const bool dry = run.request.carry == core::Carry::kShow;
+  Stopwatch watch;
   SKERRY_ASSIGN_OR_RETURN(const Started started,
-                          Start(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode));
+                          Start(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode, stop));
   const auto obtain = watch.Lap();
   const auto watched =
-      Watch(*started.sandbox, workspace.session() ? workspace.session()->directory.id() : "", run.streams.asker);
+      Watch(*started.sandbox, workspace.session() ? workspace.session()->directory.id() : "", run.occasion.asker);
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   watch.Lap();
-  // What was left running ends here, so that what becomes of its files is the last word.
-  SKERRY_RETURN_IF_ERROR(started.sandbox->Stop());
   result.degraded.insert(result.degraded.end(), started.degraded.begin(), started.degraded.end());
-  SKERRY_RETURN_IF_ERROR(workspace.Finish(*started.sandbox, result));
+  // What was left running ends here, so that what becomes of its files is the last word.
+  SKERRY_RETURN_IF_ERROR(StopAndFinish(*started.sandbox, run.abilities, run.workspace, result));
   result.timings.obtain = obtain;
   result.timings.finish = watch.Lap();
   return result;

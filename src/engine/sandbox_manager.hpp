@@ -1,6 +1,7 @@
 // SandboxManager: the one entry for all execution (S1.3). Every way to run code in the product goes through it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +15,8 @@
 #include "engine/filesystem_rules.hpp"
 #include "engine/gate.hpp"
 #include "engine/live_sandbox.hpp"
+#include "engine/run_controls.hpp"
+#include "engine/run_input.hpp"
 #include "engine/run_workspace.hpp"
 #include "engine/warm_sandboxes.hpp"
 #include "engine/watched.hpp"
@@ -21,39 +24,36 @@
 
 namespace skerry::engine {
 
-// A root file system that stays where it is for as long as `lease` lives.
-struct LeasedRoot {
-  core::RootFileSystem root;
-  std::shared_ptr<const void> lease;
-};
-
 // Without sandboxes programs run beside the caller's, and only the local guard stands between (S4.6).
 enum class Sandboxing { kEnabled, kDisabled };
 
 struct ManagerOptions {
   Sandboxing sandboxing = Sandboxing::kEnabled;
   policy::SecurityMode mode = policy::SecurityMode::kStrict;
-  std::string default_backend = "native";  // what `auto` means
-  core::SandboxLimits limits;              // memory comes from the request
+  std::string default_backend;  // what `auto` means; "" for the strongest that there is
+  core::SandboxLimits limits;   // memory comes from the request
   FilesystemOptions filesystem;
-  std::function<base::Result<LeasedRoot>(const std::string& image)> acquire_root;
+  // Of an image that is kept for as long as its directory is held.
+  std::function<base::Result<core::RootFileSystem>(const std::string& image)> acquire_root;
   GateOptions gate;                 // what stands before every run
   std::optional<PoolOptions> pool;  // keep sandboxes waiting; for those who run many programs
 };
 
-// A terminal for the program; see core::Command.
+// A terminal for the program; its size comes and changes with RunControls::Resize.
 struct TerminalOptions {
-  std::function<core::TerminalSize()> size;
-  int resized_fd = -1;
   std::string type = "dumb";  // TERM
 };
 
-// Where a run's bytes come from and go to. Without a sink they are collected into the result.
+// Where a run's bytes come from and go to. All of it is borrowed.
 struct RunStreams {
-  core::OutputSink* sink = nullptr;
-  int input_fd = -1;
+  core::OutputSink* sink = nullptr;  // without one the output is collected into the result
+  RunInput input;                    // with kOpen: what the controls are fed
+  RunControls* controls = nullptr;
   std::optional<TerminalOptions> terminal;
-  int signal_fd = -1;              // see core::Command
+};
+
+// For whom a run is, and in which session.
+struct RunOccasion {
   Asker asker;                     // in place of whom the gate would ask
   std::function<void()> admitted;  // called when nothing stands in the way of the run any more
   SessionRun* session = nullptr;   // whose workspace the run works in; borrowed, and filled
@@ -70,21 +70,33 @@ class SandboxManager {
   // nothing to carry over; it is never used again. What changed in a person's directory has been carried over by then,
   // or is in files_withheld. An error means that nothing of the program is to be had; how it ended is in the result.
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
-                                              std::stop_token stop);
+                                              const RunOccasion& occasion, std::stop_token stop);
+  base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
+                                              std::stop_token stop) {
+    return Execute(request, streams, {}, std::move(stop));
+  }
 
   // A sandbox on a session's files that stays when a command has ended, with what it left running. What the request
-  // says of code is not looked at. kUnavailable where the backend cannot keep changes apart.
+  // says of code is not looked at.
   base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session,
-                                                       const core::SandboxLimits& limits, const std::string& tenant);
+                                                       const core::SandboxLimits& limits, const std::string& tenant,
+                                                       base::Deadline deadline, const std::stop_token& stop);
   // As Execute, in that sandbox, beside whatever runs there; a timeout ends this program with what it started and
   // nothing else. What was changed by then is committed with all processes standing still.
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
-                                                  const RunStreams& streams, std::stop_token stop);
+                                                  const RunStreams& streams, const RunOccasion& occasion,
+                                                  std::stop_token stop);
   // Commits what was changed since the last time.
   base::Status CommitLive(LiveSandbox& live, SessionRun& session) const;
+  // Ends every process in it, and commits what they did since the last time. What a sandbox that was lost held besides
+  // is lost.
+  base::Status StopLive(LiveSandbox& live, SessionRun& session) const;
 
   // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
   [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
+
+  // "; use the NAME one": a backend that can what another one cannot; "" where none can.
+  [[nodiscard]] std::string Advice(const std::function<bool(const core::Abilities&)>& can) const;
 
   // The sandboxes that wait, or nullptr where none are kept.
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
@@ -100,7 +112,14 @@ class SandboxManager {
   };
   // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                       const RunOccasion& occasion,
                                                        const core::RiskAssessment& risk) const;
+  // The backend for those who name none, or one that is too weak; nullptr when there is none.
+  [[nodiscard]] core::Backend* Preferred() const;
+  // The backend with the least isolation, for those who need none; nullptr when all isolate.
+  [[nodiscard]] core::Backend* Lightest() const;
+  // Why a backend cannot do what is asked for.
+  [[nodiscard]] base::Status CheckAbilities(const core::Backend& backend, const Run& run) const;
   base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, const std::stop_token& stop) const;
   void NoteUses(Run& run, const std::stop_token& stop) const;
   template <class RunIt>
@@ -108,10 +127,14 @@ class SandboxManager {
                                                   const RunIt& run_it);
   // With the files that it would find; nothing when that was cancelled.
   [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request,
-                                                             const RunStreams& streams, int files,
-                                                             const std::stop_token& stop) const;
+                                                             const RunStreams& streams, const RunOccasion& occasion,
+                                                             int files, const std::stop_token& stop) const;
   [[nodiscard]] Watched::Registration Watch(core::Sandbox& sandbox, std::string session, const Asker& asker);
   base::Result<core::ExecutionResult> RunAdmitted(core::Backend& backend, Run& run, std::stop_token stop);
+  base::Result<core::ExecutionResult> RunInOwn(core::Backend& backend, core::SandboxSpec spec, Run& run,
+                                               std::stop_token stop);
+  base::Result<core::ExecutionResult> RunWarm(WarmSandboxes::Lease lease, std::chrono::nanoseconds obtain, Run& run,
+                                              std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
   base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const;
 

@@ -20,8 +20,8 @@ using backends::fake::FakeBackend;
 class SandboxManagerTest : public testing::Test {
  protected:
   SandboxManagerTest() {
-    auto weak = std::make_unique<FakeBackend>(core::IsolationLevel::kProcess, "weak");
-    auto strong = std::make_unique<FakeBackend>(core::IsolationLevel::kNamespaces, "native");
+    auto weak = std::make_unique<FakeBackend>(core::Strength::kProcess, "weak");
+    auto strong = std::make_unique<FakeBackend>(core::Strength::kNamespaces, "native");
     strong_ = strong.get();
     (void)registry_.Add(std::move(weak));
     (void)registry_.Add(std::move(strong));
@@ -98,7 +98,7 @@ TEST_F(SandboxManagerTest, AnUnknownSandboxIsUnsupported) {
 class PartingBackend : public FakeBackend {
  public:
   explicit PartingBackend(std::function<void()> on_end)
-      : FakeBackend(core::IsolationLevel::kNamespaces, "native"), on_end_(std::move(on_end)) {}
+      : FakeBackend(core::Strength::kNamespaces, "native"), on_end_(std::move(on_end)) {}
 
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override {
     SKERRY_ASSIGN_OR_RETURN(auto sandbox, FakeBackend::Create(spec));
@@ -111,14 +111,16 @@ class PartingBackend : public FakeBackend {
     Parting(std::unique_ptr<core::Sandbox> sandbox, std::function<void()> on_end)
         : sandbox_(std::move(sandbox)), on_end_(std::move(on_end)) {}
     ~Parting() override { on_end_(); }
-    base::Status Start() override { return sandbox_->Start(); }
-    base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
-                                              std::stop_token stop) override {
-      return sandbox_->Execute(command, sink, std::move(stop));
+    base::Status Start(base::Deadline deadline, const std::stop_token& stop) override {
+      return sandbox_->Start(deadline, stop);
     }
-    base::Status Stop() override { return sandbox_->Stop(); }
+    base::Result<std::unique_ptr<core::Process>> Launch(core::Command command, core::OutputSink& sink,
+                                                        const std::stop_token& stop) override {
+      return sandbox_->Launch(std::move(command), sink, stop);
+    }
+    [[nodiscard]] core::SandboxFiles& files() override { return sandbox_->files(); }
+    base::Status Stop(base::Deadline deadline) override { return sandbox_->Stop(deadline); }
     [[nodiscard]] bool IsRunning() const override { return sandbox_->IsRunning(); }
-    [[nodiscard]] std::string Workspace() const override { return sandbox_->Workspace(); }
     [[nodiscard]] std::vector<std::string> Degraded() const override { return sandbox_->Degraded(); }
 
    private:

@@ -134,14 +134,17 @@ template <class Act>
 auto Session::Recorded(const std::string& kind, std::string what, const Act& act) -> decltype(act()) {
   SKERRY_ASSIGN_OR_RETURN(const std::string execution,
                           recorder_->Begin({.session = id(), .kind = kind, .what = std::move(what)}));
+  // What programs of a copy did meanwhile comes first: the tool works on what they see.
+  if (IsMirrored()) SKERRY_RETURN_IF_ERROR(Refresh());
   auto done = [&] {
-    const os::AsFileIdentity as(live_ ? identity_ : os::FileIdentity{});
+    const os::AsFileIdentity as(live_ && !IsMirrored() ? identity_ : os::FileIdentity{});
     return act();
   }();
   core::ExecutionEnd end = done ? core::ExecutionEnd{.outcome = "exited"} : EndOf(done.error());
   if (done) end.changes = ChangesOf(*done);
   // It is there before anybody says so.
-  const base::Status committed = live_ && done ? CommitLive(end.changes) : base::Status{};
+  const base::Status committed = live_ && done && !IsMirrored() ? CommitLive(end.changes) : base::Status{};
+  if (IsMirrored() && done) Push();
   if (!committed) end = EndOf(committed.error());
   SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, std::move(end)));
   SKERRY_RETURN_IF_ERROR(committed);
@@ -197,7 +200,8 @@ base::Result<Changes> Session::Delete(std::string_view path, workspace::Depth de
 base::Result<workspace::ImportReport> Session::Import(int archive, const workspace::ImportOptions& options,
                                                       const std::string& what) {
   return Recorded("import", what, [&] {
-    return live_ ? workspace::ImportArchive(files(), archive, options) : ImportByJournal(archive, options);
+    return live_ && !IsMirrored() ? workspace::ImportArchive(files(), archive, options)
+                                  : ImportByJournal(archive, options);
   });
 }
 
@@ -292,8 +296,8 @@ base::Result<Changes> Session::Record(const std::string& kind, const std::string
 }
 
 base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::ExecutionRequest request,
-                                                 RunStreams streams, std::stop_token stop, std::string execution,
-                                                 In sandbox) {
+                                                 const RunStreams& streams, std::stop_token stop, std::string execution,
+                                                 In sandbox, RunOccasion occasion) {
   const bool dry = request.carry == core::Carry::kShow;
   // A dry run must not touch what others see.
   const bool live = sandbox == In::kThatStays && !dry && live_ != nullptr;
@@ -307,11 +311,11 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
                                .caused_by = request.caused_by.value_or("")};
   SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(std::move(record)));
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
-  if (live) run.memory = &live_->memory;
+  if (live) Join(run);
   request.session_id = id();
-  streams.session = &run;
-  auto result = live ? manager.ExecuteLive(*live_, request, streams, std::move(stop))
-                     : manager.Execute(request, streams, std::move(stop));
+  occasion.session = &run;
+  auto result = live ? manager.ExecuteLive(*live_, request, streams, occasion, std::move(stop))
+                     : manager.Execute(request, streams, occasion, std::move(stop));
   files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(

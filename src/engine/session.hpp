@@ -73,9 +73,9 @@ class Session {
   // at its end. `execution` is its id in the record; "" for a new one. In one of its own it may be called while the
   // session lives; its asker sees to it that the session does not when it begins.
   enum class In { kThatStays, kItsOwn };
-  base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request, RunStreams streams,
-                                          std::stop_token stop, std::string execution = "",
-                                          In sandbox = In::kThatStays);
+  base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request,
+                                          const RunStreams& streams, std::stop_token stop, std::string execution = "",
+                                          In sandbox = In::kThatStays, RunOccasion occasion = {});
   // Something else that programs of the sandbox that stays do: what they changed by its end is recorded as its.
   base::Status RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act);
 
@@ -84,12 +84,18 @@ class Session {
   // through the file tools, and only what was committed outlives the sandbox. `manager` has to outlive the session. The
   // request says which image and sandbox.
   base::Status BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
-                         const core::SandboxLimits& limits = {}, const std::string& tenant = {});
+                         const core::SandboxLimits& limits = {}, const std::string& tenant = {},
+                         base::Deadline deadline = base::Deadline::Never(), const std::stop_token& stop = {});
   // Ends every process, and commits what they did since the last time.
   base::Status EndLife();
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
   // While it lives.
   [[nodiscard]] core::Sandbox& sandbox() const { return *live_->sandbox; }
+  [[nodiscard]] const core::Backend& backend() const { return *live_->backend; }
+  // Whether files() has what programs change only after a commit: they work on a copy.
+  [[nodiscard]] bool IsMirrored() const { return live_ != nullptr && live_->mirror != nullptr; }
+  // Brings what programs of a copy changed since the last time into files().
+  base::Status Refresh();
   // The workspace as programs find it now. Not valid where none lives.
   [[nodiscard]] base::UniqueFd LiveFiles() const;
   // The files that a cell's text names, as programs would find them now. While it lives.
@@ -118,8 +124,14 @@ class Session {
   [[nodiscard]] base::Result<SessionRun> NextRun(std::string execution) const;
   [[nodiscard]] workspace::WorkspaceOptions WorkspaceLimits() const;
   base::Status OpenLiveView();
+  // A run in the sandbox that lives.
+  void Join(SessionRun& run) const;
+  // What a tool changed becomes known to programs of a copy.
+  void Push();
   // After a change through the file tools: it, and what programs did meanwhile, becomes part of the workspace.
   base::Status CommitLive(const Changes& own);
+  // What a commit brought besides: programs did it that live on.
+  base::Status RecordBackground(SessionRun run, const Changes& own);
   // Does it, between the two halves of its record.
   template <class Act>
   auto Recorded(const std::string& kind, std::string what, const Act& act) -> decltype(act());

@@ -15,29 +15,8 @@ constexpr int kExitInterrupted = 128 + SIGINT;
 constexpr auto kPatience = 30s;     // with whoever has the session, here or in another process
 constexpr auto kFilePatience = 5s;  // of those who only change files, with what was approved
 constexpr auto kEndPatience = 5s;   // with processes that are about to end
-
-// A sandbox that somebody else owns, for its contexts.
-class BorrowedSandbox : public core::Sandbox {
- public:
-  explicit BorrowedSandbox(core::Sandbox& sandbox) : sandbox_(sandbox) {}
-
-  base::Status Start() override { return {}; }
-  base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
-                                            std::stop_token stop) override {
-    return sandbox_.Execute(command, sink, std::move(stop));
-  }
-  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override {
-    return sandbox_.OpenContext(language, ends);
-  }
-  base::Status Stop() override { return {}; }
-  [[nodiscard]] bool IsRunning() const override { return sandbox_.IsRunning(); }
-  [[nodiscard]] std::string Workspace() const override { return sandbox_.Workspace(); }
-  [[nodiscard]] std::optional<core::WorkspaceView> View() const override { return sandbox_.View(); }
-  [[nodiscard]] std::vector<std::string> Degraded() const override { return sandbox_.Degraded(); }
-
- private:
-  core::Sandbox& sandbox_;
-};
+constexpr auto kMakingPatience = 600s;
+constexpr auto kMotionPatience = 30s;
 
 core::ExecutionEnd EndOf(const base::Result<core::CellResult>& result) {
   if (!result)
@@ -68,7 +47,12 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
     : workspace_(std::move(workspace)),
       settings_(std::move(settings)),
       parts_(std::move(parts)),
-      contexts_({.make_sandbox = [this](core::Language) { return BorrowSandbox(); },
+      contexts_({.make_sandbox = [this](core::Language) -> base::Result<ContextPlace> {
+                   // Of those who run something, while the sandbox is there.
+                   std::shared_ptr<core::Sandbox> borrowed(std::shared_ptr<void>(), &session_->sandbox());
+                   return ContextPlace{.sandbox = std::move(borrowed),
+                                       .backend = std::string(session_->backend().Name())};
+                 },
                  .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
                  .session = workspace_,
                  .ends = core::Reach::kCommand,
@@ -90,64 +74,125 @@ base::Error SessionLife::NotAlone() const {
           "programs run in session " + Name() + "; this needs it for itself: wait for them, or end them"};
 }
 
-base::Status SessionLife::OpenSession() {
+base::Error SessionLife::NotThere() const {
+  return {base::Code::kNotFound, "there is no session " + Name()};
+}
+
+base::Status SessionLife::AwaitSettled(Lock& lock, const std::stop_token& stop) {
+  ++to_enter_;
+  const bool settled = left_.wait(lock, stop, [this] { return IsSettled(); });
+  --to_enter_;
+  if (settled) return {};
+  return base::Err(base::Code::kTimeout, "nobody waits for session " + Name() + " any more");
+}
+
+template <class Act>
+base::Status SessionLife::Transit(Lock& lock, Phase during, Phase after, const Act& act) {
+  const Phase before = std::exchange(phase_, during);
+  // Those who change files have to be through: what they work on is about to become another one.
+  left_.wait(lock, [this] { return changers_ == 0; });
+  lock.unlock();
+  const base::Status done = act();
+  lock.lock();
+  phase_ = done ? after : before;
+  left_.notify_all();
+  return done;
+}
+
+base::Status SessionLife::OpenSession(Lock& lock) {
   if (session_) return {};
-  SKERRY_ASSIGN_OR_RETURN(Session session, parts_.sessions.Open(workspace_, base::Deadline::After(kPatience)));
-  session_ = std::make_unique<Session>(std::move(session));
+  std::unique_ptr<Session> opened;
+  SKERRY_RETURN_IF_ERROR(Transit(lock, Phase::kOpening, Phase::kResting, [&]() -> base::Status {
+    SKERRY_ASSIGN_OR_RETURN(Session session, parts_.sessions.Open(workspace_, base::Deadline::After(kPatience)));
+    opened = std::make_unique<Session>(std::move(session));
+    return {};
+  }));
+  session_ = std::move(opened);
   return {};
 }
 
-base::Status SessionLife::BeginLife() {
-  if (settings_.mode == LifeMode::kDisabled || session_->IsLive()) return {};
-  const std::scoped_lock order(order_);
-  SKERRY_RETURN_IF_ERROR(session_->BeginLife(
-      parts_.manager,
-      {.sandbox_type = settings_.backend, .max_memory_mb = settings_.limits.memory_mb, .image = settings_.image},
-      settings_.limits, parts_.tenant));
-  parts_.changed(true);
-  return {};
+base::Status SessionLife::BeginLife(Lock& lock, const std::stop_token& stop) {
+  if (settings_.mode == LifeMode::kDisabled || phase_ == Phase::kReady) return {};
+  std::stop_source making;
+  const std::stop_callback by_the_end(ending_.get_token(), [&making] { making.request_stop(); });
+  const auto made = Transit(lock, Phase::kCreating, Phase::kReady, [&]() -> base::Status {
+    // Others may wait for the same sandbox: then it is theirs.
+    const std::stop_callback by_the_caller(stop, [&] {
+      const std::scoped_lock relock(mutex_);
+      if (to_enter_ == 0) making.request_stop();
+    });
+    SKERRY_RETURN_IF_ERROR(session_->BeginLife(
+        parts_.manager,
+        {.sandbox_type = settings_.backend, .max_memory_mb = settings_.limits.memory_mb, .image = settings_.image},
+        settings_.limits, parts_.tenant, base::Deadline::After(kMakingPatience), making.get_token()));
+    parts_.changed(true);
+    return {};
+  });
+  failure_ = made ? "" : made.error().message;
+  return made;
 }
 
-base::Status SessionLife::EndLife() {
-  if (!session_ || !session_->IsLive()) return {};
-  contexts_.RemoveAll();
-  const auto ended = session_->EndLife();
-  parts_.changed(false);
+base::Status SessionLife::EndLife(Lock& lock) {
+  if (phase_ != Phase::kReady) return {};
+  base::Status ended;
+  (void)Transit(lock, Phase::kStopping, Phase::kResting, [&]() -> base::Status {
+    contexts_.RemoveAll();
+    ended = session_->EndLife();
+    parts_.changed(false);
+    return {};
+  });
   return ended;
 }
 
 base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   const bool holds_up = need != Need::kReading && need != Need::kApart;
-  if (!left_.wait_for(lock, stop, kPatience, [&] { return !alone_ && (apart_to_begin_ == 0 || !holds_up); }))
-    return base::Err(base::Code::kConflict, "session " + Name() + " is busy with a run in a sandbox of its own");
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
+  const auto is_free = [&] { return !alone_ && (apart_to_begin_ == 0 || !holds_up); };
+  do {
+    SKERRY_RETURN_IF_ERROR(AwaitSettled(lock, stop));
+    if (!left_.wait_for(lock, stop, kPatience, [&] { return !IsSettled() || is_free(); }))
+      return base::Err(base::Code::kConflict, "session " + Name() + " is busy with a run in a sandbox of its own");
+  } while (!IsSettled() || !is_free());
+  if (ended_) return std::unexpected(NotThere());
   if (paused_ && need != Need::kReading)
     return base::Err(base::Code::kConflict, "session " + Name() + " is paused; resume it first");
-  SKERRY_RETURN_IF_ERROR(OpenSession());
-  if (need == Need::kSandbox) SKERRY_RETURN_IF_ERROR(BeginLife());
+  SKERRY_RETURN_IF_ERROR(OpenSession(lock));
+  if (need == Need::kSandbox) SKERRY_RETURN_IF_ERROR(BeginLife(lock, stop));
+  if (ended_) return std::unexpected(NotThere());
   ++users_;
-  if (need == Need::kApart) {
-    ++apart_;
-    return Use(*this, Mark::kApart);
+  switch (need) {
+    case Need::kReading:
+      return Use(*this);
+    case Need::kFiles:
+      ++changers_;
+      return Use(*this, Mark::kChanged);
+    case Need::kApart:
+      ++apart_;
+      return Use(*this, Mark::kApart);
+    case Need::kSandbox:
+      break;
   }
-  if (need != Need::kSandbox) return Use(*this);
   ++programs_;
   return Use(*this, Mark::kRan);
 }
 
 base::Result<SessionLife::Use> SessionLife::EnterAlone() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   // Those who only read or write files are over in a moment.
   const auto runs = [&] { return programs_ != 0 || apart_ != 0; };
-  const bool free = left_.wait_for(lock, kPatience, [&] { return runs() || paused_ || users_ == 0; });
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
+  const bool free = left_.wait_for(lock, kPatience, [&] { return IsSettled() && (runs() || paused_ || users_ == 0); });
+  if (ended_) return std::unexpected(NotThere());
   if (!free || runs() || paused_) return std::unexpected(NotAlone());
-  SKERRY_RETURN_IF_ERROR(OpenSession());
-  SKERRY_RETURN_IF_ERROR(EndLife());
+  alone_ = true;  // nobody comes in while the sandbox is ended
+  auto prepared = OpenSession(lock);
+  if (prepared) prepared = EndLife(lock);
+  if (!prepared) {
+    alone_ = false;
+    left_.notify_all();
+    return std::unexpected(prepared.error());
+  }
   ++users_;
   ++programs_;
-  alone_ = true;
   return Use(*this, Mark::kRan);
 }
 
@@ -159,6 +204,7 @@ void SessionLife::Leave(Mark mark) {
     alone_ = false;
   }
   if (mark == Mark::kApart) --apart_;
+  if (mark == Mark::kChanged) --changers_;
   if (mark != Mark::kNothing) last_use_ = std::chrono::steady_clock::now();
   left_.notify_all();
 }
@@ -195,17 +241,21 @@ base::Result<FootingHold> SessionLife::Stand(Footing footing, std::chrono::secon
 }
 
 base::Result<FootingHold> SessionLife::StandApart(Footing footing, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  const auto is_free = [&] { return !alone_ && programs_ == 0 && users_ == apart_; };
+  Lock lock(mutex_);
+  const auto is_free = [&] { return IsSettled() && !alone_ && programs_ == 0 && users_ == apart_; };
   const auto is_in_vain = [&] { return ended_ || paused_ || (footing == Footing::kBesideOthers && programs_ != 0); };
   ++apart_to_begin_;
   (void)left_.wait_for(lock, stop, kPatience, [&] { return is_free() || is_in_vain(); });
   --apart_to_begin_;
   left_.notify_all();
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
+  if (ended_) return std::unexpected(NotThere());
   if (!is_free() || paused_) return std::unexpected(NotAlone());
-  SKERRY_RETURN_IF_ERROR(EndLife());
   alone_ = true;
+  if (const auto ended = EndLife(lock); !ended) {
+    alone_ = false;
+    left_.notify_all();
+    return std::unexpected(ended.error());
+  }
   return FootingHold(this, [this](const void*) {
     const std::scoped_lock relock(mutex_);
     alone_ = false;
@@ -233,7 +283,7 @@ base::Status SessionLife::AwaitNobodyElse(const std::stop_token& stop) const {
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto deadline = base::Deadline::After(kEndPatience);
   for (;;) {
-    const auto usage = session_->sandbox().Usage();
+    const auto usage = session_->sandbox().Sample(deadline);
     if (usage && usage->pids == 0) return {};
     if (deadline.Expired() || stop.stop_requested())
       return usage ? base::Err(base::Code::kConflict,
@@ -250,8 +300,9 @@ bool SessionLife::Fits(const core::ExecutionRequest& request) const {
          (request.sandbox_type == core::kAutoSandbox || request.sandbox_type == settings_.backend);
 }
 
-base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest request, RunStreams streams,
-                                                         std::stop_token stop, const std::string& execution) {
+base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest request, const RunStreams& streams,
+                                                         RunOccasion occasion, std::stop_token stop,
+                                                         const std::string& execution) {
   for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
@@ -261,28 +312,27 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   if (stop.stop_requested())
     return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
   if (!use) return std::unexpected(use.error());
+  if (!apart && !dry && session_->IsMirrored()) SKERRY_RETURN_IF_ERROR(session_->Refresh());
   FootingHold kept;  // until the end of the run is recorded
-  streams.asker.begin = [&](Footing footing, const std::stop_token& token) -> base::Result<FootingHold> {
+  occasion.asker.begin = [&](Footing footing, const std::stop_token& token) -> base::Result<FootingHold> {
     if (apart) {
       SKERRY_ASSIGN_OR_RETURN(kept, StandApart(footing, token));
     } else if (settings_.mode == LifeMode::kDisabled) {
       SKERRY_ASSIGN_OR_RETURN(kept, StandInOrder(token));
     } else {
       // Of files that are not looked at through the sandbox that lives, only commits can change anything.
-      return dry ? Stand(footing, kPatience, token) : StandInSandbox(footing, token);
+      if (dry) return Stand(footing, kPatience, token);
+      SKERRY_ASSIGN_OR_RETURN(FootingHold hold, StandInSandbox(footing, token));
+      // What programs of a copy did is looked at where it is committed to.
+      if (footing == Footing::kAlone) SKERRY_RETURN_IF_ERROR(session_->Refresh());
+      return hold;
     }
     return kept;
   };
-  auto result = session_->Run(parts_.manager, std::move(request), std::move(streams), std::move(stop), execution,
-                              apart ? Session::In::kItsOwn : Session::In::kThatStays);
+  auto result = session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
+                              apart ? Session::In::kItsOwn : Session::In::kThatStays, std::move(occasion));
   if (result) result->timings.obtain += entered - asked;
   return result;
-}
-
-base::Result<std::unique_ptr<core::Sandbox>> SessionLife::BorrowSandbox() {
-  if (!session_ || !session_->IsLive())
-    return base::Err(base::Code::kNotStarted, "session " + Name() + " has no sandbox");
-  return std::make_unique<BorrowedSandbox>(session_->sandbox());
 }
 
 base::Result<ContextSummary> SessionLife::CreateContext(const std::string& name, core::Language language) {
@@ -320,7 +370,15 @@ base::Result<core::CellResult> SessionLife::RunCell(const std::string& name, con
 }
 
 base::Status SessionLife::Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look) {
+  if (Lock lock(mutex_); !IsSettled() && !ended_) {
+    lock.unlock();
+    return Look(look);
+  }
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kReading));
+  if (session_->IsMirrored()) {
+    const std::unique_lock order(order_, kPatience);
+    if (order.owns_lock()) SKERRY_RETURN_IF_ERROR(session_->Refresh());
+  }
   return look(session_->files());
 }
 
@@ -328,7 +386,7 @@ base::Status SessionLife::Look(const std::function<base::Status(const workspace:
   std::optional<Use> use;
   {
     const std::scoped_lock lock(mutex_);
-    if (session_ && !alone_ && !ended_) {
+    if (session_ && IsSettled() && !alone_ && !ended_) {
       ++users_;
       use.emplace(*this, Mark::kNothing);
     }
@@ -353,67 +411,140 @@ base::Status SessionLife::ChangeAtRest(const std::function<base::Status(Session&
   return act(*session_);
 }
 
+base::Status SessionLife::Bring(Lock& lock, Motion motion) {
+  if (phase_ != Phase::kReady) return {};
+  return Transit(lock, Phase::kPausing, Phase::kReady, [&]() -> base::Status {
+    core::Pausing* pausing = session_->sandbox().pausing();
+    if (pausing == nullptr)
+      return base::Err(base::Code::kUnavailable,
+                       "the " + std::string(session_->backend().Name()) + " sandbox cannot be paused");
+    const auto deadline = base::Deadline::After(kMotionPatience);
+    return motion == Motion::kStill ? pausing->Freeze(deadline) : pausing->Thaw(deadline);
+  });
+}
+
 base::Status SessionLife::Pause() {
-  const std::scoped_lock lock(mutex_);
-  if (ended_) return base::Err(base::Code::kNotFound, "there is no session " + Name());
+  Lock lock(mutex_);
+  SKERRY_RETURN_IF_ERROR(AwaitSettled(lock, ending_.get_token()));
+  if (ended_) return std::unexpected(NotThere());
   if (paused_) return base::Err(base::Code::kConflict, "session " + Name() + " is paused already");
-  if (session_ && session_->IsLive()) SKERRY_RETURN_IF_ERROR(session_->sandbox().Freeze());
+  SKERRY_RETURN_IF_ERROR(Bring(lock, Motion::kStill));
   paused_ = true;
   return {};
 }
 
 base::Status SessionLife::Resume() {
-  const std::scoped_lock lock(mutex_);
+  Lock lock(mutex_);
+  SKERRY_RETURN_IF_ERROR(AwaitSettled(lock, ending_.get_token()));
   if (!paused_) return base::Err(base::Code::kConflict, "session " + Name() + " is not paused");
-  if (session_ && session_->IsLive()) SKERRY_RETURN_IF_ERROR(session_->sandbox().Thaw());
+  SKERRY_RETURN_IF_ERROR(Bring(lock, Motion::kMoving));
   paused_ = false;
   last_use_ = std::chrono::steady_clock::now();
   return {};
 }
 
 base::Status SessionLife::Rest() {
-  std::unique_lock lock(mutex_);
-  (void)left_.wait_for(lock, kPatience, [&] { return programs_ != 0 || apart_ != 0 || users_ == 0; });
-  if (users_ != 0) return base::Err(base::Code::kConflict, "programs run in session " + Name());
-  const auto ended = EndLife();
-  session_.reset();
+  Lock lock(mutex_);
+  (void)left_.wait_for(lock, kPatience, [&] { return IsSettled() && (programs_ != 0 || apart_ != 0 || users_ == 0); });
+  if (users_ != 0 || !IsSettled()) return base::Err(base::Code::kConflict, "programs run in session " + Name());
+  const auto ended = EndLife(lock);
+  // Somebody may have come when the sandbox was gone.
+  if (users_ == 0 && IsSettled()) session_.reset();
   paused_ = false;
   return ended;
 }
 
-void SessionLife::RestIfIdle() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || users_ != 0 || paused_ || !session_) return;
+bool SessionLife::IsIdle() {
+  {
+    const Lock lock(mutex_);
+    if (!IsSettled() || users_ != 0 || paused_ || !session_) return false;
+    ++users_;
+  }
+  // The sandbox stays while contexts that nobody needs are ended in it.
+  const Use use(*this, Mark::kNothing);
   contexts_.Sweep();
-  if (!contexts_.List().empty() || std::chrono::steady_clock::now() - last_use_ < settings_.idle) return;
-  (void)EndLife();
-  session_.reset();
+  return contexts_.List().empty() && std::chrono::steady_clock::now() - LastUse() >= settings_.idle;
+}
+
+void SessionLife::RestIfIdle() {
+  if (IsIdle()) (void)Rest();
 }
 
 void SessionLife::End() {
   ending_.request_stop();
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   ended_ = true;
-  if (paused_ && session_ && session_->IsLive()) (void)session_->sandbox().Thaw();
+  left_.wait(lock, [this] { return IsSettled(); });
+  if (paused_) (void)Bring(lock, Motion::kMoving);
   paused_ = false;
-  left_.wait(lock, [&] { return users_ == 0; });
-  (void)EndLife();
+  left_.wait(lock, [&] { return users_ == 0 && IsSettled(); });
+  (void)EndLife(lock);
   session_.reset();
 }
 
+LifeState SessionLife::state() const {
+  const Lock lock(mutex_);
+  if (ended_) return LifeState::kGone;
+  switch (phase_) {
+    case Phase::kCreating:
+      return LifeState::kCreating;
+    case Phase::kPausing:
+      return LifeState::kPausing;
+    case Phase::kStopping:
+      return LifeState::kStopping;
+    case Phase::kReady:
+      if (paused_) return LifeState::kPaused;
+      return programs_ != 0 ? LifeState::kRunning : LifeState::kReady;
+    case Phase::kResting:
+    case Phase::kOpening:
+      break;
+  }
+  if (paused_) return LifeState::kPaused;
+  return failure_.empty() ? LifeState::kResting : LifeState::kFailed;
+}
+
+std::string SessionLife::failure() const {
+  const Lock lock(mutex_);
+  return failure_;
+}
+
 bool SessionLife::HasSandbox() const {
-  const std::scoped_lock lock(mutex_);
-  return session_ && session_->IsLive();
+  const Lock lock(mutex_);
+  return phase_ == Phase::kReady || phase_ == Phase::kPausing || phase_ == Phase::kStopping;
 }
 
 bool SessionLife::IsPaused() const {
-  const std::scoped_lock lock(mutex_);
+  const Lock lock(mutex_);
   return paused_;
 }
 
 std::chrono::steady_clock::time_point SessionLife::LastUse() const {
-  const std::scoped_lock lock(mutex_);
+  const Lock lock(mutex_);
   return last_use_;
+}
+
+std::string_view NameOf(LifeState state) {
+  switch (state) {
+    case LifeState::kResting:
+      return "resting";
+    case LifeState::kCreating:
+      return "creating";
+    case LifeState::kReady:
+      return "ready";
+    case LifeState::kRunning:
+      return "running";
+    case LifeState::kPausing:
+      return "pausing";
+    case LifeState::kPaused:
+      return "paused";
+    case LifeState::kStopping:
+      return "stopping";
+    case LifeState::kFailed:
+      return "failed";
+    case LifeState::kGone:
+      return "gone";
+  }
+  return "";
 }
 
 }  // namespace skerry::engine

@@ -1,5 +1,14 @@
 // SessionLife: a session's workspace, and the sandbox that it has while it is in use. Of a daemon; several of its
 // sessions may share one.
+//
+//   resting ──► creating ──► ready ◄──► (pausing) ◄──► paused
+//      ▲            │          │                          │
+//      │            ▼          ▼                          │
+//      └──────── failed     stopping ◄────────────────────┘     gone: from anywhere, for good
+//
+// A transition is made by the thread that wants it, and no lock is held meanwhile: the state can be seen at any time,
+// and others who want the session wait for the end of the transition. A creation is cancelled by the end of the session
+// and when nobody waits for it any more.
 #pragma once
 
 #include <chrono>
@@ -10,6 +19,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/deadline.hpp"
@@ -26,9 +36,22 @@ struct LifeParts {
   const Sessions& sessions;
   SandboxManager& manager;
   std::shared_ptr<const Gate> gate;                     // before cells
-  std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back
+  std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back; called without a lock
   std::string tenant;
 };
+
+enum class LifeState {
+  kResting,   // without a sandbox; the next use makes one
+  kCreating,  // the sandbox is being made
+  kReady,     // it is there, and nothing runs that somebody waits for
+  kRunning,
+  kPausing,  // on its way to standing still, or from it
+  kPaused,
+  kStopping,
+  kFailed,  // the sandbox could not be made; the next use tries again
+  kGone,
+};
+std::string_view NameOf(LifeState state);
 
 // Thread-safe.
 class SessionLife {
@@ -46,8 +69,8 @@ class SessionLife {
   // other than the session has (memory, image, sandbox) it gets in a sandbox of its own, when nothing else runs:
   // kConflict otherwise. That is seen to when it begins, and until then the session is as it was. kConflict when it is
   // paused.
-  base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, RunStreams streams, std::stop_token stop,
-                                              const std::string& execution);
+  base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, const RunStreams& streams,
+                                              RunOccasion occasion, std::stop_token stop, const std::string& execution);
 
   base::Result<ContextSummary> CreateContext(const std::string& name, core::Language language);
   base::Result<core::CellResult> RunCell(const std::string& name, const core::Cell& cell, core::OutputSink& sink,
@@ -56,7 +79,7 @@ class SessionLife {
   [[nodiscard]] ContextManager& contexts() { return contexts_; }
   base::Status RestartContext(const std::string& name);
 
-  // Files as programs see them now.
+  // Files as programs see them now; as the last commit left them while the sandbox is being made or ended.
   base::Status Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
   // The same without being a use: as the last commit left them where there is no sandbox.
   base::Status Look(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
@@ -68,17 +91,24 @@ class SessionLife {
   base::Status Resume();
   // Ends the sandbox; kConflict while something runs in it. Contexts that wait are ended.
   base::Status Rest();
+  // Whether nobody has used the session for so long that its sandbox is to be ended.
+  [[nodiscard]] bool IsIdle();
   void RestIfIdle();
   // For good; waits for those who use it. Nothing may follow.
   void End();
   // Asked for at its end: who reads files for long gives up then.
   [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
 
+  [[nodiscard]] LifeState state() const;
+  // Why the sandbox could not be made the last time; "" when it could.
+  [[nodiscard]] std::string failure() const;
   [[nodiscard]] bool HasSandbox() const;
   [[nodiscard]] bool IsPaused() const;
   [[nodiscard]] std::chrono::steady_clock::time_point LastUse() const;
 
  private:
+  using Lock = std::unique_lock<std::mutex>;
+
   // Waits for what does not go together with it; kConflict after `patience`. While somebody waits to be alone nobody
   // else gets a footing.
   base::Result<FootingHold> Stand(Footing footing, std::chrono::seconds patience, const std::stop_token& stop);
@@ -96,29 +126,42 @@ class SessionLife {
   base::Result<Use> Enter(Need need, const std::stop_token& stop = {});
   // Alone, and without a sandbox.
   base::Result<Use> EnterAlone();
-  enum class Mark { kRan, kApart, kUsed, kNothing };
+  enum class Mark { kRan, kApart, kChanged, kUsed, kNothing };
   void Leave(Mark mark);
   [[nodiscard]] std::string Name() const;  // for people
   [[nodiscard]] base::Error NotAlone() const;
-  // These need the lock.
-  base::Status OpenSession();
-  base::Status BeginLife();
-  base::Status EndLife();
+  [[nodiscard]] base::Error NotThere() const;
+
+  // What the sandbox is in for: everything but resting and ready is a transition.
+  enum class Phase { kResting, kOpening, kCreating, kReady, kPausing, kStopping };
+  [[nodiscard]] bool IsSettled() const { return phase_ == Phase::kResting || phase_ == Phase::kReady; }
+  // These need the lock, and give it up while they wait or work.
+  base::Status AwaitSettled(Lock& lock, const std::stop_token& stop);
+  template <class Act>
+  base::Status Transit(Lock& lock, Phase during, Phase after, const Act& act);
+  base::Status OpenSession(Lock& lock);
+  base::Status BeginLife(Lock& lock, const std::stop_token& stop);
+  base::Status EndLife(Lock& lock);
+  enum class Motion { kStill, kMoving };
+  base::Status Bring(Lock& lock, Motion motion);
   [[nodiscard]] bool Fits(const core::ExecutionRequest& request) const;
-  base::Result<std::unique_ptr<core::Sandbox>> BorrowSandbox();
 
   const std::string workspace_;
   const SessionSettings settings_;
   LifeParts parts_;
   mutable std::mutex mutex_;
   std::condition_variable_any left_;
+  Phase phase_ = Phase::kResting;
+  std::string failure_;
   std::timed_mutex order_;            // of those who change files, and of everything that is done without a sandbox
   std::unique_ptr<Session> session_;  // open while in use
   ContextManager contexts_;
   std::size_t users_ = 0;
   std::size_t programs_ = 0;        // of them those who run something
+  std::size_t changers_ = 0;        // of them those who change files
   std::size_t apart_ = 0;           // of them those who will run something in a sandbox of its own
   std::size_t apart_to_begin_ = 0;  // of these those who wait until nobody uses the sandbox
+  std::size_t to_enter_ = 0;        // those who wait for the end of a transition
   bool alone_ = false;
   std::size_t beside_ = 0;       // those who run something or change files beside others
   std::size_t to_be_alone_ = 0;  // those who wait for that

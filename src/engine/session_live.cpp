@@ -1,5 +1,6 @@
 // A session whose processes live on: its sandbox, its view of the files, its commits.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/session_name.hpp"
@@ -14,20 +15,22 @@ workspace::AgentWorkspace& Session::files() const {
 }
 
 base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
-                                const core::SandboxLimits& limits, const std::string& tenant) {
+                                const core::SandboxLimits& limits, const std::string& tenant, base::Deadline deadline,
+                                const std::stop_token& stop) {
   if (live_)
     return base::Err(base::Code::kConflict, "session " + std::string(core::NameOfSession(id())) + " lives already");
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
-  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits, tenant));
+  SKERRY_ASSIGN_OR_RETURN(live_, manager.StartLive(request, run, limits, tenant, deadline, stop));
   manager_ = &manager;
   return OpenLiveView();
 }
 
 // The workspace as the programs see it. What is made there has to belong to their user: no other one exists for them.
 base::Status Session::OpenLiveView() {
+  if (IsMirrored()) return {};
   const std::scoped_lock order(live_->order, *view_mutex_);
   if (!live_files_.empty() && generation_ == live_->generation) return {};
-  const auto view = live_->sandbox->View();
+  const auto view = live_->sandbox->files().Local();
   if (!view) return base::Err(base::Code::kInternal, "the sandbox has no view of its workspace");
   SKERRY_ASSIGN_OR_RETURN(identity_, os::IdentityOf(view->merged));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd merged, os::OpenAgain(view->merged));
@@ -37,10 +40,34 @@ base::Status Session::OpenLiveView() {
   return {};
 }
 
+void Session::Join(SessionRun& run) const {
+  if (live_->mirror != nullptr)
+    run.mirror = live_->mirror.get();
+  else
+    run.memory = &live_->memory;
+}
+
+base::Status Session::Refresh() {
+  return IsMirrored() && live_->sandbox->IsRunning() ? CommitLive({}) : base::Status{};
+}
+
+// What cannot be brought there now is before the next command.
+void Session::Push() {
+  constexpr std::chrono::seconds kPatience{30};
+  const std::scoped_lock order(live_->order);
+  if (!live_->sandbox->IsRunning()) return;
+  if (const auto pushed = live_->mirror->Push(base::Deadline::After(kPatience), {}); !pushed)
+    recorder_->Warn("session " + id() + ": its sandbox does not have the newest files yet: " + pushed.error().message);
+}
+
 base::Status Session::CommitLive(const Changes& own) {
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
-  run.memory = &live_->memory;
+  Join(run);
   SKERRY_RETURN_IF_ERROR(manager_->CommitLive(*live_, run));
+  return RecordBackground(std::move(run), own);
+}
+
+base::Status Session::RecordBackground(SessionRun run, const Changes& own) {
   files_->Recount();
   // The rest is what programs did that live on.
   std::erase_if(run.changes, [&](const core::FileChange& change) {
@@ -54,8 +81,13 @@ base::Status Session::CommitLive(const Changes& own) {
 
 base::Status Session::EndLife() {
   if (!live_) return {};
-  SKERRY_RETURN_IF_ERROR(live_->sandbox->Stop());
-  const auto committed = CommitLive({});
+  const auto end = [&]() -> base::Status {
+    SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(""));
+    Join(run);
+    SKERRY_RETURN_IF_ERROR(manager_->StopLive(*live_, run));
+    return RecordBackground(std::move(run), {});
+  };
+  const auto committed = end();
   live_files_.clear();
   live_.reset();
   manager_ = nullptr;
@@ -69,7 +101,7 @@ base::Status Session::RunApart(core::ExecutionRecord record, const std::function
   SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
   core::ExecutionEnd end = act();
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
-  run.memory = &live_->memory;
+  Join(run);
   const auto committed = manager_->CommitLive(*live_, run);
   files_->Recount();
   directory_->Touch();

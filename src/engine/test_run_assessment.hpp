@@ -31,7 +31,7 @@ class RunAssessmentTest : public testing::Test {
     std::ofstream(directory_.path() / path, std::ios::binary) << bytes;
   }
   [[nodiscard]] core::RiskAssessment Of(Language language, std::string_view code, const Environment& environment = {},
-                                        std::string_view directory = "", int input = -1) const {
+                                        std::string_view directory = "", const RunInput& input = {}) const {
     return AssessRun(Gate(),
                      {.language = language,
                       .code = code,
@@ -51,7 +51,8 @@ class RunAssessmentTest : public testing::Test {
                       .code = code,
                       .before = before,
                       .environment = environment,
-                      .workspace = root_.get()},
+                      .workspace = root_.get(),
+                      .input = {}},
                      {}, {})
         .value();
   }
@@ -62,10 +63,8 @@ class RunAssessmentTest : public testing::Test {
     if (!risk.requires_confirmation) return "(not asked about)";
     return risk.findings.front().source;
   }
-  [[nodiscard]] base::UniqueFd Input(std::string_view text) const {
-    Put("../input", text);
-    return base::UniqueFd(::open((directory_.path() / "../input").c_str(), O_RDONLY | O_CLOEXEC));
-  }
+  // Comes while the program runs.
+  static inline const RunInput kUnknownInput{.end = core::InputEnd::kOpen};
 
   Bytecode bytecode_ = Bytecode::kOfSession;
   support::TemporaryDirectory outer_;

@@ -3,10 +3,16 @@
 #include "interpreters/worker.hpp"
 
 namespace skerry::engine {
+namespace {
+
+constexpr std::chrono::minutes kStartPatience{1};
+
+}  // namespace
 
 bool WarmSandboxes::Fits(const core::SandboxSpec& spec) const {
-  return spec.workspace.empty() && spec.binds.empty() && spec.hidden.empty() && !spec.root &&
-         spec.limits == spec_.limits && spec.demand == spec_.demand;
+  return spec.workspace == nullptr && spec.binds.empty() && spec.hidden.empty() && !spec.root && spec.image.empty() &&
+         spec.network == spec_.network && spec.ports.empty() && spec.limits == spec_.limits &&
+         spec.demand == spec_.demand;
 }
 
 Pool<core::Sandbox>& WarmSandboxes::PoolOf(core::Preload kind) {
@@ -17,7 +23,7 @@ Pool<core::Sandbox>& WarmSandboxes::PoolOf(core::Preload kind) {
     spec.preload = kind;
     const auto make = [this, spec]() -> base::Result<std::unique_ptr<core::Sandbox>> {
       SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend_.Create(spec));
-      SKERRY_RETURN_IF_ERROR(sandbox->Start());
+      SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::After(kStartPatience), {}));
       return sandbox;
     };
     const auto usable = [](const core::Sandbox& sandbox) { return sandbox.IsRunning(); };

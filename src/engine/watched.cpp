@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace skerry::engine {
 
@@ -16,29 +18,48 @@ Watched::Registration& Watched::Registration::operator=(Registration&& other) no
 
 void Watched::Registration::Leave() {
   if (watched_ == nullptr) return;
-  const std::scoped_lock lock(watched_->mutex_);
-  if (const auto left = watched_->sandboxes_.extract(number_)) watched_->Share(left.mapped().sandbox.tenant);
+  std::shared_ptr<Entry> entry;
+  {
+    const std::scoped_lock lock(watched_->mutex_);
+    if (const auto left = watched_->sandboxes_.extract(number_)) {
+      entry = left.mapped();
+      watched_->Share(entry->sandbox.tenant);
+    }
+  }
   watched_ = nullptr;
+  if (entry == nullptr) return;
+  const std::scoped_lock looking(entry->looking);
+  entry->left = true;
 }
 
 Watched::Registration Watched::Enter(WatchedSandbox sandbox) {
   const std::scoped_lock lock(mutex_);
   const std::uint64_t number = next_++;
-  const auto entry = sandboxes_.emplace(number, Entry{std::move(sandbox)}).first;
-  Share(entry->second.sandbox.tenant);
+  auto entry = std::make_shared<Entry>();
+  entry->sandbox = std::move(sandbox);
+  sandboxes_.emplace(number, entry);
+  Share(entry->sandbox.tenant);
   return {*this, number};
 }
 
 void Watched::ForEach(const Look& look) {
-  std::set<std::string> tenants;
-  std::uint64_t number = 0;
-  for (;;) {
+  std::vector<std::shared_ptr<Entry>> all;
+  {
     const std::scoped_lock lock(mutex_);
-    const auto next = sandboxes_.upper_bound(number);
-    if (next == sandboxes_.end()) break;
-    number = next->first;
-    Notice(next->second, look(next->second.sandbox));
-    tenants.insert(next->second.sandbox.tenant);
+    all.reserve(sandboxes_.size());
+    for (const auto& [number, entry] : sandboxes_) all.push_back(entry);
+  }
+  std::set<std::string> tenants;
+  for (const auto& entry : all) {
+    std::optional<std::chrono::nanoseconds> used;
+    {
+      const std::scoped_lock looking(entry->looking);
+      if (entry->left) continue;
+      used = look(entry->sandbox);
+    }
+    const std::scoped_lock lock(mutex_);
+    Notice(*entry, used);
+    tenants.insert(entry->sandbox.tenant);
   }
   for (const std::string& tenant : tenants) {
     const std::scoped_lock lock(mutex_);
@@ -58,12 +79,14 @@ void Watched::Notice(Entry& entry, std::optional<std::chrono::nanoseconds> used)
 
 void Watched::Share(const std::string& tenant) {
   constexpr std::size_t kMost = 64;  // more make no difference to the kernel
-  const auto is_busy = [&](const auto& entry) { return entry.second.busy() && entry.second.sandbox.tenant == tenant; };
+  const auto is_busy = [&](const auto& entry) {
+    return entry.second->busy() && entry.second->sandbox.tenant == tenant;
+  };
   const auto busy = static_cast<std::size_t>(std::ranges::count_if(sandboxes_, is_busy));
   const auto parts = static_cast<std::uint32_t>(std::bit_ceil(std::clamp<std::size_t>(busy, 1, kMost)));
-  for (auto& [number, entry] : sandboxes_)
-    if (entry.sandbox.tenant == tenant && entry.parts != parts && entry.sandbox.sandbox->ShareProcessors(parts))
-      entry.parts = parts;
+  for (const auto& [number, entry] : sandboxes_)
+    if (entry->sandbox.tenant == tenant && entry->parts != parts && entry->sandbox.sandbox->ShareProcessors(parts))
+      entry->parts = parts;
 }
 
 std::size_t Watched::Count() const {

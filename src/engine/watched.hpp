@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -35,7 +36,7 @@ class Watched {
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
 
-  // While it lives, the sandbox is looked at. Its end waits for whoever looks.
+  // While it lives, the sandbox is looked at. Its end waits for a look at this sandbox, and for no other.
   class Registration {
    public:
     Registration() = default;
@@ -54,8 +55,9 @@ class Watched {
   // It must outlive its registrations.
   [[nodiscard]] Registration Enter(WatchedSandbox sandbox);
 
-  // One after the other; those who come or go wait for one look at most. Each look tells how much of the processors the
-  // sandbox has used so far, or nothing where that is not known: it counts as busy then, and when it is new.
+  // One after the other, with no lock held but that of the sandbox that is looked at: a look may take its time. Each
+  // look tells how much of the processors the sandbox has used so far, or nothing where that is not known: the sandbox
+  // counts as busy then, and when it is new.
   using Look = std::function<std::optional<std::chrono::nanoseconds>(const WatchedSandbox&)>;
   void ForEach(const Look& look);
   [[nodiscard]] std::size_t Count() const;
@@ -63,6 +65,8 @@ class Watched {
  private:
   struct Entry {
     WatchedSandbox sandbox;
+    std::mutex looking;        // held while the sandbox is looked at; before it the other, never after
+    bool left = false;         // with that lock: nobody may look any more
     std::uint32_t parts = 1;   // as it was told
     unsigned quiet_looks = 0;  // in a row
     std::optional<std::chrono::nanoseconds> used;
@@ -77,7 +81,7 @@ class Watched {
   void Share(const std::string& tenant);
 
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, Entry> sandboxes_;
+  std::map<std::uint64_t, std::shared_ptr<Entry>> sandboxes_;
   std::uint64_t next_ = 1;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/watched.hpp"
 
+#include <cstdlib>
 #include <memory>
 #include <set>
 #include <vector>
@@ -11,18 +12,19 @@ namespace {
 
 class SharingSandbox : public core::Sandbox {
  public:
-  base::Status Start() override { return {}; }
-  base::Result<core::CommandResult> Execute(const core::Command&, core::OutputSink&, std::stop_token) override {
-    return core::CommandResult{};
+  base::Status Start(base::Deadline, const std::stop_token&) override { return {}; }
+  base::Result<std::unique_ptr<core::Process>> Launch(core::Command, core::OutputSink&,
+                                                      const std::stop_token&) override {
+    return base::Err(base::Code::kUnavailable, "runs nothing");
   }
+  [[nodiscard]] core::SandboxFiles& files() override { std::abort(); }
   bool ShareProcessors(std::uint32_t parts) override {
     if (!reachable) return false;
     told.push_back(parts);
     return true;
   }
-  base::Status Stop() override { return {}; }
+  base::Status Stop(base::Deadline) override { return {}; }
   [[nodiscard]] bool IsRunning() const override { return true; }
-  [[nodiscard]] std::string Workspace() const override { return ""; }
   [[nodiscard]] std::vector<std::string> Degraded() const override { return {}; }
 
   [[nodiscard]] std::uint32_t parts() const { return told.empty() ? 1 : told.back(); }

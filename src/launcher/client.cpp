@@ -131,13 +131,13 @@ bool Launcher::HasEnded(base::Deadline deadline) {
 }
 
 base::Result<SandboxHandle> SandboxHandle::Start(const std::shared_ptr<Launcher>& launcher, const StartRequest& request,
-                                                 std::span<const int> fds) {
+                                                 std::span<const int> fds, base::Deadline deadline) {
   constexpr auto kLastBreath = 500ms;  // between the end of its sockets and its own
-  SKERRY_ASSIGN_OR_RETURN(auto handle, StartOnce(launcher, request, fds));
+  SKERRY_ASSIGN_OR_RETURN(auto handle, StartOnce(launcher, request, fds, deadline));
   if (handle) return std::move(*handle);
   // One that was killed took the request to its grave; nothing has run, so the next one can have it.
   if (launcher->HasEnded(base::Deadline::After(kLastBreath))) {
-    SKERRY_ASSIGN_OR_RETURN(auto second, StartOnce(launcher, request, fds));
+    SKERRY_ASSIGN_OR_RETURN(auto second, StartOnce(launcher, request, fds, deadline));
     if (second) return std::move(*second);
   }
   return base::Err(base::Code::kInternal, "the launcher ended before the sandbox was made");
@@ -145,12 +145,13 @@ base::Result<SandboxHandle> SandboxHandle::Start(const std::shared_ptr<Launcher>
 
 base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::shared_ptr<Launcher>& launcher,
                                                                     const StartRequest& request,
-                                                                    std::span<const int> fds) {
+                                                                    std::span<const int> fds, base::Deadline deadline) {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, launcher->Connect());
   SandboxHandle handle(launcher, std::move(socket));
   const auto sent = os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds);
   // A launcher that could not even read the request has said why before it ended.
-  auto message = os::ReceiveMessage(handle.socket_.get(), base::Deadline::After(sent ? kStartPatience : 0s));
+  auto message =
+      os::ReceiveMessage(handle.socket_.get(), deadline.EarlierOf(base::Deadline::After(sent ? kStartPatience : 0s)));
   if (!message || message->EndOfStream())
     if (auto word = handle.launcher_->LastWord()) return std::unexpected(std::move(*word));
   if (message && message->EndOfStream()) return std::nullopt;

@@ -79,7 +79,7 @@ class SandboxHandle {
  public:
   // `fds`: the host's directories that the request names, in its order. They stay the caller's.
   static base::Result<SandboxHandle> Start(const std::shared_ptr<Launcher>& launcher, const StartRequest& request,
-                                           std::span<const int> fds);
+                                           std::span<const int> fds, base::Deadline deadline = base::Deadline::Never());
 
   SandboxHandle(SandboxHandle&&) noexcept = default;
   SandboxHandle& operator=(SandboxHandle&&) = delete;
@@ -146,7 +146,8 @@ class SandboxHandle {
  private:
   // Nothing when the launcher ended without a word.
   static base::Result<std::optional<SandboxHandle>> StartOnce(const std::shared_ptr<Launcher>& launcher,
-                                                              const StartRequest& request, std::span<const int> fds);
+                                                              const StartRequest& request, std::span<const int> fds,
+                                                              base::Deadline deadline);
   SandboxHandle(std::shared_ptr<Launcher> launcher, base::UniqueFd socket)
       : launcher_(std::move(launcher)), socket_(std::move(socket)) {}
 

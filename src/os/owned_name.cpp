@@ -1,5 +1,6 @@
 #include "os/owned_name.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +13,9 @@
 #include <sstream>
 
 #include "base/ids.hpp"
+#include "os/directory.hpp"
 #include "os/files.hpp"
+#include "os/remove_tree.hpp"
 
 namespace skerry::os {
 namespace {
@@ -87,6 +90,18 @@ OwnerState StateOfOwner(std::string_view name, std::string_view prefix) {
   if (!owner || owner->start == 0 || owner->pid == 0 || here == 0 || owner->pid_namespace != here)
     return OwnerState::kUnknown;
   return IsDead(*owner) ? OwnerState::kDead : OwnerState::kAlive;
+}
+
+void SweepOwned(const std::string& base, std::string_view prefix) {
+  const Directory directory(::opendir(base.c_str()));
+  if (directory == nullptr) return;
+  const int fd = ::dirfd(directory.get());
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (StateOfOwner(entry->d_name, prefix) != OwnerState::kDead) continue;
+    struct stat facts{};
+    const bool there = ::fstatat(fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+    if (there && (facts.st_uid == ::geteuid() || ::geteuid() == 0)) (void)RemoveTree(fd, entry->d_name);
+  }
 }
 
 }  // namespace skerry::os

@@ -16,4 +16,8 @@ enum class OwnerState {
 };
 OwnerState StateOfOwner(std::string_view name, std::string_view prefix);
 
+// Removes the directories of such a name in `base` that belong to us and whose maker is dead; as root also those of
+// others.
+void SweepOwned(const std::string& base, std::string_view prefix);
+
 }  // namespace skerry::os

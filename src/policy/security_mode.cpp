@@ -2,8 +2,8 @@
 
 namespace skerry::policy {
 
-bool Allows(SecurityMode mode, core::IsolationLevel isolation) {
-  return mode == SecurityMode::kPermissive || isolation == core::IsolationLevel::kNamespaces;
+bool Allows(SecurityMode mode, core::Strength strength) {
+  return mode == SecurityMode::kPermissive || strength >= core::Strength::kNamespaces;
 }
 
 }  // namespace skerry::policy

@@ -1,7 +1,7 @@
 // How much isolation is demanded, whatever was asked for (S1.4, S1.5).
 #pragma once
 
-#include "core/backend.hpp"
+#include "core/abilities.hpp"
 
 namespace skerry::policy {
 
@@ -10,7 +10,7 @@ enum class SecurityMode {
   kPermissive,  // development: what was asked for
 };
 
-// True when a sandbox of this isolation may run in this mode.
-bool Allows(SecurityMode mode, core::IsolationLevel isolation);
+// True when programs may run in a sandbox of this strength in this mode.
+bool Allows(SecurityMode mode, core::Strength strength);
 
 }  // namespace skerry::policy

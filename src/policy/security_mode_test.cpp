@@ -6,13 +6,15 @@ namespace skerry::policy {
 namespace {
 
 TEST(SecurityModeTest, StrictAllowsOnlyFullIsolation) {
-  EXPECT_TRUE(Allows(SecurityMode::kStrict, core::IsolationLevel::kNamespaces));
-  EXPECT_FALSE(Allows(SecurityMode::kStrict, core::IsolationLevel::kProcess));
-  EXPECT_FALSE(Allows(SecurityMode::kStrict, core::IsolationLevel::kNone));
+  EXPECT_TRUE(Allows(SecurityMode::kStrict, core::Strength::kNamespaces));
+  EXPECT_FALSE(Allows(SecurityMode::kStrict, core::Strength::kProcess));
+  EXPECT_FALSE(Allows(SecurityMode::kStrict, core::Strength::kNone));
+  EXPECT_TRUE(Allows(SecurityMode::kStrict, core::Strength::kUserKernel));
+  EXPECT_TRUE(Allows(SecurityMode::kStrict, core::Strength::kVirtualMachine));
 }
 
 TEST(SecurityModeTest, PermissiveAllowsWhatWasAskedFor) {
-  EXPECT_TRUE(Allows(SecurityMode::kPermissive, core::IsolationLevel::kProcess));
+  EXPECT_TRUE(Allows(SecurityMode::kPermissive, core::Strength::kProcess));
 }
 
 }  // namespace

@@ -13,19 +13,7 @@ namespace skerry::runner {
 namespace {
 
 constexpr std::size_t kChunk = 65536;
-enum Slot : std::size_t {
-  kOut,
-  kErr,
-  kInputSource,
-  kInputSink,
-  kControl,
-  kOtherControl,
-  kWake,
-  kInterrupt,
-  kResized,
-  kSignals,
-  kSlots
-};
+enum Slot : std::size_t { kOut, kErr, kInputSink, kControl, kOtherControl, kWake, kInterrupt, kSlots };
 
 bool Ready(const pollfd& entry) {
   return entry.revents != 0;
@@ -70,14 +58,11 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
     if (deadline.Expired()) return PumpEnd::kDeadline;
     std::array<pollfd, kSlots> entries = {pollfd{sources.standard_output.get(), POLLIN, 0},
                                           pollfd{sources.standard_error.get(), POLLIN, 0},
-                                          pollfd{input.WantsRead(), POLLIN, 0},
                                           pollfd{input.WantsWrite(), POLLOUT, 0},
                                           pollfd{sources.controls[0], POLLIN, 0},
                                           pollfd{sources.controls[1], POLLIN, 0},
                                           pollfd{sources.controls[2], POLLIN, 0},
-                                          pollfd{sources.interrupt, POLLIN, 0},
-                                          pollfd{sources.resized, POLLIN, 0},
-                                          pollfd{sources.signals, POLLIN, 0}};
+                                          pollfd{sources.interrupt, POLLIN, 0}};
     if (::poll(entries.data(), entries.size(), deadline.PollTimeoutMs()) < 0) {
       if (errno == EINTR) continue;
       return os::ErrnoErr("poll");
@@ -87,28 +72,10 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
       sources.standard_output.Reset();
     if (Ready(entries[kErr]) && !ReadOnce(sources.standard_error.get(), core::Stream::kStderr, kChunk, deadline))
       sources.standard_error.Reset();
-    if (Ready(entries[kResized])) {
-      std::uint64_t times = 0;
-      (void)!::read(sources.resized, &times, sizeof times);
-      sources.on_resize(sources.standard_output.get());
-    }
-    if (Ready(entries[kSignals])) ReadSignals(sources);
-    if (Ready(entries[kInputSource])) input.Read();
     if (Ready(entries[kInputSink])) input.Write();
     if (!wanted_ && !reads_on_) return PumpEnd::kCancelled;
     if (Ready(entries[kControl]) || Ready(entries[kOtherControl]) || Ready(entries[kWake]))
       return PumpEnd::kControlReady;
-  }
-}
-
-void CommandPump::ReadSignals(Sources& sources) {
-  constexpr unsigned kMost = 64;
-  std::array<unsigned char, 64> numbers{};
-  const ssize_t count = ::read(sources.signals, numbers.data(), numbers.size());
-  if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) sources.signals = -1;
-  for (ssize_t at = 0; at < count; ++at) {
-    const unsigned number = numbers[static_cast<std::size_t>(at)];
-    if (number >= 1 && number <= kMost) sources.on_signal(static_cast<int>(number));
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "base/deadline.hpp"
@@ -30,10 +29,6 @@ class CommandPump {
     base::UniqueFd standard_error;
     std::array<int, 3> controls = {-1, -1, -1};  // borrowed
     int interrupt = -1;                          // borrowed; readable when the caller wants the command ended
-    int resized = -1;  // borrowed; readable when the window has another size, which is then told to standard_output
-    std::function<void(int terminal)> on_resize;
-    int signals = -1;  // borrowed, -1 after its end; each byte that is the number of a signal goes to on_signal
-    std::function<void(int number)> on_signal;
   };
 
   base::Result<PumpEnd> Run(Sources& sources, InputFeed& input, base::Deadline deadline);
@@ -56,7 +51,6 @@ class CommandPump {
 
   // False when the stream has ended.
   bool ReadOnce(int fd, core::Stream stream, std::size_t limit, base::Deadline deadline);
-  static void ReadSignals(Sources& sources);
   void Deliver(core::Stream stream, std::string_view bytes, base::Deadline deadline);
   void DeliverHeld(base::Deadline deadline);
   void DrainOne(const base::UniqueFd& fd, core::Stream stream, base::Deadline deadline);

@@ -43,7 +43,7 @@ class CommandPumpTest : public testing::Test {
   base::UniqueFd control_{::eventfd(0, EFD_CLOEXEC)};
   base::UniqueFd writer_;
   CommandPump::Sources sources_;
-  InputFeed no_input_{-1, base::UniqueFd()};
+  InputFeed no_input_;
 };
 
 TEST_F(CommandPumpTest, EndsWhenTheControlSocketSpeaks) {
@@ -75,41 +75,6 @@ TEST_F(CommandPumpTest, AWriterThatLivesOnIsNotWaitedFor) {
   ASSERT_TRUE(os::WriteAll(writer_.get(), "out").has_value());
   EXPECT_TRUE(pump_.Drain(sources_, base::Deadline::Never()));
   EXPECT_EQ(sink_.taken, "out");
-}
-
-class SignalPumpTest : public CommandPumpTest {
- protected:
-  SignalPumpTest() {
-    auto pipe = os::Pipe::Create().value();
-    reader_ = std::move(pipe.read_end);
-    orders_ = std::move(pipe.write_end);
-    sources_.signals = reader_.get();
-    sources_.on_signal = [this](int number) { signals_.push_back(number); };
-  }
-
-  base::UniqueFd reader_;
-  base::UniqueFd orders_;
-  std::vector<int> signals_;
-};
-
-TEST_F(SignalPumpTest, EachByteIsTheNumberOfASignal) {
-  ASSERT_TRUE(os::WriteAll(orders_.get(), "\x02\x0f\x40").has_value());
-  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(30ms)).value(), PumpEnd::kDeadline);
-  EXPECT_EQ(signals_, (std::vector{2, 15, 64}));
-}
-
-TEST_F(SignalPumpTest, NumbersThatAreNoSignalArePassedOver) {
-  ASSERT_TRUE(os::WriteAll(orders_.get(), std::string("\0\x41\xff\x01", 4)).has_value());
-  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(30ms)).value(), PumpEnd::kDeadline);
-  EXPECT_EQ(signals_, std::vector{1});
-}
-
-TEST_F(SignalPumpTest, TheEndOfSignalsIsNotTheEndOfTheCommand) {
-  ASSERT_TRUE(os::WriteAll(orders_.get(), "\x02").has_value());
-  orders_.Reset();
-  EXPECT_EQ(pump_.Run(sources_, no_input_, base::Deadline::After(30ms)).value(), PumpEnd::kDeadline);
-  EXPECT_EQ(signals_, std::vector{2});
-  EXPECT_EQ(sources_.signals, -1);
 }
 
 TEST_F(CommandPumpTest, AWakeIsAReasonToLookAsWell) {

@@ -94,8 +94,6 @@ base::Result<core::CommandResult> CommandRun::Await(RunningCommand& running, Wor
   const auto [source, wake] = process.controls();
   running.sources.controls = {worker != nullptr ? worker->channel_fd() : -1, source, wake};
   running.sources.interrupt = interrupt.get();
-  running.sources.signals = command_.signal_fd;
-  running.sources.on_signal = [&process](int number) { (void)process.Signal(number); };
   SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, Watch(running, worker, deadline));
   return Finish(outcome, running, start, deadline);
 }
@@ -121,7 +119,7 @@ base::Result<core::CommandResult> CommandRun::Refused(base::Error error) {
 // channel of a worker open.
 base::Result<core::Outcome> CommandRun::Watch(RunningCommand& running, WorkerProcess* worker, base::Deadline deadline) {
   for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump_.Run(running.sources, running.input, deadline));
+    SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump_.Run(running.sources, *running.input, deadline));
     if (end != PumpEnd::kControlReady) return EndBy(end, running.process);
     if (const auto exit = HearExit(worker, running)) return Judge(*exit, deadline);
     const auto told = running.process.TakeEnd();

@@ -1,73 +1,107 @@
 #include "runner/input_feed.hpp"
 
 #include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 namespace skerry::runner {
 namespace {
 
-constexpr std::size_t kChunk = 65536;
+std::unexpected<base::Error> NoInput() {
+  return base::Err(base::Code::kConflict, "the program takes no input: it was closed, or nobody reads it");
+}
+
+// How many bytes the pipe took; -1 when nobody reads from it.
+ssize_t WriteSome(int sink, std::string_view bytes) {
+  for (;;) {
+    const ssize_t count = ::write(sink, bytes.data(), bytes.size());
+    if (count >= 0) return count;
+    if (errno == EAGAIN) return 0;
+    if (errno != EINTR) return -1;
+  }
+}
 
 }  // namespace
 
-// Somebody else may read from the same pipe, terminal or socket and take what poll has told us of; reading must not
-// wait then. The flag for that belongs to everybody who has the descriptor, so pipes and terminals are opened anew.
-InputFeed::InputFeed(int source, base::UniqueFd sink, std::string farewell)
-    : source_(source), sink_(std::move(sink)), farewell_(std::move(farewell)) {
-  struct stat facts{};
-  if (source_ < 0 || ::fstat(source_, &facts) < 0) {
-    EndSource();
-    return;
-  }
-  if (S_ISSOCK(facts.st_mode)) manner_ = Manner::kSocket;
-  if (!S_ISFIFO(facts.st_mode) && !S_ISCHR(facts.st_mode)) return;
-  const std::string path = "/proc/self/fd/" + std::to_string(source_);
-  own_source_.Reset(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (own_source_.valid()) source_ = own_source_.get();
-  if (!own_source_.valid() && S_ISFIFO(facts.st_mode)) manner_ = Manner::kNoWait;
+InputFeed::InputFeed(std::string text, core::InputEnd end, base::UniqueFd sink, std::string farewell)
+    : sink_(std::move(sink)),
+      pending_(std::move(text)),
+      closing_(end == core::InputEnd::kClosed),
+      farewell_(std::move(farewell)) {
+  EndText();
 }
 
-void InputFeed::EndSource() {
-  source_ = -1;
+void InputFeed::EndText() {
+  if (!pending_.empty() || !closing_) return;
   pending_ = std::exchange(farewell_, "");
   if (pending_.empty()) sink_.Reset();
 }
 
-ssize_t InputFeed::ReadInto(std::span<char> buffer) const {
-  if (manner_ == Manner::kSocket) return ::recv(source_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (manner_ == Manner::kNoWait) {
-    const iovec part{buffer.data(), buffer.size()};
-    const ssize_t count = ::preadv2(source_, &part, 1, -1, RWF_NOWAIT);
-    if (count >= 0 || errno != EOPNOTSUPP) return count;
-  }
-  return ::read(source_, buffer.data(), buffer.size());
-}
-
-void InputFeed::Read() {
-  std::array<char, kChunk> buffer{};
-  const ssize_t count = ReadInto(buffer);
-  if (count > 0) {
-    pending_.assign(buffer.data(), static_cast<std::size_t>(count));
-  } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
-    EndSource();
-  }
+int InputFeed::WantsWrite() const {
+  const std::scoped_lock lock(mutex_);
+  return pending_.empty() ? -1 : sink_.get();
 }
 
 void InputFeed::Write() {
-  const ssize_t count = ::write(sink_.get(), pending_.data(), pending_.size());
-  if (count > 0) {
-    pending_.erase(0, static_cast<std::size_t>(count));
-    if (pending_.empty() && source_ < 0) sink_.Reset();
-  } else if (errno != EINTR && errno != EAGAIN) {
-    sink_.Reset();  // nobody reads: the program closed its stdin or has ended
+  const std::scoped_lock lock(mutex_);
+  const ssize_t count = WriteSome(sink_.get(), pending_);
+  if (count < 0) {
+    sink_.Reset();  // the program closed its input or has ended
+    pending_.clear();
+    return;
   }
+  pending_.erase(0, static_cast<std::size_t>(count));
+  EndText();
+}
+
+base::Result<std::size_t> InputFeed::Feed(std::string_view bytes) {
+  const std::scoped_lock lock(mutex_);
+  if (!sink_.valid() || closing_) return NoInput();
+  if (!pending_.empty()) return 0;
+  std::size_t taken = 0;
+  while (taken < bytes.size()) {
+    const ssize_t count = WriteSome(sink_.get(), bytes.substr(taken));
+    if (count < 0) {
+      sink_.Reset();
+      return NoInput();
+    }
+    if (count == 0) break;
+    taken += static_cast<std::size_t>(count);
+  }
+  return taken;
+}
+
+bool InputFeed::AwaitRoom(base::Deadline deadline) const {
+  constexpr std::chrono::milliseconds kPumpTakes{1};
+  base::UniqueFd sink;
+  bool pump_first = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!sink_.valid()) return true;
+    pump_first = !pending_.empty();
+    sink.Reset(::fcntl(sink_.get(), F_DUPFD_CLOEXEC, 0));
+  }
+  pollfd entry{sink.get(), POLLOUT, 0};
+  const bool room = ::poll(&entry, 1, deadline.PollTimeoutMs()) > 0;
+  if (room && pump_first) std::this_thread::sleep_for(kPumpTakes);
+  return room;
+}
+
+base::Status InputFeed::Close() {
+  const std::scoped_lock lock(mutex_);
+  if (!sink_.valid() || closing_) return NoInput();
+  if (pending_.empty() && !farewell_.empty()) {
+    const ssize_t count = WriteSome(sink_.get(), farewell_);
+    if (count == 0) return base::Err(base::Code::kUnavailable, "the terminal has no room for the end of the input");
+    farewell_.clear();
+  }
+  closing_ = true;
+  EndText();
+  return {};
 }
 
 }  // namespace skerry::runner

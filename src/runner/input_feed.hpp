@@ -1,44 +1,48 @@
-// Copies a descriptor of the caller into a program's stdin, never waiting for either side.
+// InputFeed: the write end of a program's input: a pipe, or its terminal.
 #pragma once
 
-#include <sys/types.h>
-
-#include <span>
+#include <cstddef>
+#include <mutex>
 #include <string>
+#include <string_view>
 
+#include "base/deadline.hpp"
+#include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "core/process.hpp"
 
 namespace skerry::runner {
 
-// The program gets a pipe and never the caller's own descriptor, which may be a terminal or a file open for writing.
+// The pump writes the text that was there from the beginning, with WantsWrite and Write; any other thread brings more
+// with Feed and Close. Nothing waits but AwaitRoom.
 class InputFeed {
  public:
-  // `source` is borrowed; -1 for no input. `sink` is the write end, non-blocking. `farewell` is written at the end of
-  // the source, for a terminal, which cannot be closed on one side.
-  InputFeed(int source, base::UniqueFd sink, std::string farewell = "");
+  // No input at all, and none to come.
+  InputFeed() = default;
+  // `sink` is non-blocking. `farewell` is written at the end of the input, for a terminal, which cannot be closed on
+  // one side.
+  InputFeed(std::string text, core::InputEnd end, base::UniqueFd sink, std::string farewell = "");
+  InputFeed(const InputFeed&) = delete;
+  InputFeed& operator=(const InputFeed&) = delete;
 
-  // What poll should wait for: at most one of the two at a time, -1 for nothing.
-  [[nodiscard]] int WantsRead() const { return sink_.valid() && pending_.empty() ? source_ : -1; }
-  [[nodiscard]] int WantsWrite() const { return sink_.valid() && !pending_.empty() ? sink_.get() : -1; }
+  // What the pump waits for to become writable; -1 for nothing.
+  [[nodiscard]] int WantsWrite() const;
+  // To be called then. When nobody reads any more the input ends.
+  void Write();
 
-  void Read();   // when the source is readable; at its end the program's stdin is closed
-  void Write();  // when the sink is writable, or has lost its reader
+  // As core::Process says.
+  base::Result<std::size_t> Feed(std::string_view bytes);
+  [[nodiscard]] bool AwaitRoom(base::Deadline deadline) const;
+  base::Status Close();
 
  private:
-  // How the source is read so that it never waits.
-  enum class Manner {
-    kPlain,   // files never do, and what we opened ourselves is non-blocking
-    kSocket,  // by a flag of recv
-    kNoWait,  // another user's pipe: by a flag of preadv2 where the kernel knows it
-  };
-  [[nodiscard]] ssize_t ReadInto(std::span<char> buffer) const;
-  void EndSource();
+  // With the lock.
+  void EndText();
 
-  int source_;
-  base::UniqueFd own_source_;  // the same pipe or terminal, opened for us alone so that reading it never waits
-  Manner manner_ = Manner::kPlain;
-  base::UniqueFd sink_;
+  mutable std::mutex mutex_;
+  base::UniqueFd sink_;  // closed by the pump only while something is pending: the pump may wait at it
   std::string pending_;
+  bool closing_ = true;  // at the end of what is pending
   std::string farewell_;
 };
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kMegabyte = 1U << 20U;
 
 launcher::WorkspaceKind KindOf(const core::SandboxSpec& spec, launcher::Isolation isolation) {
-  if (spec.workspace.empty()) return launcher::WorkspaceKind::kEmpty;
+  if (spec.workspace == nullptr) return launcher::WorkspaceKind::kEmpty;
   const bool apart =
       isolation == launcher::Isolation::kNamespaces && spec.workspace_changes == core::WorkspaceChanges::kApart;
   return apart ? launcher::WorkspaceKind::kLayered : launcher::WorkspaceKind::kDirect;
@@ -33,24 +33,24 @@ void SetLimits(launcher::StartRequest& request, const core::SandboxLimits& limit
 
 }  // namespace
 
-LaunchRequest LaunchRequestFor(const LaunchProfile& profile, const core::SandboxSpec& spec, int workspace_fd) {
+LaunchRequest LaunchRequestFor(const LaunchProfile& profile, const core::SandboxSpec& spec) {
   LaunchRequest launch;
   launcher::StartRequest& request = launch.request;
   request.isolation = profile.isolation;
   request.workspace = KindOf(spec, profile.isolation);
-  request.workspace_path = spec.workspace;
+  if (spec.workspace) request.workspace_path = spec.workspace->path;
   request.workspace_owner = spec.workspace_owner == core::WorkspaceOwner::kSkerry ? launcher::WorkspaceOwner::kSkerry
                                                                                   : launcher::WorkspaceOwner::kPerson;
-  if (workspace_fd >= 0) launch.fds.push_back(workspace_fd);
+  if (spec.workspace) launch.fds.push_back(spec.workspace->fd.get());
   if (spec.root) {
-    request.root_path = spec.root->path;
-    launch.fds.push_back(spec.root->fd);
+    request.root_path = spec.root->directory->path;
+    launch.fds.push_back(spec.root->directory->fd.get());
   }
   for (const core::HostBind& bind : spec.binds) {
     request.binds.push_back(
-        {bind.source, bind.target,
+        {bind.source->path, bind.target,
          bind.access == core::BindAccess::kReadOnly ? os::Access::kReadOnly : os::Access::kReadWrite});
-    launch.fds.push_back(bind.fd);
+    launch.fds.push_back(bind.source->fd.get());
   }
   request.hidden = spec.hidden;
   request.scratch_path = profile.scratch;

@@ -15,7 +15,6 @@ struct LaunchRequest {
   std::vector<int> fds;  // borrowed from the specification, in the request's order
 };
 
-// `workspace_fd` is that of the specification's workspace, or -1 when there is none.
-LaunchRequest LaunchRequestFor(const LaunchProfile& profile, const core::SandboxSpec& spec, int workspace_fd);
+LaunchRequest LaunchRequestFor(const LaunchProfile& profile, const core::SandboxSpec& spec);
 
 }  // namespace skerry::runner

@@ -147,7 +147,7 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
   if (!Alive()) return base::Err(base::Code::kNotStarted, "the context has ended; restart it");
   Progress progress{.id = std::to_string(next_id_++), .room = cell.max_output_bytes, .result = {}, .state = state};
   CommandPump pump(sink, cell.max_output_bytes);
-  InputFeed no_input(-1, {});
+  InputFeed no_input;
   const StopSignal interrupt(std::move(stop));
   sources_.interrupt = interrupt.get();
   const WatchedProcess& process = worker_.process();

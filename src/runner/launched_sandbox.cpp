@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "runner/command_pump.hpp"
 #include "runner/command_run.hpp"
 #include "runner/launch_request.hpp"
+#include "runner/launched_process.hpp"
 #include "runner/limits_reached.hpp"
 #include "runner/running_command.hpp"
 
@@ -50,13 +50,6 @@ void SetPath(std::vector<std::string>& environment, const std::vector<std::strin
   }
 }
 
-void SetWindow(int terminal, const core::TerminalSize& size) {
-  winsize window{};
-  window.ws_row = static_cast<unsigned short>(size.rows);
-  window.ws_col = static_cast<unsigned short>(size.columns);
-  (void)::ioctl(terminal, TIOCSWINSZ, &window);
-}
-
 base::Result<std::string> DirectoryFor(const std::string& workspace, const std::string& wanted) {
   constexpr std::size_t kLongest = 4095;
   if (wanted.empty()) return workspace;
@@ -66,7 +59,7 @@ base::Result<std::string> DirectoryFor(const std::string& workspace, const std::
   return directory;
 }
 
-base::Result<RunningCommand> SendWithPipes(const CommandRun& run, WatchedProcess process,
+base::Result<RunningCommand> SendWithPipes(LaunchedProcess& launched, WatchedProcess process,
                                            const launcher::CommandRequest& request, const base::UniqueFd& text) {
   SKERRY_ASSIGN_OR_RETURN(os::Pipe in, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Pipe out, os::Pipe::Create());
@@ -75,51 +68,46 @@ base::Result<RunningCommand> SendWithPipes(const CommandRun& run, WatchedProcess
     SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(fd));
   std::vector<int> fds = {in.read_end.get(), out.write_end.get(), err.write_end.get()};
   if (text.valid()) fds.push_back(text.get());
-  SKERRY_RETURN_IF_ERROR(run.life()->handle().SendCommand(request, fds));
+  SKERRY_RETURN_IF_ERROR(launched.run().life()->handle().SendCommand(request, fds));
   return RunningCommand{{.standard_output = std::move(out.read_end), .standard_error = std::move(err.read_end)},
-                        InputFeed(run.command().input_fd, std::move(in.write_end)),
+                        launched.MakeInput(std::move(in.write_end)),
                         std::move(process)};
 }
 
 // The terminal is one of the sandbox's own: the program never holds the caller's, into which it could type (E32).
-base::Result<RunningCommand> SendWithTerminal(const CommandRun& run, WatchedProcess process,
+base::Result<RunningCommand> SendWithTerminal(LaunchedProcess& launched, WatchedProcess process,
                                               const launcher::CommandRequest& request, const base::UniqueFd& text) {
-  const core::Command& command = run.command();
+  const auto& life = launched.run().life();
   std::vector<int> fds;
   if (text.valid()) fds.push_back(text.get());
-  SKERRY_RETURN_IF_ERROR(run.life()->handle().SendCommand(request, fds));
+  SKERRY_RETURN_IF_ERROR(life->handle().SendCommand(request, fds));
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd master,
-                          run.life()->AwaitTerminal(process.id(), base::Deadline::After(kEndPatience)));
+                          life->AwaitTerminal(process.id(), base::Deadline::After(kEndPatience)));
   SKERRY_RETURN_IF_ERROR(os::SetNonBlocking(master.get()));
   base::UniqueFd input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
-  CommandPump::Sources sources{.standard_output = std::move(master), .resized = command.resized_fd};
-  sources.on_resize = [&command](int terminal) { SetWindow(terminal, command.terminal_size()); };
-  return RunningCommand{std::move(sources), InputFeed(command.input_fd, std::move(input), kEndOfTerminalInput),
+  return RunningCommand{{.standard_output = std::move(master)},
+                        launched.MakeInput(std::move(input), kEndOfTerminalInput),
                         std::move(process)};
 }
 
 }  // namespace
 
 LaunchedSandbox::~LaunchedSandbox() {
-  (void)LaunchedSandbox::Stop();
+  (void)LaunchedSandbox::Stop(base::Deadline::Never());
 }
 
-base::Status LaunchedSandbox::Start() {
+base::Status LaunchedSandbox::Start(base::Deadline deadline, const std::stop_token& stop) {
+  if (stop.stop_requested()) return base::Err(base::Code::kTimeout, "nobody waits for the sandbox any more");
   const std::lock_guard lock(mutex_);
-  return StartLocked();
+  return StartLocked(deadline);
 }
 
-base::Status LaunchedSandbox::StartLocked() {
+base::Status LaunchedSandbox::StartLocked(base::Deadline deadline) {
   if (IsRunningLocked()) return {};
   if (life_ != nullptr) (void)KillLocked(life_);  // what is left of one that was lost while nobody used it
-  base::UniqueFd workspace;
-  if (!spec_.workspace.empty()) {
-    workspace.Reset(spec_.workspace_fd >= 0 ? ::fcntl(spec_.workspace_fd, F_DUPFD_CLOEXEC, 0)
-                                            : ::open(spec_.workspace.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!workspace.valid()) return os::ErrnoErr("workspace " + spec_.workspace);
-  }
-  const LaunchRequest launch = LaunchRequestFor(profile_, spec_, workspace.get());
-  SKERRY_ASSIGN_OR_RETURN(auto handle, launcher::SandboxHandle::Start(profile_.launcher, launch.request, launch.fds));
+  const LaunchRequest launch = LaunchRequestFor(profile_, spec_);
+  SKERRY_ASSIGN_OR_RETURN(auto handle,
+                          launcher::SandboxHandle::Start(profile_.launcher, launch.request, launch.fds, deadline));
   degraded_ = handle.degraded();
   views_ = handle.TakeViews();
   life_ = std::make_shared<SharedHandle>(std::move(handle));
@@ -132,7 +120,7 @@ base::Status LaunchedSandbox::StartLocked() {
 base::Result<std::shared_ptr<SharedHandle>> LaunchedSandbox::Begin() {
   const std::lock_guard lock(mutex_);
   if (!started_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
-  SKERRY_RETURN_IF_ERROR(StartLocked());
+  SKERRY_RETURN_IF_ERROR(StartLocked(base::Deadline::Never()));
   return life_;
 }
 
@@ -141,23 +129,30 @@ std::shared_ptr<SharedHandle> LaunchedSandbox::Life() const {
   return IsRunningLocked() ? life_ : nullptr;
 }
 
-base::Status LaunchedSandbox::Freeze() {
+base::Status LaunchedSandbox::Freeze(base::Deadline) {
   const auto life = Life();
   return life != nullptr ? life->Bring(launcher::MotionKind::kFrozen) : base::Status{};
 }
 
-base::Status LaunchedSandbox::Thaw() {
+base::Status LaunchedSandbox::Thaw(base::Deadline) {
   const auto life = Life();
   return life != nullptr ? life->Bring(launcher::MotionKind::kMoving) : base::Status{};
 }
 
-std::optional<core::WorkspaceView> LaunchedSandbox::View() const {
+std::optional<core::LocalView> LaunchedSandbox::Files::Local() const {
+  const std::lock_guard lock(sandbox_.mutex_);
+  const auto& views = sandbox_.views_;
+  if (views.size() != 3) return std::nullopt;
+  return core::LocalView{.changes = views[0].get(),
+                         .merged = views[1].get(),
+                         .root = views[2].get(),
+                         .layered = sandbox_.spec_.workspace != nullptr};
+}
+
+base::UniqueFd LaunchedSandbox::OpenWorkspace() const {
   const std::lock_guard lock(mutex_);
-  if (views_.size() != 3) return std::nullopt;
-  return core::WorkspaceView{.changes = views_[0].get(),
-                             .merged = views_[1].get(),
-                             .root = views_[2].get(),
-                             .layered = !spec_.workspace.empty()};
+  const int held = views_.size() == 3 ? views_[1].get() : spec_.workspace ? spec_.workspace->fd.get() : -1;
+  return base::UniqueFd(held >= 0 ? ::fcntl(held, F_DUPFD_CLOEXEC, 0) : -1);
 }
 
 std::vector<std::string> LaunchedSandbox::Degraded() const {
@@ -176,7 +171,7 @@ bool LaunchedSandbox::ShareProcessors(std::uint32_t parts) {
   return life_ == nullptr || life_->ShareProcessors(parts);
 }
 
-base::Result<core::SandboxUsage> LaunchedSandbox::Usage() const {
+base::Result<core::SandboxUsage> LaunchedSandbox::Sample(base::Deadline) {
   core::SandboxUsage usage{.cpu_limit_percent = spec_.limits.cpu_percent,
                            .memory_limit_bytes = spec_.limits.memory_mb << 20U,
                            .pids_limit = spec_.limits.pids};
@@ -211,8 +206,9 @@ base::Result<launcher::CommandRequest> LaunchedSandbox::RequestFor(const core::C
   return request;
 }
 
-base::Result<RunningCommand> LaunchedSandbox::Send(const CommandRun& run) const {
-  const core::Command& command = run.command();
+base::Result<RunningCommand> LaunchedSandbox::Send(LaunchedProcess& launched) const {
+  const core::Command& command = launched.command();
+  const CommandRun& run = launched.run();
   SKERRY_ASSIGN_OR_RETURN(launcher::CommandRequest request, RequestFor(command));
   base::UniqueFd text;
   if (const auto* code = std::get_if<core::Code>(&command.program)) {
@@ -226,20 +222,31 @@ base::Result<RunningCommand> LaunchedSandbox::Send(const CommandRun& run) const 
   WatchedProcess process = WatchedProcess::Command(run.life());
   run.Share(process);
   request.id = process.id();
-  return command.terminal ? SendWithTerminal(run, std::move(process), request, text)
-                          : SendWithPipes(run, std::move(process), request, text);
+  return command.terminal ? SendWithTerminal(launched, std::move(process), request, text)
+                          : SendWithPipes(launched, std::move(process), request, text);
 }
 
-base::Result<core::CommandResult> LaunchedSandbox::Execute(const core::Command& command, core::OutputSink& sink,
-                                                           std::stop_token stop) {
-  SKERRY_ASSIGN_OR_RETURN(const std::shared_ptr<SharedHandle> life, Begin());
-  CommandRun run(*this, life, command, sink);
-  SKERRY_RETURN_IF_ERROR(run.Announce());
-  if (auto shell = TakeShell(command)) return RunInShell(run, std::move(*shell), std::move(stop));
-  if (auto found = FindWorker(life, command)) return RunInWorker(run, std::move(*found), std::move(stop));
-  auto running = Send(run);
-  if (!running) return run.Refused(std::move(running).error());
-  return run.Await(*running, nullptr, core::StartKind::kExec, base::Deadline::After(command.timeout), std::move(stop));
+base::Result<std::unique_ptr<core::Process>> LaunchedSandbox::Launch(core::Command command, core::OutputSink& sink,
+                                                                     const std::stop_token&) {
+  SKERRY_ASSIGN_OR_RETURN(std::shared_ptr<SharedHandle> life, Begin());
+  auto process = std::make_unique<LaunchedProcess>(*this, life, std::move(command), sink);
+  SKERRY_RETURN_IF_ERROR(process->run().Announce());
+  if (auto shell = TakeShell(process->command())) {
+    SKERRY_RETURN_IF_ERROR(BeginInShell(*process, std::move(*shell)));
+    return process;
+  }
+  if (auto found = FindWorker(life, process->command())) {
+    SKERRY_RETURN_IF_ERROR(BeginInWorker(*process, std::move(*found)));
+    return process;
+  }
+  auto running = Send(*process);
+  if (running) {
+    process->Begin(std::move(*running), core::StartKind::kExec, base::Deadline::After(process->command().timeout));
+    return process;
+  }
+  SKERRY_ASSIGN_OR_RETURN(core::CommandResult over, process->run().Refused(std::move(running).error()));
+  process->BeginOver(std::move(over));
+  return process;
 }
 
 base::Status LaunchedSandbox::Kill(const std::shared_ptr<SharedHandle>& life) {
@@ -278,7 +285,7 @@ void LaunchedSandbox::BeginStop() {
   if (life_ != nullptr) life_->BeginStop();
 }
 
-base::Status LaunchedSandbox::Stop() {
+base::Status LaunchedSandbox::Stop(base::Deadline) {
   const std::lock_guard lock(mutex_);
   started_ = false;
   return life_ != nullptr ? KillLocked(life_) : base::Status{};

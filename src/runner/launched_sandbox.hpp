@@ -12,10 +12,12 @@
 #include "runner/shared_handle.hpp"
 #include "runner/waiting_shell.hpp"
 #include "runner/worker_process.hpp"
+#include "workspace/directory_files.hpp"
 
 namespace skerry::runner {
 
 class CommandRun;
+class LaunchedProcess;
 struct LimitEvidence;
 struct RunningCommand;
 
@@ -31,30 +33,31 @@ struct LaunchProfile {
   base::FeatureSet pretend_missing;
 };
 
-// After its end by a timeout or its loss the next Execute makes a new one around the same workspace: another life.
-class LaunchedSandbox : public core::Sandbox {
+// After its end by a timeout or its loss the next Launch makes a new one around the same workspace: another life.
+class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core::Pausing {
  public:
   LaunchedSandbox(LaunchProfile profile, core::SandboxSpec spec)
       : profile_(std::move(profile)), spec_(std::move(spec)) {}
   ~LaunchedSandbox() override;
 
-  base::Status Start() override;
-  base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
-                                            std::stop_token stop) override;
+  base::Status Start(base::Deadline deadline, const std::stop_token& stop) override;
+  base::Result<std::unique_ptr<core::Process>> Launch(core::Command command, core::OutputSink& sink,
+                                                      const std::stop_token& stop) override;
+  [[nodiscard]] core::SandboxFiles& files() override { return files_; }
+  [[nodiscard]] core::Contexts* contexts() override { return this; }
+  [[nodiscard]] core::Pausing* pausing() override { return this; }
   base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override;
-  base::Status Freeze() override;
-  base::Status Thaw() override;
+  base::Status Freeze(base::Deadline deadline) override;
+  base::Status Thaw(base::Deadline deadline) override;
   bool ShareProcessors(std::uint32_t parts) override;
   void BeginStop() override;
-  base::Status Stop() override;
+  base::Status Stop(base::Deadline deadline) override;
   [[nodiscard]] bool IsRunning() const override;
-  [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
-  [[nodiscard]] std::optional<core::WorkspaceView> View() const override;
   [[nodiscard]] std::vector<std::string> Degraded() const override;
   // Processes are those of programs and contexts: neither the init nor an interpreter or a shell that waits for its
   // program. Without cgroups processes are counted one by one, and memory is what they have for themselves. The limit
   // of the disk is the size of the layer. kUnavailable while the sandbox begins or ends, and when there is none.
-  [[nodiscard]] base::Result<core::SandboxUsage> Usage() const override;
+  [[nodiscard]] base::Result<core::SandboxUsage> Sample(base::Deadline deadline) override;
 
   // For what runs in it.
   [[nodiscard]] const core::SandboxLimits& limits() const { return spec_.limits; }
@@ -63,15 +66,27 @@ class LaunchedSandbox : public core::Sandbox {
   base::Status Kill(const std::shared_ptr<SharedHandle>& life);
 
  private:
+  // The views that the launcher gave, or the directory that programs write to.
+  class Files : public workspace::DirectoryFiles {
+   public:
+    explicit Files(const LaunchedSandbox& sandbox)
+        : DirectoryFiles([&sandbox] { return sandbox.OpenWorkspace(); }), sandbox_(sandbox) {}
+    [[nodiscard]] std::optional<core::LocalView> Local() const override;
+
+   private:
+    const LaunchedSandbox& sandbox_;
+  };
+
   // The life that there is, or another one after a loss.
   base::Result<std::shared_ptr<SharedHandle>> Begin();
-  base::Status StartLocked();
+  base::Status StartLocked(base::Deadline deadline);
+  [[nodiscard]] base::UniqueFd OpenWorkspace() const;
   base::Status KillLocked(std::shared_ptr<SharedHandle> life);
   [[nodiscard]] bool IsRunningLocked() const;
   [[nodiscard]] std::shared_ptr<SharedHandle> Life() const;
 
   [[nodiscard]] base::Result<launcher::CommandRequest> RequestFor(const core::Command& command) const;
-  base::Result<RunningCommand> Send(const CommandRun& run) const;
+  base::Result<RunningCommand> Send(LaunchedProcess& process) const;
 
   // An interpreter, and how it came to be.
   struct Found {
@@ -86,8 +101,8 @@ class LaunchedSandbox : public core::Sandbox {
   std::optional<Found> TakeSpare(core::Language language, const std::optional<std::string>& zygote);
   // The shell that waits, if it is right for this command.
   std::optional<WaitingShell> TakeShell(const core::Command& command);
-  static base::Result<core::CommandResult> RunInShell(CommandRun& run, WaitingShell shell, std::stop_token stop);
-  base::Result<core::CommandResult> RunInWorker(CommandRun& run, Found found, std::stop_token stop) const;
+  static base::Status BeginInShell(LaunchedProcess& process, WaitingShell shell);
+  base::Status BeginInWorker(LaunchedProcess& process, Found found) const;
 
   LaunchProfile profile_;
   core::SandboxSpec spec_;
@@ -102,6 +117,7 @@ class LaunchedSandbox : public core::Sandbox {
   core::Language spare_language_ = core::Language::kPython;
   std::string spare_zygote_;
   std::uint64_t spare_tasks_ = 0;  // processes and threads of it
+  Files files_{*this};
 };
 
 }  // namespace skerry::runner

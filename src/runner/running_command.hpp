@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <memory>
 
 #include "base/error.hpp"
 #include "core/execution.hpp"
@@ -18,7 +19,7 @@ inline constexpr std::chrono::seconds kEndPatience{5};  // with the last word of
 
 struct RunningCommand {
   CommandPump::Sources sources;
-  InputFeed input;
+  std::unique_ptr<InputFeed> input;
   WatchedProcess process;
 };
 

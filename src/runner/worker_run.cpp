@@ -5,6 +5,7 @@
 #include "interpreters/interpreter.hpp"
 #include "interpreters/worker.hpp"
 #include "runner/command_run.hpp"
+#include "runner/launched_process.hpp"
 #include "runner/launched_sandbox.hpp"
 #include "runner/running_command.hpp"
 
@@ -104,33 +105,35 @@ std::optional<WaitingShell> LaunchedSandbox::TakeShell(const core::Command& comm
   return shell;
 }
 
-base::Result<core::CommandResult> LaunchedSandbox::RunInShell(CommandRun& run, WaitingShell shell,
-                                                              std::stop_token stop) {
-  const core::Command& command = run.command();
+base::Status LaunchedSandbox::BeginInShell(LaunchedProcess& process, WaitingShell shell) {
+  const core::Command& command = process.command();
   const auto deadline = base::Deadline::After(command.timeout);
-  run.Share(shell.process);
+  process.run().Share(shell.process);
   SKERRY_RETURN_IF_ERROR(shell.Run(std::get<core::Code>(command.program).text));
-  RunningCommand running{{.standard_output = std::move(shell.output), .standard_error = std::move(shell.error)},
-                         InputFeed(command.input_fd, std::move(shell.input)),
-                         std::move(shell.process)};
-  return run.Await(running, nullptr, core::StartKind::kWarm, deadline, std::move(stop));
+  process.Begin({{.standard_output = std::move(shell.output), .standard_error = std::move(shell.error)},
+                 process.MakeInput(std::move(shell.input)),
+                 std::move(shell.process)},
+                core::StartKind::kWarm, deadline);
+  return {};
 }
 
-base::Result<core::CommandResult> LaunchedSandbox::RunInWorker(CommandRun& run, Found found,
-                                                               std::stop_token stop) const {
+base::Status LaunchedSandbox::BeginInWorker(LaunchedProcess& process, Found found) const {
   WorkerProcess& worker = found.worker;
-  const core::Command& command = run.command();
+  const core::Command& command = process.command();
   SKERRY_ASSIGN_OR_RETURN(const launcher::CommandRequest request, RequestFor(command));
   const auto& code = std::get<core::Code>(command.program);
   const auto deadline = base::Deadline::After(command.timeout);
-  run.Share(worker.process());
+  process.run().Share(worker.process());
   const auto sent = worker.Send(interpreters::RunMessage(request.directory, request.environment, code.text), deadline);
   RunningCommand running{{.standard_output = std::move(worker.output), .standard_error = std::move(worker.error)},
-                         InputFeed(command.input_fd, std::move(worker.input)),
+                         process.MakeInput(std::move(worker.input)),
                          std::move(worker.process())};
-  // One that ended before it was told shows as lost.
-  if (!sent) return run.GiveUp(running, found.start, deadline);
-  return run.Await(running, &worker, found.start, deadline, std::move(stop));
+  // An interpreter that ended before it was told shows as lost.
+  if (sent)
+    process.Begin(std::move(running), found.start, deadline, std::move(worker));
+  else
+    process.BeginLost(std::move(running), found.start, deadline);
+  return {};
 }
 
 }  // namespace skerry::runner

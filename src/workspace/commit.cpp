@@ -392,6 +392,7 @@ base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, cons
   if (!directory.valid()) return os::ErrnoErr("open the directory");
   SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
   if (limits.memory != nullptr) limits.memory->Compare(upper, found);
+  if (limits.marks != nullptr) AddMarks(*limits.marks, found);
   Layers layers{.upper = upper, .lower = directory.get(), .rules = rules, .limits = limits, .journal = journal};
   rules.Begin(found);
   RefusedContents refused(layers, found);

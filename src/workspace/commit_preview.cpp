@@ -108,7 +108,8 @@ class Preview {
 }  // namespace
 
 base::Result<CommitReport> PreviewCommit(int upper, int lower, CommitRules& rules, const CommitLimits& limits) {
-  SKERRY_ASSIGN_OR_RETURN(const OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
+  SKERRY_ASSIGN_OR_RETURN(OverlayChanges found, ReadOverlayChanges(upper, limits.walk));
+  if (limits.marks != nullptr) AddMarks(*limits.marks, found);
   rules.Begin(found);
   CommitJournal none;
   Layers layers{.upper = upper, .lower = lower, .rules = rules, .limits = limits, .journal = none};

@@ -65,6 +65,8 @@ struct CommitLimits {
   // Of a layer that goes on being used after the commit: what earlier commits have seen of it. Borrowed; none for a
   // layer that is committed once.
   LayerMemory* memory = nullptr;
+  // Of a layer that has no marks of the kernel. Borrowed.
+  const LayerMarks* marks = nullptr;
 
   // When the program started to work. What somebody changed in the directory later (by a tick of the clock, at least)
   // is neither replaced nor deleted. Without it the program's version wins.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -182,6 +183,21 @@ class Scanner {
 
 base::Result<OverlayChanges> ReadOverlayChanges(int upper, const WalkLimits& limits) {
   return Scanner(upper, limits, Marks::kOverlay).Run();
+}
+
+void AddMarks(const LayerMarks& marks, OverlayChanges& found) {
+  const auto at = [&](const std::string& path) {
+    return std::ranges::lower_bound(found.changes, path, PathBefore, &Change::path);
+  };
+  for (const std::string& path : marks.opaque)
+    if (const auto change = at(path); change != found.changes.end() && change->path == path) change->opaque = true;
+  std::vector<Change> deletions;
+  for (const std::string& path : marks.deleted)
+    if (const auto change = at(path); change == found.changes.end() || change->path != path)
+      deletions.push_back({.path = path, .kind = ChangeKind::kDeletion});
+  found.changes.insert(found.changes.end(), std::make_move_iterator(deletions.begin()),
+                       std::make_move_iterator(deletions.end()));
+  std::ranges::sort(found.changes, PathBefore, &Change::path);
 }
 
 base::Result<FileList> ListFiles(int directory, const WalkLimits& limits) {

@@ -50,6 +50,13 @@ struct OverlayChanges {
 // may write to the layer meanwhile.
 base::Result<OverlayChanges> ReadOverlayChanges(int upper, const WalkLimits& limits);
 
+// What a layer cannot say by itself that was put together from what a sandbox elsewhere told (ReceivedLayer).
+struct LayerMarks {
+  std::vector<std::string> deleted;  // paths
+  std::vector<std::string> opaque;   // directories of the layer that have taken the place of something else
+};
+void AddMarks(const LayerMarks& marks, OverlayChanges& found);
+
 // For a directory that is burned and not committed: what is in it besides directories, sorted.
 struct FileList {
   std::vector<std::string> files;

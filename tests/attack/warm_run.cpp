@@ -15,6 +15,7 @@
 #include "cli/gate_options.hpp"
 #include "cli/run_options.hpp"
 #include "cli/signal_watch.hpp"
+#include "cli/stdin_feed.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
 #include "launcher/client.hpp"
@@ -85,7 +86,10 @@ base::Result<int> Run(const WarmOptions& options, const cli::Context& context) {
                               base::Deadline::After(kWarmPatience));
   const cli::SignalWatch signals;
   cli::FdSink sink(STDOUT_FILENO, STDERR_FILENO, signals.interrupt_fd());
-  const engine::RunStreams streams{.sink = options.run.json ? nullptr : &sink, .input_fd = STDIN_FILENO};
+  cli::StdinFeed input(STDIN_FILENO);
+  const engine::RunStreams streams{
+      .sink = options.run.json ? nullptr : &sink, .input = input.known(), .controls = &input.controls()};
+  input.Begin();
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager.Execute(request, streams, signals.token()));
   if (options.run.json) std::cout << json::ToJson(result) << std::endl;
   if (StartedAsWanted(request, result.start)) return result.outcome.exit_code;

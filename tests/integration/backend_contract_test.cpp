@@ -1,8 +1,9 @@
-// The three backends of this version against the one contract.
+// Every backend of this version against the one contract.
 #include "support/backend_contract.hpp"
 
 #include "backends/fake/fake_backend.hpp"
 #include "backends/native/native_backend.hpp"
+#include "backends/remote_fake/remote_fake_backend.hpp"
 #include "backends/subprocess/subprocess_backend.hpp"
 #include "support/company_contract.hpp"
 
@@ -23,7 +24,7 @@ BackendMaker Native(std::string name, backends::native::NativeBackend::Zygotes z
     return std::make_unique<backends::native::NativeBackend>(Programs(), base::FeatureSet{}, zygotes);
   };
   return {.name = std::move(name), .make = make, .unavailable = [make] {
-            const core::Availability availability = make()->Probe();
+            const core::Availability availability = make()->Probe(base::Deadline::Never());
             return availability.usable ? std::string() : availability.detail;
           }};
 }
@@ -33,11 +34,20 @@ BackendMaker Subprocess() {
           .make = [] { return std::make_unique<backends::subprocess::SubprocessBackend>(Programs(), "/tmp"); }};
 }
 
+// With the time that a service elsewhere takes for each call.
+BackendMaker RemoteFake() {
+  return {.name = "remote_fake", .make = [] {
+            return std::make_unique<backends::remote_fake::RemoteFakeBackend>(
+                std::make_shared<backends::remote_fake::Server>());
+          }};
+}
+
 const auto kBackends =
-    testing::Values(Fake(), Native("native", backends::native::NativeBackend::Zygotes::kNone),
+    testing::Values(Fake(), RemoteFake(), Native("native", backends::native::NativeBackend::Zygotes::kNone),
                     Native("native_forking", backends::native::NativeBackend::Zygotes::kPython), Subprocess());
 constexpr auto kNameOf = [](const auto& information) { return information.param.name; };
 INSTANTIATE_TEST_SUITE_P(Backends, BackendContractTest, kBackends, kNameOf);
+INSTANTIATE_TEST_SUITE_P(Backends, FilesContractTest, kBackends, kNameOf);
 INSTANTIATE_TEST_SUITE_P(Backends, CompanyContractTest, kBackends, kNameOf);
 
 }  // namespace

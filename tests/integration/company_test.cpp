@@ -14,7 +14,7 @@ using core::OutcomeKind;
 class CompanyTest : public testing::TestWithParam<NativeBackend::Zygotes> {
  protected:
   void SetUp() override {
-    const core::Availability availability = backend_.Probe();
+    const core::Availability availability = backend_.Probe(base::Deadline::Never());
     if (!availability.usable) GTEST_SKIP() << availability.detail;
     sandbox_ = Started(backend_, spec_);
     ASSERT_NE(sandbox_, nullptr);
@@ -91,7 +91,7 @@ TEST_P(CompanyTest, ALostLauncherIsTheEndOfEveryCommand) {
 }
 
 TEST_P(CompanyTest, ALostSandboxIsTheEndOfItsContexts) {
-  auto context = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(context.has_value()) << context.error().message;
   std::jthread killer([] {
     std::this_thread::sleep_for(500ms);
@@ -149,7 +149,7 @@ TEST_P(CompanyTest, ALivelySandboxMixesNothingUp) {
     });
   threads.emplace_back([this] {
     for (int round = 0; round < 4; ++round) {
-      auto context = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
+      auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
       ASSERT_TRUE(context.has_value()) << context.error().message;
       KeepingSink sink;
       const auto cell = (*context)->Run({.text = "print(6 * 7)"}, sink, {});

@@ -62,15 +62,15 @@ struct Ran {
 class ContextTest : public testing::TestWithParam<NativeBackend::Zygotes> {
  protected:
   void SetUp() override {
-    const core::Availability availability = backend_.Probe();
+    const core::Availability availability = backend_.Probe(base::Deadline::Never());
     if (!availability.usable) GTEST_SKIP() << availability.detail;
   }
 
   engine::ContextOptions Options() {
-    return {.make_sandbox = [this](Language) -> base::Result<std::unique_ptr<core::Sandbox>> {
-              SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend_.Create(spec_));
-              SKERRY_RETURN_IF_ERROR(sandbox->Start());
-              return sandbox;
+    return {.make_sandbox = [this](Language) -> base::Result<engine::ContextPlace> {
+              SKERRY_ASSIGN_OR_RETURN(std::shared_ptr<core::Sandbox> sandbox, backend_.Create(spec_));
+              SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
+              return engine::ContextPlace{.sandbox = std::move(sandbox), .backend = "native"};
             },
             .gate = [] { return std::make_shared<const engine::Gate>(OpenGate()); }};
   }

@@ -48,9 +48,8 @@ class HostTest : public testing::Test {
 
   [[nodiscard]] base::Result<std::unique_ptr<Daemon>> StartDaemon() const {
     auto daemon = std::make_unique<Daemon>();
-    SKERRY_ASSIGN_OR_RETURN(const auto programs, launcher::ProgramPaths::BesideThisProgram());
-    SKERRY_RETURN_IF_ERROR(daemon->registry.Add(std::make_unique<backends::native::NativeBackend>(programs)));
-    daemon->manager.emplace(daemon->registry, engine::ManagerOptions{});
+    SKERRY_RETURN_IF_ERROR(AddBackends(daemon->registry));
+    daemon->manager.emplace(daemon->registry, Managing());
     engine::HostOptions options = options_;
     std::filesystem::create_directories(home_ / "state");
     std::filesystem::permissions(home_ / "state", std::filesystem::perms::owner_all);
@@ -62,6 +61,13 @@ class HostTest : public testing::Test {
     SKERRY_ASSIGN_OR_RETURN(daemon->host, engine::Host::Start(std::move(options), *daemon->manager, daemon->workers));
     return daemon;
   }
+
+  // What the daemon has, and how it chooses.
+  [[nodiscard]] virtual base::Status AddBackends(core::BackendRegistry& registry) const {
+    SKERRY_ASSIGN_OR_RETURN(const auto programs, launcher::ProgramPaths::BesideThisProgram());
+    return registry.Add(std::make_unique<backends::native::NativeBackend>(programs));
+  }
+  [[nodiscard]] virtual engine::ManagerOptions Managing() const { return {}; }
 
   HostedSession Session(const std::string& id, const engine::SessionSettings& settings = {}) {
     return SessionOf(kAlice, id, settings);

@@ -80,7 +80,8 @@ class WarmHostileTest : public ::testing::Test {
     ::setenv("SKERRY_TEST_SECRET", environment_.c_str(), 1);
     auto backend = std::make_unique<NativeBackend>(launcher::ProgramPaths::BesideThisProgram().value(),
                                                    base::FeatureSet{}, NativeBackend::Zygotes::kPython);
-    if (const auto available = backend->Probe(); !available.usable) GTEST_SKIP() << available.detail;
+    if (const auto available = backend->Probe(base::Deadline::Never()); !available.usable)
+      GTEST_SKIP() << available.detail;
     ASSERT_TRUE(registry_.Add(std::move(backend)).has_value());
     engine::ManagerOptions options;
     options.gate = OpenGate();

@@ -25,7 +25,7 @@ constexpr std::size_t kMany = 20;
 
 std::string EncodedStart() {
   const runner::LaunchProfile profile;
-  return launcher::Encode(ToLauncher{runner::LaunchRequestFor(profile, Spec(), -1).request});
+  return launcher::Encode(ToLauncher{runner::LaunchRequestFor(profile, Spec()).request});
 }
 
 // A sandbox that was asked for by hand.
@@ -51,7 +51,7 @@ bool LeavesNoCgroups(pid_t launcher) {
 class LauncherProcessTest : public testing::Test {
  protected:
   void SetUp() override {
-    const core::Availability availability = backend_->Probe();
+    const core::Availability availability = backend_->Probe(base::Deadline::Never());
     if (!availability.usable) GTEST_SKIP() << availability.detail;
   }
 
@@ -88,7 +88,7 @@ TEST_F(LauncherProcessTest, TheEndOfOneSandboxIsNothingToTheOthers) {
   auto third = Started(*backend_);
   const pid_t launcher = TheLauncher();
   ASSERT_EQ(InitsOf(launcher).size(), 3U);
-  ASSERT_TRUE(first->Stop().has_value());
+  ASSERT_TRUE(first->Stop(base::Deadline::Never()).has_value());
   EXPECT_EQ(InitsOf(launcher).size(), 2U);
   third.reset();
   EXPECT_EQ(InitsOf(launcher).size(), 1U);
@@ -433,10 +433,10 @@ TEST(LauncherPathsTest, AProgramThatIsMissingIsNamed) {
     programs.*missing = "/nowhere/skerry-program";
     NativeBackend backend(programs);
     const auto sandbox = backend.Create(Spec());
-    const auto started = (*sandbox)->Start();
+    const auto started = (*sandbox)->Start(base::Deadline::Never(), {});
     ASSERT_FALSE(started.has_value());
     EXPECT_NE(started.error().message.find("/nowhere/skerry-program"), std::string::npos) << started.error().message;
-    EXPECT_FALSE(backend.Probe().usable);
+    EXPECT_FALSE(backend.Probe(base::Deadline::Never()).usable);
   }
 }
 
@@ -458,7 +458,7 @@ TEST(LauncherPathsTest, ALauncherThatEndsAtOnceIsHeardAllTheSame) {
 }
 
 TEST_F(LauncherProcessTest, StartingAndStoppingLeavesNothing) {
-  const auto cycle = [&] { ASSERT_TRUE(Started(*backend_)->Stop().has_value()); };
+  const auto cycle = [&] { ASSERT_TRUE(Started(*backend_)->Stop(base::Deadline::Never()).has_value()); };
   for (int i = 0; i < 5; ++i) cycle();
   const pid_t launcher = TheLauncher();
   std::this_thread::sleep_for(200ms);  // the last ones are closed a moment after the last word

@@ -97,16 +97,10 @@ inline core::SandboxSpec Spec(core::Preload preload = core::Preload::kNone) {
 // A started sandbox, or nullptr after a failure of the test.
 inline std::unique_ptr<core::Sandbox> Started(core::Backend& backend, const core::SandboxSpec& spec = Spec()) {
   auto sandbox = backend.Create(spec);
-  const auto started = sandbox ? (*sandbox)->Start() : base::Status(std::unexpected(sandbox.error()));
+  const auto started =
+      sandbox ? (*sandbox)->Start(base::Deadline::Never(), {}) : base::Status(std::unexpected(sandbox.error()));
   EXPECT_TRUE(started.has_value()) << started.error().message;
   return started ? std::move(*sandbox) : nullptr;
-}
-
-// A pipe that holds `text` and then ends, for stdin.
-inline base::UniqueFd TextToRead(std::string_view text) {
-  auto pipe = os::Pipe::Create();
-  EXPECT_TRUE(pipe && os::WriteAll(pipe->write_end.get(), text));
-  return std::move(pipe->read_end);
 }
 
 // ---- Looking on

@@ -18,7 +18,7 @@ using core::StartKind;
 using Zygotes = NativeBackend::Zygotes;
 
 std::string SkipReason() {
-  const auto found = NativeBackend(Programs()).Probe();
+  const auto found = NativeBackend(Programs()).Probe(base::Deadline::Never());
   if (!found.usable) return found.detail;
   return interpreters::PythonZygotes().empty() ? "this machine's python3 is not one to fork from" : "";
 }
@@ -132,9 +132,8 @@ TEST_P(ProgramStartTest, ProgramsEndAsTheyWouldByThemselves) {
 // ---- What goes in and comes out
 
 TEST_P(ProgramStartTest, StandardInputIsPassedOn) {
-  const auto input = TextToRead("first\nsecond\n\xff");
   core::Command command = Python("import sys\nprint(sys.stdin.buffer.readline())\nprint(sys.stdin.buffer.read())");
-  command.input_fd = input.get();
+  command.input = "first\nsecond\n\xff";
   EXPECT_EQ(RunAlone(command).out, "b'first\\n'\nb'second\\n\\xff'\n");
   EXPECT_EQ(RunAlone("import sys; print(repr(sys.stdin.read()))").out, "''\n");
 }
@@ -305,7 +304,6 @@ TEST_F(StartKindTest, ATerminalMeansANewInterpreter) {
   const auto sandbox = Started(backend_, Spec(Preload::kPython));
   core::Command command = Python("import sys; print(sys.stdout.isatty())");
   command.terminal = core::TerminalSize{};
-  command.terminal_size = [] { return core::TerminalSize{}; };
   const Ran ran = Execute(*sandbox, command);
   EXPECT_EQ(ran.Start(), StartKind::kExec);
   EXPECT_EQ(ran.out, "True\r\n");
@@ -313,9 +311,11 @@ TEST_F(StartKindTest, ATerminalMeansANewInterpreter) {
 
 TEST_F(StartKindTest, ASandboxWithMoreOfTheHostExecutes) {
   const TemporaryDirectory shown;
-  const base::UniqueFd fd(::open(shown.path().c_str(), O_PATH | O_CLOEXEC));
+  auto place = std::make_shared<core::HostPlace>();
+  place->path = shown.path();
+  place->fd.Reset(::open(shown.path().c_str(), O_PATH | O_CLOEXEC));
   core::SandboxSpec spec = Spec();
-  spec.binds = {{shown.path(), "/opt/shown", core::BindAccess::kReadOnly, fd.get()}};
+  spec.binds = {{std::move(place), "/opt/shown", core::BindAccess::kReadOnly}};
   const Ran ran = Execute(*Started(backend_, spec), Python("print(1)"));
   EXPECT_EQ(ran.Start(), StartKind::kExec) << ran;
   EXPECT_EQ(ran.out, "1\n");

@@ -56,20 +56,21 @@ class SteppedProgram {
         "    print(word, flush=True)\n"
         "    sys.stdin.readline()\n" +
         std::string(text));
-    command.input_fd = input_.read_end.get();
-    thread_ = std::jthread([this, &sandbox, command](const std::stop_token& stop) {
-      const auto result = sandbox.Execute(command, sink_, stop);
+    command.input_end = core::InputEnd::kOpen;
+    process_ = sandbox.Launch(std::move(command), sink_, {}).value();
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      const auto result = process_->Await(stop);
       EXPECT_TRUE(result.has_value()) << result.error().message;
     });
     (void)Word();
   }
   SteppedProgram(const SteppedProgram&) = delete;
   SteppedProgram& operator=(const SteppedProgram&) = delete;
-  ~SteppedProgram() { input_.write_end.Reset(); }  // it reads to its end and ends
+  ~SteppedProgram() { (void)process_->CloseInput(); }  // it reads to its end and ends
 
   // Has it do the next step; what it says after that.
   std::string Next() {
-    EXPECT_TRUE(os::WriteAll(input_.write_end.get(), "\n").has_value());
+    EXPECT_EQ(process_->Feed("\n").value_or(0), 1U);
     return Word();
   }
 
@@ -99,21 +100,21 @@ class SteppedProgram {
 
   std::string Word() { return sink_.Line(); }
 
-  os::Pipe input_ = os::Pipe::Create().value();
   LineSink sink_;
+  std::unique_ptr<core::Process> process_;
   std::jthread thread_;
 };
 
 class UsageTest : public testing::TestWithParam<Maker> {
  protected:
   void SetUp() override {
-    if (const auto found = backend_->Probe(); !found.usable) GTEST_SKIP() << found.detail;
+    if (const auto found = backend_->Probe(base::Deadline::Never()); !found.usable) GTEST_SKIP() << found.detail;
     sandbox_ = Started(*backend_);
     ASSERT_NE(sandbox_, nullptr);
   }
 
   core::SandboxUsage Now() {
-    const auto usage = sandbox_->Usage();
+    const auto usage = sandbox_->Sample(base::Deadline::Never());
     EXPECT_TRUE(usage.has_value()) << usage.error().message;
     return usage.value_or(core::SandboxUsage{});
   }
@@ -203,31 +204,32 @@ TEST_P(UsageTest, NothingIsCountedWhereNoProgramRuns) {
 }
 
 TEST_P(UsageTest, OneThatHasNotBegunOrHasEndedUsesNothingThatCanBeTold) {
-  ASSERT_TRUE(sandbox_->Stop().has_value());
-  ASSERT_FALSE(sandbox_->Usage().has_value());
-  EXPECT_EQ(sandbox_->Usage().error().code, base::Code::kUnavailable);
+  ASSERT_TRUE(sandbox_->Stop(base::Deadline::Never()).has_value());
+  ASSERT_FALSE(sandbox_->Sample(base::Deadline::Never()).has_value());
+  EXPECT_EQ(sandbox_->Sample(base::Deadline::Never()).error().code, base::Code::kUnavailable);
   const auto fresh = backend_->Create(Spec());
   ASSERT_TRUE(fresh.has_value());
-  EXPECT_EQ((*fresh)->Usage().error().code, base::Code::kUnavailable);
+  EXPECT_EQ((*fresh)->Sample(base::Deadline::Never()).error().code, base::Code::kUnavailable);
 }
 
 TEST_P(UsageTest, ASandboxThatIsLostUsesNothingThatCanBeTold) {
   core::Command command = Shell("sleep 60");
   command.timeout = 100ms;
   ASSERT_EQ(Execute(*sandbox_, command).Kind(), core::OutcomeKind::kTimedOut);
-  ASSERT_FALSE(sandbox_->Usage().has_value());
-  EXPECT_EQ(sandbox_->Usage().error().code, base::Code::kUnavailable);
+  ASSERT_FALSE(sandbox_->Sample(base::Deadline::Never()).has_value());
+  EXPECT_EQ(sandbox_->Sample(base::Deadline::Never()).error().code, base::Code::kUnavailable);
 }
 
 TEST_P(UsageTest, ItMayBeAskedWhileSandboxesBeginAndEnd) {
   std::atomic<bool> over = false;
   std::jthread asking([&] {
     while (!over)
-      if (const auto usage = sandbox_->Usage(); !usage) EXPECT_EQ(usage.error().code, base::Code::kUnavailable);
+      if (const auto usage = sandbox_->Sample(base::Deadline::Never()); !usage)
+        EXPECT_EQ(usage.error().code, base::Code::kUnavailable);
   });
   for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(sandbox_->Stop().has_value());
-    EXPECT_TRUE(sandbox_->Start().has_value());
+    EXPECT_TRUE(sandbox_->Stop(base::Deadline::Never()).has_value());
+    EXPECT_TRUE(sandbox_->Start(base::Deadline::Never(), {}).has_value());
     EXPECT_EQ(Execute(*sandbox_, Python("print(1)")).out, "1\n");
   }
   over = true;
@@ -238,7 +240,7 @@ TEST_P(UsageTest, LimitsAreThoseThatTheSandboxWasMadeWith) {
   spec.limits = {.memory_mb = 300, .pids = 77, .cpu_percent = 50, .disk_mb = 20};
   const auto sandbox = Started(*backend_, spec);
   ASSERT_NE(sandbox, nullptr);
-  const auto usage = sandbox->Usage();
+  const auto usage = sandbox->Sample(base::Deadline::Never());
   ASSERT_TRUE(usage.has_value()) << usage.error().message;
   EXPECT_EQ(usage->memory_limit_bytes, 300 * kMegabyte);
   EXPECT_EQ(usage->pids_limit, 77U);
@@ -281,17 +283,19 @@ TEST_P(NativeUsageTest, AnInterpreterThatWaitsIsNoProgram) {
     const auto sandbox = Started(*backend_, Spec(preload));
     ASSERT_NE(sandbox, nullptr);
     const auto idle = [&] {
-      const auto usage = sandbox->Usage();
+      const auto usage = sandbox->Sample(base::Deadline::Never());
       return usage && usage->pids == 0;
     };
-    EXPECT_TRUE(Eventually(idle)) << core::NameOf(preload) << " " << sandbox->Usage().value().pids;
+    EXPECT_TRUE(Eventually(idle)) << core::NameOf(preload) << " "
+                                  << sandbox->Sample(base::Deadline::Never()).value().pids;
   }
 }
 
 TEST_P(NativeUsageTest, AFrozenSandboxCanBeAsked) {
-  if (const auto frozen = sandbox_->Freeze(); !frozen) GTEST_SKIP() << frozen.error().message;
+  if (const auto frozen = sandbox_->pausing()->Freeze(base::Deadline::Never()); !frozen)
+    GTEST_SKIP() << frozen.error().message;
   EXPECT_EQ(Now().pids, 0U);
-  EXPECT_TRUE(sandbox_->Thaw().has_value());
+  EXPECT_TRUE(sandbox_->pausing()->Thaw(base::Deadline::Never()).has_value());
 }
 
 TEST_P(NativeUsageTest, AskingKeepsNoDescriptors) {

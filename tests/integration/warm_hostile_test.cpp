@@ -313,8 +313,8 @@ TEST_F(WarmHostileTest, AContextThatStoppedItselfEndsAtTheTimeoutOfTheNextCell) 
   core::SandboxSpec spec;
   spec.preload = core::Preload::kPython;
   auto sandbox = (*backend)->Create(spec);
-  ASSERT_TRUE(sandbox.has_value() && (*sandbox)->Start().has_value());
-  auto context = (*sandbox)->OpenContext(core::Language::kPython);
+  ASSERT_TRUE(sandbox.has_value() && (*sandbox)->Start(base::Deadline::Never(), {}).has_value());
+  auto context = (*sandbox)->contexts()->OpenContext(core::Language::kPython, core::Reach::kSandbox);
   ASSERT_TRUE(context.has_value()) << context.error().message;
   NoSink sink;
   const auto first = (*context)->Run({.text = R"(

@@ -25,7 +25,8 @@ using core::StartKind;
 class WarmTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (const auto found = NativeBackend(Programs()).Probe(); !found.usable) GTEST_SKIP() << found.detail;
+    if (const auto found = NativeBackend(Programs()).Probe(base::Deadline::Never()); !found.usable)
+      GTEST_SKIP() << found.detail;
     if (interpreters::PythonZygotes().empty()) GTEST_SKIP() << "this machine's python3 is not one to fork from";
     auto backend = std::make_unique<NativeBackend>(Programs(), base::FeatureSet{}, NativeBackend::Zygotes::kPython);
     ASSERT_TRUE(registry_->Add(std::move(backend)).has_value());

@@ -27,7 +27,8 @@ constexpr char kWait[] = "import sys\nprint('here', flush=True)\nsys.stdin.read(
 class ZygoteTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (const auto found = NativeBackend(Programs()).Probe(); !found.usable) GTEST_SKIP() << found.detail;
+    if (const auto found = NativeBackend(Programs()).Probe(base::Deadline::Never()); !found.usable)
+      GTEST_SKIP() << found.detail;
     if (interpreters::PythonZygotes().empty()) GTEST_SKIP() << "this machine's python3 is not one to fork from";
   }
 
@@ -52,10 +53,11 @@ class Waiting {
  public:
   explicit Waiting(StartKind start)
       : backend_(Programs(), {}, start == StartKind::kExec ? Zygotes::kNone : Zygotes::kPython),
-        sandbox_(Started(backend_, Spec(start == StartKind::kWarm ? Preload::kPython : Preload::kNone))),
-        pipe_(os::Pipe::Create().value()) {
-    command_.input_fd = pipe_.read_end.get();
-    thread_ = std::thread([this] { result_ = sandbox_->Execute(command_, sink_, {}); });
+        sandbox_(Started(backend_, Spec(start == StartKind::kWarm ? Preload::kPython : Preload::kNone))) {
+    core::Command command = Python(kWait);
+    command.input_end = core::InputEnd::kOpen;
+    process_ = sandbox_->Launch(std::move(command), sink_, {}).value();
+    thread_ = std::thread([this] { result_ = process_->Await({}); });
     EXPECT_TRUE(Eventually([this] { return sink_.here.load(); }));
     launcher = TheLauncher();
     init = Only(InitsOf(launcher));
@@ -67,7 +69,7 @@ class Waiting {
 
   // Lets it come to its end.
   const base::Result<core::CommandResult>& End() {
-    pipe_.write_end.Reset();
+    (void)process_->CloseInput();
     if (thread_.joinable()) thread_.join();
     return *result_;
   }
@@ -92,9 +94,8 @@ class Waiting {
 
   NativeBackend backend_;
   std::unique_ptr<core::Sandbox> sandbox_;
-  os::Pipe pipe_;
-  core::Command command_ = Python(kWait);
   WakingSink sink_;
+  std::unique_ptr<core::Process> process_;
   std::optional<base::Result<core::CommandResult>> result_;
   std::thread thread_;
 };
@@ -173,11 +174,10 @@ TEST_F(ZygoteTest, NothingOfAProgramIsInTheZygoteOrTheLauncher) {
   const std::string marker = "tenant" + std::to_string(base::RandomU64()) + std::to_string(base::RandomU64());
   for (const Preload preload : {Preload::kNone, Preload::kPython}) {
     const auto sandbox = Started(backend_, Spec(preload));
-    const auto input = TextToRead(marker + "-in");
     core::Command command = Python("import os, sys\nx = '" + marker + "-code'\nprint(x, sys.stdin.read())\n" +
                                    "print(os.environ['TENANT'], file=sys.stderr)\nraise ValueError(x)");
     command.environment["TENANT"] = marker + "-environment";
-    command.input_fd = input.get();
+    command.input = marker + "-in";
     const Ran ran = Execute(*sandbox, command);
     EXPECT_EQ(ran.out, marker + "-code " + marker + "-in\n") << ran;
     EXPECT_NE(ran.Start(), StartKind::kExec);
@@ -216,7 +216,7 @@ TEST_F(ZygoteTest, AnotherOneServesAfterAThousandForks) {
   const auto place = zygote.text.rfind("\nbecome_zygote(");
   zygote.text.insert(place, "\ndef serve(*_): os._exit(0)\n");
   const auto launcher = LauncherWith(std::move(zygote));
-  const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec(), -1).request;
+  const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec()).request;
   auto handle = launcher::SandboxHandle::Start(launcher, request, {});
   ASSERT_TRUE(handle.has_value()) << handle.error().message;
   const auto life = std::make_shared<runner::SharedHandle>(std::move(*handle));
@@ -252,7 +252,7 @@ TEST_F(ZygoteTest, ChildrenWithTheZygotesPidDrawDifferentlyToo) {
   zygote.text.insert(zygote.text.rfind("\nbecome_zygote("), "\nimport ssl\nssl.RAND_bytes(16)\n");
   const auto launcher = LauncherWith(std::move(zygote));
   runner::LaunchedSandbox first(ProfileOf(launcher), Spec());
-  ASSERT_TRUE(first.Start().has_value());
+  ASSERT_TRUE(first.Start(base::Deadline::Never(), {}).has_value());
   ASSERT_EQ(Execute(first, Python("pass")).Start(), StartKind::kFork);
   const std::string pid = std::to_string(ZygotesOf(TheLauncher()).at(0));
   if (pid.size() < 3 || pid.size() > 5) GTEST_SKIP() << pid << " is a pid that cannot be had in a sandbox soon";
@@ -267,7 +267,7 @@ TEST_F(ZygoteTest, ChildrenWithTheZygotesPidDrawDifferentlyToo) {
   std::set<std::string> drawn;
   for (int i = 0; i < 2; ++i) {
     runner::LaunchedSandbox sandbox(ProfileOf(launcher), Spec());
-    ASSERT_TRUE(sandbox.Start().has_value());
+    ASSERT_TRUE(sandbox.Start(base::Deadline::Never(), {}).has_value());
     EXPECT_EQ(Execute(sandbox, count_up).Code(), 0);
     const Ran ran = Execute(sandbox, Python("import os, ssl; print(os.getpid(), ssl.RAND_bytes(16).hex())"));
     EXPECT_EQ(ran.Start(), StartKind::kFork);
@@ -292,7 +292,7 @@ TEST_F(ZygoteTest, OneWithASecondThreadServesNobody) {
   ASSERT_NE(place, std::string::npos);
   zygote.text.insert(place, "\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n");
   const auto launcher = LauncherWith(std::move(zygote));
-  const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec(), -1).request;
+  const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec()).request;
   auto handle = launcher::SandboxHandle::Start(launcher, request, {});
   ASSERT_TRUE(handle.has_value()) << handle.error().message;
   const auto life = std::make_shared<runner::SharedHandle>(std::move(*handle));
@@ -301,7 +301,7 @@ TEST_F(ZygoteTest, OneWithASecondThreadServesNobody) {
   EXPECT_EQ(worker.error().code, base::Code::kUnavailable);
   EXPECT_FALSE(worker.error().message.empty());
   runner::LaunchedSandbox sandbox(ProfileOf(launcher), Spec());
-  ASSERT_TRUE(sandbox.Start().has_value());
+  ASSERT_TRUE(sandbox.Start(base::Deadline::Never(), {}).has_value());
   const Ran ran = Execute(sandbox, Python("print(6*7)"));
   EXPECT_EQ(ran.out, "42\n");
   EXPECT_EQ(ran.Start(), StartKind::kExec);
@@ -312,13 +312,13 @@ TEST_F(ZygoteTest, OneThatCannotStartIsGivenUpAndProgramsAreExecuted) {
   zygote.offer.arguments = {"/usr/bin/false"};
   const auto launcher = LauncherWith(std::move(zygote));
   runner::LaunchedSandbox sandbox(ProfileOf(launcher), Spec(Preload::kPython));
-  ASSERT_TRUE(sandbox.Start().has_value());
+  ASSERT_TRUE(sandbox.Start(base::Deadline::Never(), {}).has_value());
   for (int i = 0; i < 5; ++i) {
     const Ran ran = Execute(sandbox, Python("print(6*7)"));
     EXPECT_EQ(ran.out, "42\n");
     EXPECT_EQ(ran.Start(), StartKind::kExec);
   }
-  const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec(), -1).request;
+  const auto request = runner::LaunchRequestFor(ProfileOf(launcher), Spec()).request;
   auto handle = launcher::SandboxHandle::Start(launcher, request, {});
   ASSERT_TRUE(handle.has_value()) << handle.error().message;
   const auto life = std::make_shared<runner::SharedHandle>(std::move(*handle));
@@ -529,7 +529,7 @@ gc.freeze = look
 )");
   const auto launcher = LauncherWith(std::move(zygote));
   runner::LaunchedSandbox sandbox(ProfileOf(launcher), Spec());
-  ASSERT_TRUE(sandbox.Start().has_value());
+  ASSERT_TRUE(sandbox.Start(base::Deadline::Never(), {}).has_value());
   const Ran ran = Execute(sandbox, Python("print(6*7)"));
   EXPECT_EQ(ran.out, "42\n");
   EXPECT_EQ(ran.Start(), StartKind::kFork) << "the zygote saw that others could look into it";

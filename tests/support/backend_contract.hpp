@@ -14,6 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include "archive/byte_sink.hpp"
+#include "archive/byte_source.hpp"
+#include "archive/tar_writer.hpp"
 #include "core/backend.hpp"
 #include "os/files.hpp"
 #include "os/pipe.hpp"
@@ -44,6 +47,13 @@ inline void PrintTo(const BackendMaker& maker, std::ostream* out) {
   *out << maker.name;
 }
 
+inline core::SharedPlace PlaceOf(const std::string& path) {
+  auto place = std::make_shared<core::HostPlace>();
+  place->path = path;
+  place->fd.Reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return place;
+}
+
 class BackendContractTest : public testing::TestWithParam<BackendMaker> {
  protected:
   void SetUp() override {
@@ -51,7 +61,10 @@ class BackendContractTest : public testing::TestWithParam<BackendMaker> {
     std::string name = "/tmp/skerry-contract-XXXXXX";
     directory_ = ::mkdtemp(name.data());
     backend_ = GetParam().make();
-    auto sandbox = backend_->Create({.workspace = directory_});
+    core::SandboxSpec spec;
+    // A workspace elsewhere begins empty.
+    if (backend_->Can().workspace != core::WorkspaceKind::kRemote) spec.workspace = PlaceOf(directory_);
+    auto sandbox = backend_->Create(spec);
     ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
     sandbox_ = std::move(*sandbox);
   }
@@ -63,7 +76,7 @@ class BackendContractTest : public testing::TestWithParam<BackendMaker> {
     }
   }
 
-  void Start() { ASSERT_TRUE(sandbox_->Start().has_value()); }
+  void Start() { ASSERT_TRUE(sandbox_->Start(base::Deadline::Never(), {}).has_value()); }
 
   base::Result<core::CommandResult> Execute(core::Arguments arguments,
                                             std::chrono::milliseconds timeout = std::chrono::seconds(30)) {
@@ -71,8 +84,8 @@ class BackendContractTest : public testing::TestWithParam<BackendMaker> {
     command.program = std::move(arguments);
     command.timeout = timeout;
     command.max_output_bytes = max_output_bytes_;
-    command.input_fd = input_fd_;
-    return sandbox_->Execute(command, sink_, stop_.get_token());
+    command.input = input_;
+    return sandbox_->Execute(std::move(command), sink_, stop_.get_token());
   }
 
   std::string directory_;
@@ -81,7 +94,7 @@ class BackendContractTest : public testing::TestWithParam<BackendMaker> {
   RecordingSink sink_;
   std::stop_source stop_;
   std::uint64_t max_output_bytes_ = 10U << 20U;
-  int input_fd_ = -1;
+  std::string input_;
 };
 
 TEST_P(BackendContractTest, NothingRunsBeforeStart) {
@@ -94,28 +107,28 @@ TEST_P(BackendContractTest, NothingRunsBeforeStart) {
 TEST_P(BackendContractTest, RunsUntilStopped) {
   Start();
   EXPECT_TRUE(sandbox_->IsRunning());
-  ASSERT_TRUE(sandbox_->Stop().has_value());
+  ASSERT_TRUE(sandbox_->Stop(base::Deadline::Never()).has_value());
   EXPECT_FALSE(sandbox_->IsRunning());
-  EXPECT_TRUE(sandbox_->Stop().has_value());
+  EXPECT_TRUE(sandbox_->Stop(base::Deadline::Never()).has_value());
 }
 
 // Some cannot tell what they use.
 TEST_P(BackendContractTest, WhatItUsesIsToldWhileItRunsAndThenOnly) {
   const auto unknown = [&] {
-    const auto usage = sandbox_->Usage();
+    const auto usage = sandbox_->Sample(base::Deadline::Never());
     return !usage && usage.error().code == base::Code::kUnavailable;
   };
   EXPECT_TRUE(unknown());
   Start();
-  if (const auto usage = sandbox_->Usage(); usage) {
+  if (const auto usage = sandbox_->Sample(base::Deadline::Never()); usage) {
     EXPECT_EQ(usage->memory_limit_bytes, core::SandboxLimits{}.memory_mb << 20U);
     EXPECT_EQ(usage->pids_limit, core::SandboxLimits{}.pids);
     ASSERT_TRUE(Execute({"true"}).has_value());
-    EXPECT_GE(sandbox_->Usage()->cpu_time, usage->cpu_time);
+    EXPECT_GE(sandbox_->Sample(base::Deadline::Never())->cpu_time, usage->cpu_time);
   } else {
     EXPECT_TRUE(unknown());
   }
-  ASSERT_TRUE(sandbox_->Stop().has_value());
+  ASSERT_TRUE(sandbox_->Stop(base::Deadline::Never()).has_value());
   EXPECT_TRUE(unknown());
 }
 
@@ -151,13 +164,49 @@ TEST_P(BackendContractTest, NoCommandIsAnError) {
 
 TEST_P(BackendContractTest, InputIsPassedToItsEnd) {
   Start();
-  auto pipe = os::Pipe::Create().value();
-  const std::string text = "line\n" + std::string(1000, 'x') + std::string("\0\xff", 2);
-  ASSERT_TRUE(os::WriteAll(pipe.write_end.get(), text).has_value());
-  pipe.write_end.Reset();
-  input_fd_ = pipe.read_end.get();
+  input_ = "line\n" + std::string(1000, 'x') + std::string("\0\xff", 2);
   ASSERT_TRUE(Execute({"cat"}).has_value());
-  EXPECT_EQ(sink_.out, text);
+  EXPECT_EQ(sink_.out, input_);
+}
+
+TEST_P(BackendContractTest, InputMayBeMoreThanAPipeHolds) {
+  Start();
+  input_ = std::string(1'000'000, 'x') + "end";
+  ASSERT_TRUE(Execute({"cat"}).has_value());
+  EXPECT_EQ(sink_.out, input_);
+}
+
+TEST_P(BackendContractTest, InputMayComeWhileTheCommandRuns) {
+  Start();
+  core::Command command{.program = core::Arguments{"cat"}, .input = "first ", .input_end = core::InputEnd::kOpen};
+  const auto process = sandbox_->Launch(std::move(command), sink_, {});
+  ASSERT_TRUE(process.has_value()) << process.error().message;
+  base::Result<core::CommandResult> result = base::Err(base::Code::kInternal, "not awaited");
+  {
+    const std::jthread waiting([&] { result = (*process)->Await({}); });
+    const std::string text(300'000, 'y');
+    for (std::string_view left = text; !left.empty();) {
+      const auto taken = (*process)->Feed(left);
+      ASSERT_TRUE(taken.has_value()) << taken.error().message;
+      left.remove_prefix(*taken);
+      if (!left.empty()) EXPECT_TRUE((*process)->AwaitRoom(base::Deadline::After(std::chrono::seconds(30))));
+    }
+    EXPECT_TRUE((*process)->CloseInput().has_value());
+    EXPECT_FALSE((*process)->Feed("late").has_value());
+  }
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_EQ(sink_.out, "first " + std::string(300'000, 'y'));
+}
+
+TEST_P(BackendContractTest, AProcessThatNobodyAwaitsIsEnded) {
+  Start();
+  const auto began = std::chrono::steady_clock::now();
+  {
+    const auto process = sandbox_->Launch({.program = core::Arguments{"sleep", "60"}}, sink_, {});
+    ASSERT_TRUE(process.has_value()) << process.error().message;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_TRUE(Execute({"true"}).has_value());
 }
 
 TEST_P(BackendContractTest, WithoutInputThereIsTheEndOfIt) {
@@ -222,11 +271,9 @@ TEST_P(BackendContractTest, FilesStayFromOneCommandToTheNext) {
   ASSERT_EQ(Execute({"touch", "made"})->outcome.exit_code, 0);
   ASSERT_EQ(Execute({"ls"})->outcome.exit_code, 0);
   EXPECT_EQ(sink_.out, "made\n");
-  // Where changes are kept apart, the view has them; else the directory itself.
-  const auto view = sandbox_->View();
-  EXPECT_TRUE(view ? ::faccessat(view->merged, "made", F_OK, 0) == 0
-                   : std::filesystem::exists(sandbox_->Workspace() + "/made"));
-  EXPECT_EQ(view.has_value(), !std::filesystem::exists(directory_ + "/made"));
+  EXPECT_EQ(sandbox_->files().Read("made", 0, 10, base::Deadline::Never(), {}).value_or("?"), "");
+  // Only where programs write to the directory itself it is there.
+  EXPECT_EQ(backend_->Can().workspace == core::WorkspaceKind::kInPlace, std::filesystem::exists(directory_ + "/made"));
 }
 
 TEST_P(BackendContractTest, WithoutAWorkspaceThereIsAnEmptyOneThatGoesWithTheSandbox) {
@@ -237,9 +284,126 @@ TEST_P(BackendContractTest, WithoutAWorkspaceThereIsAnEmptyOneThatGoesWithTheSan
   ASSERT_EQ(Execute({"touch", "made"})->outcome.exit_code, 0);
   ASSERT_EQ(Execute({"ls"})->outcome.exit_code, 0);
   EXPECT_EQ(sink_.out, "made\n");
-  const std::string path = sandbox_->Workspace();
   sandbox_.reset();
-  EXPECT_TRUE(path.empty() || !std::filesystem::exists(path)) << path;
+}
+
+// --- what others see of the workspace
+
+inline std::string Packed(const std::string& name, const std::string& content) {
+  archive::MemorySink sink;
+  archive::TarWriter writer(sink);
+  archive::MemorySource source(content);
+  EXPECT_TRUE(writer.AddDirectory({.path = "from", .mode = 0755}).has_value());
+  EXPECT_TRUE(writer.AddFile({.path = "from/" + name}, content.size(), source).has_value());
+  EXPECT_TRUE(writer.AddLink({.path = "link", .mode = 0777}, "from/" + name).has_value());
+  EXPECT_TRUE(writer.Finish().has_value());
+  return sink.bytes();
+}
+
+inline std::string AllOf(base::ByteSource& source) {
+  std::string all(std::size_t{4} << 20U, '\0');
+  all.resize(archive::ReadFull(source, all).value_or(0));
+  return all;
+}
+
+class FilesContractTest : public BackendContractTest {
+ protected:
+  static base::Deadline Soon() { return base::Deadline::After(std::chrono::seconds(30)); }
+  core::SandboxFiles& files() { return sandbox_->files(); }
+  core::FileMark Mark() {
+    auto mark = files().Mark(Soon(), {});
+    EXPECT_TRUE(mark.has_value()) << mark.error().message;
+    return mark.value_or(core::FileMark());
+  }
+  void Import(const std::string& tar) {
+    archive::MemorySource source(tar);
+    const auto imported = files().Import(source, Soon(), {});
+    EXPECT_TRUE(imported.has_value()) << imported.error().message;
+  }
+};
+
+TEST_P(FilesContractTest, WhatIsImportedIsThereForPrograms) {
+  Start();
+  Import(Packed("file", "content\n"));
+  ASSERT_EQ(Execute({"cat", "from/file"})->outcome.exit_code, 0);
+  EXPECT_EQ(sink_.out, "content\n");
+  // It is theirs.
+  EXPECT_EQ(Execute({"touch", "from/file"})->outcome.exit_code, 0);
+  EXPECT_EQ(Execute({"touch", "from/other"})->outcome.exit_code, 0);
+}
+
+TEST_P(FilesContractTest, AMarkTellsWhatCommandsChangedAndNothingElse) {
+  Start();
+  Import(Packed("file", "one"));
+  const core::FileMark before = Mark();
+  EXPECT_TRUE(core::Compare(before, Mark()).changed.empty());
+  ASSERT_EQ(Execute({"touch", "new"})->outcome.exit_code, 0);
+  ASSERT_EQ(Execute({"rm", "from/file"})->outcome.exit_code, 0);
+  const auto changes = files().ChangesSince(before, Soon(), {});
+  ASSERT_TRUE(changes.has_value()) << changes.error().message;
+  EXPECT_EQ(changes->changed, std::vector<std::string>{"new"});
+  EXPECT_EQ(changes->removed, std::vector<std::string>{"from/file"});
+}
+
+TEST_P(FilesContractTest, AFileThatIsWrittenToAgainIsAnotherVersion) {
+  Start();
+  Import(Packed("file", "one"));
+  const core::FileMark before = Mark();
+  Import(Packed("file", "two"));
+  EXPECT_EQ(core::Compare(before, Mark()).changed.front(), "from/file");
+  EXPECT_EQ(files().Read("from/file", 1, 10, Soon(), {}).value_or(""), "wo");
+}
+
+TEST_P(FilesContractTest, WhatIsExportedCanBeImportedElsewhere) {
+  Start();
+  Import(Packed("file", "content"));
+  const std::vector<std::string> paths = {"from", "from/file", "link", "gone"};
+  const auto exported = files().Export(paths, Soon(), {});
+  ASSERT_TRUE(exported.has_value()) << exported.error().message;
+  const std::string tar = AllOf(**exported);
+  ASSERT_TRUE(files().Remove(std::vector<std::string>{"from", "link", "never there"}, Soon(), {}).has_value());
+  EXPECT_TRUE(Mark().empty());
+  Import(tar);
+  EXPECT_EQ(Mark().size(), 3U);
+  EXPECT_EQ(Mark().at("link").kind, core::FileState::Kind::kLink);
+  EXPECT_EQ(files().Read("from/file", 0, 100, Soon(), {}).value_or(""), "content");
+}
+
+TEST_P(FilesContractTest, AnEntryTakesThePlaceOfAnotherKind) {
+  Start();
+  Import(Packed("file", "content"));
+  archive::MemorySink sink;
+  archive::TarWriter writer(sink);
+  archive::MemorySource source("now a file");
+  ASSERT_TRUE(writer.AddFile({.path = "from"}, 10, source).has_value());
+  ASSERT_TRUE(writer.AddDirectory({.path = "link", .mode = 0755}).has_value());
+  ASSERT_TRUE(writer.Finish().has_value());
+  Import(sink.bytes());
+  EXPECT_EQ(files().Read("from", 0, 100, Soon(), {}).value_or(""), "now a file");
+  EXPECT_EQ(Mark().at("link").kind, core::FileState::Kind::kDirectory);
+  EXPECT_EQ(Mark().size(), 2U);
+}
+
+TEST_P(FilesContractTest, NoArchiveLeadsOutOfTheWorkspace) {
+  Start();
+  archive::MemorySink sink;
+  archive::TarWriter writer(sink);
+  archive::MemorySource source("escaped");
+  ASSERT_TRUE(writer.AddFile({.path = "../escaped"}, 7, source).has_value());
+  ASSERT_TRUE(writer.Finish().has_value());
+  archive::MemorySource tar(sink.bytes());
+  EXPECT_FALSE(files().Import(tar, Soon(), {}).has_value());
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/../escaped"));
+}
+
+TEST_P(FilesContractTest, WhatTakesTooLongIsGivenUp) {
+  Start();
+  const auto mark = files().Mark(base::Deadline::After(std::chrono::seconds(-1)), {});
+  if (mark) {
+    EXPECT_TRUE(mark->empty()) << "an empty workspace may be looked at in no time";
+  } else {
+    EXPECT_EQ(mark.error().code, base::Code::kTimeout);
+  }
 }
 
 }  // namespace skerry::support

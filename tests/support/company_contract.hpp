@@ -214,13 +214,17 @@ TEST_P(CompanyContractTest, WhatACommandLeavesRunningGoesOn) {
 
 TEST_P(CompanyContractTest, SignalsReachTheCommandAndItsGroup) {
   SKERRY_NEEDS_PROGRAMS();
-  auto pipe = os::Pipe::Create().value();
+  std::unique_ptr<core::Process> process;
   NoticingSink sink("ready", [&] {
-    EXPECT_TRUE(os::WriteAll(pipe.write_end.get(), std::string(1, static_cast<char>(SIGUSR1))).has_value());
+    EXPECT_FALSE(process->Signal(0).has_value());
+    EXPECT_FALSE(process->Signal(65).has_value());
+    EXPECT_TRUE(process->Signal(SIGUSR1).has_value());
   });
-  core::Command command = Shell("trap 'echo got; exit 5' USR1; echo ready; while :; do sleep 0.05; done");
-  command.signal_fd = pipe.read_end.get();
-  const auto result = sandbox_->Execute(command, sink, {});
+  auto launched =
+      sandbox_->Launch(Shell("trap 'echo got; exit 5' USR1; echo ready; while :; do sleep 0.05; done"), sink, {});
+  ASSERT_TRUE(launched.has_value()) << launched.error().message;
+  process = *std::move(launched);
+  const auto result = process->Await({});
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(result->outcome.exit_code, 5);
   EXPECT_EQ(sink.out, "ready\ngot\n");
@@ -276,8 +280,8 @@ TEST_P(CompanyContractTest, TerminalsStandBesidePipes) {
 
 TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
   SKERRY_NEEDS_PROGRAMS();
-  auto one = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
-  auto two = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto one = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto two = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(one && two) << (one ? two : one).error().message;
   Companion command;
   {
@@ -295,8 +299,8 @@ TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
 
 TEST_P(CompanyContractTest, AContextThatDoesNotHeedItsInterruptDiesAlone) {
   SKERRY_NEEDS_PROGRAMS();
-  auto deaf = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
-  auto other = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto deaf = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto other = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(deaf && other);
   EXPECT_EQ(Value(**other, "y = 4\ny"), "4");
   Companion command;
@@ -323,7 +327,7 @@ TEST_P(CompanyContractTest, AContextThatDoesNotHeedItsInterruptDiesAlone) {
 TEST_P(CompanyContractTest, AContextTakesWhatItStartedWithIt) {
   SKERRY_NEEDS_PROGRAMS();
   for (const core::Language language : {core::Language::kPython, core::Language::kShell}) {
-    auto context = sandbox_->OpenContext(language, core::Reach::kCommand);
+    auto context = sandbox_->contexts()->OpenContext(language, core::Reach::kCommand);
     ASSERT_TRUE(context.has_value()) << context.error().message;
     (void)Value(**context, language == core::Language::kPython
                                ? "import subprocess\np = subprocess.Popen(['bash', '-c', '" + Beating("beat") + "'])"
@@ -337,7 +341,7 @@ TEST_P(CompanyContractTest, AContextTakesWhatItStartedWithIt) {
 
 TEST_P(CompanyContractTest, AnInterruptedCellLeavesItsContextAlive) {
   SKERRY_NEEDS_PROGRAMS();
-  auto context = sandbox_->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(context.has_value()) << context.error().message;
   EXPECT_EQ(Value(**context, "z = 3\nz"), "3");
   RecordingSink sink;
@@ -359,12 +363,12 @@ TEST_P(CompanyContractTest, TheSandboxStandsStillWhileTwoCommandsRun) {
       all[i] = Run(Shell("touch begun" + name + "; " + Until("go") + "echo " + name + "; exit " + name));
     });
   ASSERT_EQ(Run(Shell(Until("begun0") + Until("begun1"))).Code(), 0);
-  const auto frozen = sandbox_->Freeze();
+  const auto frozen = sandbox_->pausing()->Freeze(base::Deadline::Never());
   const bool unable = !frozen && frozen.error().code == base::Code::kUnavailable;
   if (!unable) {
     EXPECT_TRUE(frozen.has_value()) << frozen.error().message;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    EXPECT_TRUE(sandbox_->Thaw().has_value());
+    EXPECT_TRUE(sandbox_->pausing()->Thaw(base::Deadline::Never()).has_value());
   }
   EXPECT_EQ(Run(Shell("touch go")).Code(), 0);
   threads.clear();

@@ -51,6 +51,33 @@ class LayersTest(unittest.TestCase):
         self.assertEqual((1, list(errors)), self.tree.check())
 
 
+class NamesTest(LayersTest):
+    def setUp(self):
+        super().setUp()
+        self.tree.source("src/backends/native/native.hpp")
+
+    def test_who_chooses_a_backend_by_its_name_is_told(self):
+        self.tree.put("src/engine/x.hpp", 'inline auto a = "native";\ninline auto b = "use the native one";\n')
+        self.assert_error(
+            'src/engine/x.hpp:1: engine may not name "native" of backends (ask what it can)',
+            'src/engine/x.hpp:2: engine may not name "native" of backends (ask what it can)',
+        )
+
+    def test_comments_words_of_others_and_tests_are_free(self):
+        self.tree.put("src/engine/x.hpp", 'inline int native = 1;  // "native"\ninline auto a = "alternative";\n')
+        self.tree.put("src/engine/x_test.hpp", 'inline auto a = "native";\n')
+        self.tree.put("src/cli/x.hpp", 'inline auto a = "native";\n')
+        self.assert_holds()
+
+    def test_an_exception_has_its_reason_in_the_table(self):
+        with open(LAYERS, "rb") as file:
+            rules = tomllib.load(file)["names"]
+        for rule in rules:
+            for path, reason in rule["except"].items():
+                self.assertTrue((CHECKER.parents[1] / "src" / path).is_file(), path)
+                self.assertGreater(len(reason), 10)
+
+
 class IncludeTest(LayersTest):
     def test_an_empty_tree_holds(self):
         self.assert_holds()
@@ -92,7 +119,7 @@ class IncludeTest(LayersTest):
         self.tree.source("src/backends/docker/x.hpp", '"backends/docker/y.hpp"', '"backends/native/y.hpp"')
         self.assert_error(
             "src/backends/docker/x.hpp:2: backends/docker may not include backends/native/y.hpp"
-            " (allowed: base, core, os, net, launcher, runner, interpreters)"
+            " (allowed: base, core, os, net, launcher, runner, interpreters, archive, workspace)"
         )
 
     def test_angle_brackets_hide_nothing(self):

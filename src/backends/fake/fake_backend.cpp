@@ -1,169 +1,184 @@
 #include "backends/fake/fake_backend.hpp"
 
-#include <unistd.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
+#include <utility>
+
+#include "backends/fake/tiny_process.hpp"
+#include "backends/fake/tiny_shell.hpp"
+#include "os/files.hpp"
+#include "os/remove_tree.hpp"
+#include "workspace/beneath.hpp"
+#include "workspace/directory_files.hpp"
 
 namespace skerry::backends::fake {
 namespace {
 
 namespace fs = std::filesystem;
-using core::Arguments;
 using core::Outcome;
-using core::OutcomeKind;
 
-// Passes bytes on and keeps count, as every backend must.
-class CountingOutput {
+// The directory of the workspace, and nothing outside of it: every path is resolved by the kernel beneath it.
+class DirectoryOfTests : public TinyFiles {
  public:
-  CountingOutput(core::OutputSink& sink, std::uint64_t room) : sink_(sink), room_(room) {}
+  explicit DirectoryOfTests(core::SharedPlace place) : place_(std::move(place)) {}
 
-  void Write(core::Stream stream, std::string_view bytes) {
-    total_ += bytes.size();
-    const std::string_view fitting = bytes.substr(0, room_);
-    truncated_ = truncated_ || fitting.size() < bytes.size();
-    room_ -= fitting.size();
-    if (!fitting.empty()) (void)sink_.Write(stream, fitting, base::Deadline::Never());
+  std::optional<std::string> Read(const std::string& path) override {
+    const auto file = workspace::OpenFileBeneath(Root(), path, workspace::Locked::kLeave);
+    const auto text = file ? os::ReadAll(file->get(), std::size_t{64} << 20U) : std::unexpected(file.error());
+    return text ? std::optional(*text) : std::nullopt;
   }
-
-  [[nodiscard]] core::CommandResult Finish(const Outcome& outcome) const {
-    return {.outcome = outcome, .output_truncated = truncated_, .output_bytes = total_};
+  bool Write(const std::string& path, std::string_view text, How how) override {
+    const auto place = workspace::FindPlace(Root(), path);
+    if (!place || place->name.empty()) return false;
+    const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (how == How::kAppend ? O_APPEND : O_TRUNC);
+    const base::UniqueFd file(::openat(place->parent.get(), place->name.c_str(), flags, 0644));
+    return file.valid() && os::WriteAll(file.get(), text);
+  }
+  bool MakeDirectory(const std::string& path) override {
+    const auto place = workspace::FindPlace(Root(), path);
+    return place && !place->name.empty() && ::mkdirat(place->parent.get(), place->name.c_str(), 0755) == 0;
+  }
+  bool Remove(const std::string& path) override {
+    const auto place = workspace::FindPlace(Root(), path);
+    return place && !place->name.empty() && place->entry && os::RemoveTree(place->parent.get(), place->name);
+  }
+  std::vector<std::string> Names() override {
+    auto names = workspace::NamesIn(base::UniqueFd(::openat(Root(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), 10'000)
+                     .value_or(std::vector<std::string>());
+    std::ranges::sort(names);
+    return names;
   }
 
  private:
-  core::OutputSink& sink_;
-  std::uint64_t room_;
-  std::uint64_t total_ = 0;
-  bool truncated_ = false;
+  [[nodiscard]] int Root() const { return place_->fd.get(); }
+
+  core::SharedPlace place_;
 };
 
-Arguments WordsOf(const core::Command& command) {
-  if (const auto* arguments = std::get_if<Arguments>(&command.program)) return *arguments;
-  std::istringstream stream(std::get<core::Code>(command.program).text);
-  Arguments words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
+class FakeProcess : public core::Process {
+ public:
+  FakeProcess(core::Command command, core::OutputSink& sink, core::SharedPlace workspace)
+      : command_(std::move(command)),
+        input_(std::move(command_.input), command_.input_end),
+        output_(sink, command_.max_output_bytes),
+        files_(std::move(workspace)),
+        deadline_(base::Deadline::After(command_.timeout)) {}
 
-std::uint64_t Number(const std::string& text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+  base::Result<std::size_t> Feed(std::string_view bytes) override { return input_.Feed(bytes); }
+  [[nodiscard]] bool AwaitRoom(base::Deadline deadline) override { return input_.AwaitRoom(deadline); }
+  base::Status CloseInput() override { return input_.Close(); }
+  base::Status Signal(int) override { return base::Err(base::Code::kUnavailable, "nothing here heeds signals"); }
+  base::Status Resize(const core::TerminalSize&) override {
+    return base::Err(base::Code::kConflict, "the program has no terminal");
+  }
+
+  base::Result<core::CommandResult> Await(std::stop_token stop) override {
+    std::map<std::string, std::string> variables = command_.environment;
+    const TinySurroundings around{
+        .files = files_,
+        .variables = variables,
+        .write = [this](core::Stream stream, std::string_view bytes) { output_.Write(stream, bytes); },
+        .read = [&] { return ReadInput(stop); },
+        .sleep = [&](std::chrono::milliseconds time) { return Sleep(time, stop); }};
+    const auto outcome = RunTinyProgram(command_.program, around);
+    input_.End();
+    if (!outcome) return std::unexpected(outcome.error());
+    return output_.Finish(*outcome);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kStep{1};
+
+  std::optional<std::string> ReadInput(const std::stop_token& stop) {
+    while (!stop.stop_requested() && !deadline_.Expired())
+      if (auto bytes = input_.Take(base::Deadline::After(kStep))) return bytes;
+    return std::nullopt;
+  }
+
+  std::optional<Outcome> Sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
+    for (const auto end = base::Deadline::After(time);; std::this_thread::sleep_for(kStep)) {
+      if (stop.stop_requested()) return Cancelled();
+      if (deadline_.Expired()) return TimedOut(command_.timeout);
+      if (end.Expired()) return std::nullopt;
+    }
+  }
+
+  core::Command command_;
+  TinyInput input_;
+  TinyOutput output_;
+  DirectoryOfTests files_;
+  base::Deadline deadline_;
+};
 
 class FakeSandbox : public core::Sandbox {
  public:
   FakeSandbox(core::SandboxSpec spec, std::atomic<int>& running) : spec_(std::move(spec)), counter_(running) {
-    if (!spec_.workspace.empty()) return;
+    if (spec_.workspace) return;
     std::string name = (fs::temp_directory_path() / "skerry-fake-XXXXXX").string();
-    own_ = spec_.workspace = ::mkdtemp(name.data());
+    auto place = std::make_shared<core::HostPlace>();
+    own_ = place->path = ::mkdtemp(name.data());
+    place->fd.Reset(::open(own_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    spec_.workspace = std::move(place);
   }
   ~FakeSandbox() override {
-    (void)FakeSandbox::Stop();
-    if (!own_.empty()) fs::remove_all(own_);
+    (void)FakeSandbox::Stop(base::Deadline::Never());
+    if (!own_.empty()) (void)os::RemoveTree(own_);
   }
 
-  base::Status Start() override {
+  base::Status Start(base::Deadline, const std::stop_token&) override {
     if (!running_) ++counter_;
     running_ = true;
     return {};
   }
 
-  base::Status Stop() override {
+  base::Status Stop(base::Deadline) override {
     if (running_) --counter_;
     running_ = false;
     return {};
   }
 
-  base::Result<core::CommandResult> Execute(const core::Command& command, core::OutputSink& sink,
-                                            std::stop_token stop) override {
+  base::Result<std::unique_ptr<core::Process>> Launch(core::Command command, core::OutputSink& sink,
+                                                      const std::stop_token&) override {
     if (!running_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
-    const Arguments words = WordsOf(command);
-    if (words.empty()) return base::Err(base::Code::kInvalidArgument, "there is no command to run");
-    CountingOutput output(sink, command.max_output_bytes);
-    SKERRY_ASSIGN_OR_RETURN(const Outcome outcome, Interpret(words, command, output, stop));
-    return output.Finish(outcome);
+    return std::make_unique<FakeProcess>(std::move(command), sink, spec_.workspace);
   }
 
+  [[nodiscard]] core::SandboxFiles& files() override { return files_; }
   [[nodiscard]] bool IsRunning() const override { return running_; }
-  [[nodiscard]] std::string Workspace() const override { return spec_.workspace; }
   [[nodiscard]] std::vector<std::string> Degraded() const override { return {}; }
+  // Nothing lives on here when a command has ended.
+  [[nodiscard]] base::Result<core::SandboxUsage> Sample(base::Deadline) override {
+    if (!running_) return base::Err(base::Code::kUnavailable, "the sandbox does not run");
+    return core::SandboxUsage{.memory_limit_bytes = spec_.limits.memory_mb << 20U, .pids_limit = spec_.limits.pids};
+  }
 
  private:
-  base::Result<Outcome> Interpret(const Arguments& words, const core::Command& command, CountingOutput& output,
-                                  const std::stop_token& stop) const {
-    const std::string& name = words.front();
-    if (name == "true") return Outcome{};
-    if (name == "false") return Outcome{.exit_code = 1};
-    if (name == "echo") return Echo(words, output);
-    if (name == "sleep" && words.size() == 2) return Sleep(Number(words[1]), command.timeout, stop);
-    if (name == "cat") return Cat(command.input_fd, output);
-    if (name == "touch" && words.size() == 2) return Touch(words[1]);
-    if (name == "ls") return List(output);
-    if (name == "head" && words.size() == 4) return Zeros(Number(words[2]), output);
-    return base::Err(base::Code::kNotFound, "not found in the sandbox: " + name);
-  }
-
-  static Outcome Echo(const Arguments& words, CountingOutput& output) {
-    std::string line;
-    for (std::size_t i = 1; i < words.size(); ++i) line += (i == 1 ? "" : " ") + words[i];
-    output.Write(core::Stream::kStdout, line + "\n");
-    return {};
-  }
-
-  static Outcome Sleep(std::uint64_t seconds, std::chrono::milliseconds timeout, const std::stop_token& stop) {
-    const auto end = base::Deadline::After(std::chrono::seconds(seconds));
-    const auto limit = base::Deadline::After(timeout);
-    while (!end.Expired()) {
-      if (stop.stop_requested()) return {.kind = OutcomeKind::kCancelled, .exit_code = 130};
-      if (limit.Expired())
-        return {.kind = OutcomeKind::kTimedOut,
-                .exit_code = 124,
-                .limit = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(timeout).count())};
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return {};
-  }
-
-  static Outcome Cat(int input_fd, CountingOutput& output) {
-    std::string buffer(65536, '\0');
-    for (ssize_t count = 0; input_fd >= 0 && (count = ::read(input_fd, buffer.data(), buffer.size())) > 0;)
-      output.Write(core::Stream::kStdout, std::string_view(buffer).substr(0, static_cast<std::size_t>(count)));
-    return {};
-  }
-
-  [[nodiscard]] Outcome Touch(const std::string& name) const {
-    const std::ofstream file(fs::path(spec_.workspace) / name, std::ios::app);
-    return {.exit_code = file.good() ? 0 : 1};
-  }
-
-  Outcome List(CountingOutput& output) const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(spec_.workspace)) names.push_back(entry.path().filename().string());
-    std::ranges::sort(names);
-    for (const std::string& name : names) output.Write(core::Stream::kStdout, name + "\n");
-    return {};
-  }
-
-  static Outcome Zeros(std::uint64_t count, CountingOutput& output) {
-    const std::string block(65536, '\0');
-    for (std::uint64_t done = 0; done < count; done += block.size())
-      output.Write(core::Stream::kStdout, std::string_view(block).substr(0, count - done));
-    return {};
-  }
-
   core::SandboxSpec spec_;
   std::string own_;  // a workspace that nobody gave us
   std::atomic<int>& counter_;
-  bool running_ = false;
+  std::atomic<bool> running_ = false;
+  workspace::DirectoryFiles files_{
+      [this] { return base::UniqueFd(::fcntl(spec_.workspace->fd.get(), F_DUPFD_CLOEXEC, 0)); }};
 };
 
 }  // namespace
+
+core::Abilities AbilitiesOf(core::Strength strength) {
+  const bool strong = strength >= core::Strength::kNamespaces;
+  return {.strength = strength,
+          .workspace = core::WorkspaceKind::kInPlace,
+          .images = strong ? core::ImageKind::kRootFileSystem : core::ImageKind::kNone,
+          .contexts = strong,
+          .terminals = strong,
+          .binds = strong,
+          .cpu_quota = strong,
+          .preload = strong};
+}
 
 base::Result<std::unique_ptr<core::Sandbox>> FakeBackend::Create(const core::SandboxSpec& spec) {
   ++created_;

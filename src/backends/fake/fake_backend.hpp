@@ -1,8 +1,10 @@
-// A backend for tests: no process, no kernel. It understands a handful of commands by itself (echo, true, false, sleep,
-// cat, touch, ls, head -c N /dev/zero) and behaves as the contract of core::Sandbox says.
+// A backend for tests: no process, no kernel, a directory of the host as its workspace. It understands the commands of
+// TinyShell and behaves as the contract of core::Sandbox says.
 #pragma once
 
 #include <atomic>
+#include <string>
+#include <string_view>
 
 #include "core/backend.hpp"
 
@@ -10,15 +12,18 @@ namespace skerry::backends::fake {
 
 inline constexpr std::string_view kName = "fake";
 
+// What a fake of this strength says that it can: from namespaces on all that the native sandbox can, but for layers.
+core::Abilities AbilitiesOf(core::Strength strength);
+
 class FakeBackend : public core::Backend {
  public:
-  explicit FakeBackend(core::IsolationLevel isolation = core::IsolationLevel::kNamespaces,
-                       std::string_view name = kName)
-      : isolation_(isolation), name_(name) {}
+  explicit FakeBackend(core::Strength strength = core::Strength::kNamespaces, std::string_view name = kName)
+      : FakeBackend(AbilitiesOf(strength), name) {}
+  FakeBackend(const core::Abilities& abilities, std::string_view name) : abilities_(abilities), name_(name) {}
 
   [[nodiscard]] std::string_view Name() const override { return name_; }
-  [[nodiscard]] core::IsolationLevel Isolation() const override { return isolation_; }
-  [[nodiscard]] core::Availability Probe() const override { return {true, "for tests"}; }
+  [[nodiscard]] core::Abilities Can() const override { return abilities_; }
+  [[nodiscard]] core::Availability Probe(base::Deadline) override { return {true, "for tests"}; }
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
 
   // How many sandboxes of this backend are started now.
@@ -26,7 +31,7 @@ class FakeBackend : public core::Backend {
   [[nodiscard]] int Created() const { return created_; }
 
  private:
-  core::IsolationLevel isolation_;
+  core::Abilities abilities_;
   std::string name_;
   std::atomic<int> running_ = 0;
   std::atomic<int> created_ = 0;

@@ -35,15 +35,30 @@ NativeBackend::NativeBackend(launcher::ProgramPaths programs, base::FeatureSet p
       zygotes == Zygotes::kPython ? launcher::Launcher::Ahead::kSandboxes : launcher::Launcher::Ahead::kNothing);
 }
 
-core::Availability NativeBackend::Probe() const {
+core::Abilities NativeBackend::Can() const {
+  return {.strength = core::Strength::kNamespaces,
+          .workspace = core::WorkspaceKind::kLayered,
+          .images = core::ImageKind::kRootFileSystem,
+          .contexts = true,
+          .terminals = true,
+          .pause = true,
+          .binds = true,
+          .cpu_quota = true,
+          .preload = true};
+}
+
+core::Availability NativeBackend::Probe(base::Deadline deadline) {
   runner::LaunchedSandbox sandbox(Profile(launcher_, zygotes_, pretend_missing_), {});
-  if (const auto started = sandbox.Start(); !started) return {false, started.error().message};
+  if (const auto started = sandbox.Start(deadline, {}); !started) return {false, started.error().message};
   std::string detail = "namespaces, empty root, Landlock, seccomp, cgroups";
   for (const std::string& line : sandbox.Degraded()) detail += "; " + line;
   return {true, detail};
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> NativeBackend::Create(const core::SandboxSpec& spec) {
+  if (!spec.network.HasNone() || !spec.ports.empty() || !spec.image.empty())
+    return base::Err(base::Code::kUnavailable,
+                     "the native sandbox has no network, no ports and no images by name in this version");
   return std::make_unique<runner::LaunchedSandbox>(Profile(launcher_, zygotes_, pretend_missing_), spec);
 }
 

@@ -19,9 +19,9 @@ class NativeBackend : public core::Backend {
                          Zygotes zygotes = Zygotes::kNone);
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
-  [[nodiscard]] core::IsolationLevel Isolation() const override { return core::IsolationLevel::kNamespaces; }
+  [[nodiscard]] core::Abilities Can() const override;
   // Makes a sandbox and takes it down again.
-  [[nodiscard]] core::Availability Probe() const override;
+  [[nodiscard]] core::Availability Probe(base::Deadline deadline) override;
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
 
  private:

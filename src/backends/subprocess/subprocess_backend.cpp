@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/directory.hpp"
 #include "os/errno_error.hpp"
 #include "os/landlock.hpp"
 #include "os/owned_name.hpp"
@@ -19,7 +18,7 @@ class SubprocessSandbox : public runner::LaunchedSandbox {
   SubprocessSandbox(const runner::LaunchProfile& profile, core::SandboxSpec spec)
       : LaunchedSandbox(profile, std::move(spec)), scratch_(profile.scratch) {}
   ~SubprocessSandbox() override {
-    (void)LaunchedSandbox::Stop();  // before its files go
+    (void)LaunchedSandbox::Stop(base::Deadline::Never());  // before its files go
     (void)os::RemoveTree(scratch_);
   }
 
@@ -29,49 +28,49 @@ class SubprocessSandbox : public runner::LaunchedSandbox {
 
 constexpr char kScratchPrefix[] = "skerry-scratch-";
 
-// What sandboxes of a Skerry that was killed left. Only directories of our own, whose names say that their maker is
-// dead.
-void SweepScratch(const std::string& base) {
-  const os::Directory directory(::opendir(base.c_str()));
-  if (directory == nullptr) return;
-  const int fd = ::dirfd(directory.get());
-  while (const dirent* entry = ::readdir(directory.get())) {
-    if (os::StateOfOwner(entry->d_name, kScratchPrefix) != os::OwnerState::kDead) continue;
-    struct stat facts{};
-    const bool directory_there =
-        ::fstatat(fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
-    if (directory_there && (facts.st_uid == ::geteuid() || ::geteuid() == 0)) (void)os::RemoveTree(fd, entry->d_name);
-  }
-}
-
 }  // namespace
 
-core::Availability SubprocessBackend::Probe() const {
+core::Abilities SubprocessBackend::Can() const {
+  return {.strength = core::Strength::kProcess,
+          .workspace = core::WorkspaceKind::kInPlace,
+          .contexts = true,
+          .pause = true};
+}
+
+base::Status SubprocessBackend::SweepOrphans(base::Deadline) {
+  os::SweepOwned(scratch_base_, kScratchPrefix);
+  return {};
+}
+
+core::Availability SubprocessBackend::Probe(base::Deadline) {
   if (::access(programs_.launcher.c_str(), X_OK) < 0) return {false, "missing program " + programs_.launcher};
   if (os::LandlockAbi() == 0) return {true, "permissive mode only; no Landlock in this kernel: files are not fenced"};
   return {true, "permissive mode only; Landlock around the workspace, seccomp, limits, no namespaces"};
 }
 
 base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const core::SandboxSpec& spec) {
-  if (!spec.binds.empty() || !spec.hidden.empty() || spec.root)
-    return base::Err(
-        base::Code::kUnavailable,
-        "the subprocess sandbox has no mounts of its own: no images, no binds, no filesystem.denyRead; use "
-        "the native one");
-  SweepScratch(scratch_base_);
+  if (!spec.binds.empty() || !spec.hidden.empty() || spec.root || !spec.image.empty())
+    return base::Err(base::Code::kUnavailable,
+                     "the subprocess sandbox has no mounts of its own: no images, no binds, no filesystem.denyRead");
+  if (!spec.network.HasNone() || !spec.ports.empty())
+    return base::Err(base::Code::kUnavailable, "the subprocess sandbox keeps no network policy and has no ports");
+  os::SweepOwned(scratch_base_, kScratchPrefix);
   const std::string scratch = scratch_base_ + "/" + os::OwnedName(kScratchPrefix);
   if (::mkdir(scratch.c_str(), 0700) < 0) return os::ErrnoErr(scratch);
   core::SandboxSpec own = spec;
-  if (spec.workspace.empty()) {
-    own.workspace = scratch + "/workspace";
-    own.workspace_fd = -1;
-    if (::mkdir(own.workspace.c_str(), 0700) < 0) return os::ErrnoErr(own.workspace);
+  if (spec.workspace == nullptr) {
+    auto place = std::make_shared<core::HostPlace>();
+    place->path = scratch + "/workspace";
+    if (::mkdir(place->path.c_str(), 0700) < 0) return os::ErrnoErr(place->path);
+    place->fd.Reset(::open(place->path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!place->fd.valid()) return os::ErrnoErr(place->path);
+    own.workspace = std::move(place);
   }
   // A launcher for each: without namespaces a sandbox's processes are found as the launcher's descendants.
   const runner::LaunchProfile profile{.launcher = std::make_shared<launcher::Launcher>(programs_),
                                       .isolation = launcher::Isolation::kNone,
                                       .scratch = scratch,
-                                      .directory = own.workspace,
+                                      .directory = own.workspace->path,
                                       .home = scratch,
                                       .temporary = scratch};
   return std::make_unique<SubprocessSandbox>(profile, std::move(own));

@@ -16,8 +16,9 @@ class SubprocessBackend : public core::Backend {
       : programs_(std::move(programs)), scratch_base_(std::move(scratch_base)) {}
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
-  [[nodiscard]] core::IsolationLevel Isolation() const override { return core::IsolationLevel::kProcess; }
-  [[nodiscard]] core::Availability Probe() const override;
+  [[nodiscard]] core::Abilities Can() const override;
+  [[nodiscard]] core::Availability Probe(base::Deadline deadline) override;
+  base::Status SweepOrphans(base::Deadline deadline) override;
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
 
  private:

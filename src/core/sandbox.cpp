@@ -1,0 +1,33 @@
+#include "core/sandbox.hpp"
+
+#include <utility>
+
+namespace skerry::core {
+
+base::Result<CommandResult> Sandbox::Execute(Command command, OutputSink& sink, const std::stop_token& stop) {
+  const auto timeout = command.timeout;
+  const auto process = Launch(std::move(command), sink, stop);
+  return process ? (*process)->Await(stop) : ResultOfLaunch(process.error(), timeout, stop);
+}
+
+base::Result<CommandResult> ResultOfLaunch(const base::Error& error, std::chrono::milliseconds timeout,
+                                           const std::stop_token& stop) {
+  constexpr int kInterrupted = 130;
+  if (error.code != base::Code::kTimeout) return std::unexpected(error);
+  if (stop.stop_requested())
+    return CommandResult{.outcome = {.kind = OutcomeKind::kCancelled, .exit_code = kInterrupted}};
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+  return CommandResult{.outcome = {.kind = OutcomeKind::kTimedOut,
+                                   .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
+                                   .limit = static_cast<std::uint64_t>(seconds)}};
+}
+
+base::Result<SandboxUsage> Sandbox::Sample(base::Deadline) {
+  return base::Err(base::Code::kUnavailable, "this sandbox cannot tell what it uses");
+}
+
+bool Sandbox::ShareProcessors(std::uint32_t) {
+  return true;
+}
+
+}  // namespace skerry::core

@@ -1,0 +1,88 @@
+// A sandbox: an isolated place that a backend makes, in which programs run on a workspace.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+#include "core/context.hpp"
+#include "core/output_sink.hpp"
+#include "core/process.hpp"
+#include "core/sandbox_files.hpp"
+#include "core/usage.hpp"
+
+namespace skerry::core {
+
+// Interpreters that keep their state, of a sandbox that has them (Abilities::contexts).
+class Contexts {
+ public:
+  // The sandbox must be started and stay. A context that does not heed an interrupt is ended, with Reach::kSandbox
+  // together with everything inside. By any thread, beside others.
+  virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language, Reach ends) = 0;
+
+ protected:
+  ~Contexts() = default;
+};
+
+// Of a sandbox whose processes can be made to stand still (Abilities::pause). By any thread, beside others.
+class Pausing {
+ public:
+  // Every process inside stands still until Thaw. kUnavailable where this machine cannot.
+  virtual base::Status Freeze(base::Deadline deadline) = 0;
+  virtual base::Status Thaw(base::Deadline deadline) = 0;
+
+ protected:
+  ~Pausing() = default;
+};
+
+// Used by one thread at a time, but for what says otherwise. Commands that end nothing but themselves (Reach::kCommand)
+// run beside each other and beside contexts, each in its own thread. Destruction stops the sandbox.
+//
+// No call holds up another sandbox. What can take long has a deadline (kTimeout), and where somebody may lose interest
+// a stop token (kTimeout as well).
+class Sandbox {
+ public:
+  Sandbox() = default;
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+  virtual ~Sandbox() = default;
+
+  // Makes the place; again after its loss, around the same workspace where that outlives the loss. Nothing is left of
+  // what fails.
+  virtual base::Status Start(base::Deadline deadline, const std::stop_token& stop) = 0;
+
+  // Begins to run a command, whose output goes to `sink` from within Process::Await. kNotStarted before Start,
+  // kNotFound for a program that is not there: that may show in Await only. kTimeout: see ResultOfLaunch.
+  virtual base::Result<std::unique_ptr<Process>> Launch(Command command, OutputSink& sink,
+                                                        const std::stop_token& stop) = 0;
+  // Launches a command and waits for its end.
+  base::Result<CommandResult> Execute(Command command, OutputSink& sink, const std::stop_token& stop);
+
+  [[nodiscard]] virtual SandboxFiles& files() = 0;
+  [[nodiscard]] virtual Contexts* contexts() { return nullptr; }
+  [[nodiscard]] virtual Pausing* pausing() { return nullptr; }
+
+  // Sends every process inside to its end and does not wait for it; Stop does. Nothing else may follow.
+  virtual void BeginStop() {}
+  // Ends every process inside and gives everything back. May be called again.
+  virtual base::Status Stop(base::Deadline deadline) = 0;
+
+  // As far as is known without asking: a loss may show in the next call only.
+  [[nodiscard]] virtual bool IsRunning() const = 0;
+  // What this machine could not enforce; known after Start.
+  [[nodiscard]] virtual std::vector<std::string> Degraded() const = 0;
+
+  // What the sandbox uses now (S10.1). By any thread while commands run, and waits for none of them. kUnavailable where
+  // nobody can tell, or not at this moment.
+  [[nodiscard]] virtual base::Result<SandboxUsage> Sample(base::Deadline deadline);
+
+  // All that runs inside has one of `parts` parts of what a sandbox has of the processors beside others. By any thread,
+  // and is over in a moment. False where that could not be done now; true also where it cannot be done at all.
+  virtual bool ShareProcessors(std::uint32_t parts);
+};
+
+}  // namespace skerry::core

@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
+#include "config/config.hpp"
 #include "core/backend_registry.hpp"
 #include "core/record.hpp"
 #include "core/service_store.hpp"
@@ -14,12 +16,14 @@ namespace skerry::cli {
 
 // Whether the backends shall keep interpreters loaded. That pays for those who run many programs.
 enum class Warmth { kCold, kWarm };
-using MakeBackends = std::function<base::Result<std::unique_ptr<core::BackendRegistry>>(Warmth)>;
+using MakeBackends =
+    std::function<base::Result<std::unique_ptr<core::BackendRegistry>>(Warmth, const config::Sandbox& settings)>;
 using OpenStore = std::function<base::Result<std::unique_ptr<core::RecordStore>>(const std::string& path)>;
 using OpenServiceStore = std::function<base::Result<std::unique_ptr<core::ServiceStore>>(const std::string& path)>;
 
 // What main wires in: which backends this program has, and where it keeps the record.
 struct Parts {
+  std::vector<std::string> backend_names;
   MakeBackends make_backends;
   OpenStore open_store;
   OpenServiceStore open_service_store;

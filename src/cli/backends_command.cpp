@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kPatience{30};  // with each of them
 
 base::Result<int> List(const Context& context, bool json) {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
-  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends(loaded.config.sandbox));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::string text;
   for (core::Backend* backend : registry->All()) {

@@ -180,7 +180,8 @@ base::Result<int> RunSoak(const BenchOptions& options, BenchStand& stand, const 
 }
 
 base::Result<std::unique_ptr<BenchStand>> MakeStand(const Context& context) {
-  SKERRY_ASSIGN_OR_RETURN(auto registry, context.WarmBackends());
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
+  SKERRY_ASSIGN_OR_RETURN(auto registry, context.Backends(loaded.config.sandbox, Warmth::kWarm));
   return BenchStand::Make(std::move(registry), {});
 }
 

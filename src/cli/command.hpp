@@ -21,13 +21,12 @@ class Context {
 
   // Defaults, file, variables, then `overrides`.
   [[nodiscard]] base::Result<config::Loaded> LoadConfig(std::vector<config::Override> overrides = {}) const;
-  [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> Backends() const {
-    return parts_.make_backends(Warmth::kCold);
+  // As that configuration says; warm for those who run many programs.
+  [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> Backends(const config::Sandbox& settings,
+                                                                              Warmth warmth = Warmth::kCold) const {
+    return parts_.make_backends(warmth, settings);
   }
-  // For those who run many programs.
-  [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> WarmBackends() const {
-    return parts_.make_backends(Warmth::kWarm);
-  }
+  [[nodiscard]] const std::vector<std::string>& BackendNames() const { return parts_.backend_names; }
   // The record of sessions; made where it is missing.
   [[nodiscard]] base::Result<std::unique_ptr<core::RecordStore>> Store(const std::string& path) const {
     return parts_.open_store(path);

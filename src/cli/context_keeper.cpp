@@ -66,10 +66,10 @@ ContextKeeper::~ContextKeeper() {
   guests_.clear();
 }
 
-base::Result<core::BackendRegistry*> ContextKeeper::Backends() {
+base::Result<core::BackendRegistry*> ContextKeeper::Backends(const config::Sandbox& settings) {
   const std::scoped_lock lock(mutex_);
   if (registry_ == nullptr) {
-    SKERRY_ASSIGN_OR_RETURN(registry_, context_.WarmBackends());
+    SKERRY_ASSIGN_OR_RETURN(registry_, context_.Backends(settings, Warmth::kWarm));
   }
   return registry_.get();
 }
@@ -77,7 +77,7 @@ base::Result<core::BackendRegistry*> ContextKeeper::Backends() {
 // The configuration as it is now: what was changed since holds for the next context.
 base::Result<engine::ContextPlace> ContextKeeper::MakeSandbox() {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context_.LoadConfig());
-  SKERRY_ASSIGN_OR_RETURN(const core::BackendRegistry* registry, Backends());
+  SKERRY_ASSIGN_OR_RETURN(const core::BackendRegistry* registry, Backends(loaded.config.sandbox));
   SKERRY_ASSIGN_OR_RETURN(const engine::ManagerOptions options, ManagerOptionsOf({}, loaded.config.sandbox));
   return engine::StartContextSandbox(*registry, options);
 }

@@ -35,7 +35,7 @@ class ContextKeeper {
 
   base::Result<engine::ContextPlace> MakeSandbox();
   base::Result<std::shared_ptr<const engine::Gate>> MakeGate();
-  base::Result<core::BackendRegistry*> Backends();
+  base::Result<core::BackendRegistry*> Backends(const config::Sandbox& settings);
   void Accept();
   void Reap();
   // Gives the place up, unless somebody is at the door.

@@ -82,7 +82,8 @@ std::vector<Check> BackendChecks(const core::BackendRegistry& registry) {
 }
 
 base::Result<std::vector<Check>> AllChecks(const Context& context) {
-  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends(loaded.config.sandbox));
   const os::Machine machine = os::Machine::Probe();
   std::vector<Check> checks = {KernelCheck(machine), {"user", true, machine.is_root ? "root" : "plain user", ""}};
   for (auto& part : {IsolationChecks(machine), LimitChecks(machine), InterpreterChecks(), BackendChecks(*registry)})

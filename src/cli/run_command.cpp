@@ -60,7 +60,7 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(options)));
   const config::Sandbox& sandbox = loaded.config.sandbox;
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest request, RequestOf(options, sandbox));
-  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends());
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends(sandbox));
   SKERRY_ASSIGN_OR_RETURN(engine::ManagerOptions manager_options, ManagerOptionsOf(options, sandbox));
   manager_options.gate.confirmation = ConfirmationFor(options.yes ? Consent::kYes : Consent::kAsk);
   engine::SandboxManager manager(*registry, std::move(manager_options));
@@ -103,7 +103,17 @@ int Run(const RunOptions& options, const Context& context) {
   return ReportError(exit_code.error());
 }
 
-std::vector<Option> OptionsInto(RunOptions& options) {
+// "one, two or three"
+std::string InWords(const std::vector<std::string>& names) {
+  std::string words;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    words += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return words;
+}
+
+std::vector<Option> OptionsInto(RunOptions& options, const std::vector<std::string>& backends) {
+  std::vector<std::string> sandboxes = {std::string(core::kAutoSandbox)};
+  sandboxes.insert(sandboxes.end(), backends.begin(), backends.end());
   return {{.names = "-f,--file",
            .value = Value::File(),
            .description = "Read the code from FILE; its extension tells the language",
@@ -125,8 +135,8 @@ std::vector<Option> OptionsInto(RunOptions& options) {
            .description = "Output that is passed on (100) or kept with --json (10)",
            .to = &options.max_output},
           {.names = "-s,--sandbox",
-           .value = Value::OneOf("TYPE", {"auto", "native", "subprocess"}),
-           .description = "auto (default), native or subprocess; see skerry backends",
+           .value = Value::OneOf("TYPE", sandboxes),
+           .description = "auto (default), " + InWords(backends) + "; see skerry backends",
            .to = &options.sandbox},
           {.names = "--mode",
            .value = Value::OneOf("MODE", {"strict", "permissive"}),
@@ -219,7 +229,7 @@ Command RunCommand(const Context& context) {
                      .value = Value::Text("CODE|-"),
                      .description = "The code, or - to read it from stdin",
                      .to = &options->source.code}},
-      .options = OptionsInto(*options),
+      .options = OptionsInto(*options, context.BackendNames()),
       .action = [=, &context] { return Run(*options, context); }};
 }
 

@@ -177,7 +177,7 @@ base::Result<int> Serve(const Context& context, const ServeOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(std::move(overrides)));
   const SignalWatch signals;
   os::AllowManyDescriptors();
-  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.WarmBackends());
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends(loaded.config.sandbox, Warmth::kWarm));
   SKERRY_ASSIGN_OR_RETURN(auto daemon, DaemonOptionsOf(context, loaded.config.sandbox));
   daemon.host.configuration = config::ShowJson(loaded);
   SKERRY_RETURN_IF_ERROR(transport::daemon::Serve(*registry, std::move(daemon), signals.interrupt_fd()));

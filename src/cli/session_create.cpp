@@ -88,13 +88,13 @@ base::Result<int> Create(const Context& context, const CreateOptions& options) {
   return 0;
 }
 
-std::vector<Option> OptionsInto(CreateOptions& options) {
+std::vector<Option> OptionsInto(CreateOptions& options, const std::vector<std::string>& backends) {
   return {{.names = "--mode",
            .value = Value::OneOf("MODE", {"per-session", "shared", "disabled"}),
            .description = "per-session (a sandbox while it is in use), shared (one for all sessions), or disabled",
            .to = &options.mode},
           {.names = "--backend",
-           .value = Value::OneOf("TYPE", {"native", "subprocess"}),
+           .value = Value::OneOf("TYPE", backends),
            .description = "What isolates it; see skerry backends",
            .to = &options.backend},
           {.names = "--image",
@@ -160,7 +160,7 @@ Command SessionCreateCommand(const Context& context) {
                          .value = Value::Text("NAME"),
                          .description = "Its name; one is made up without",
                          .to = &options->name}},
-          .options = OptionsInto(*options),
+          .options = OptionsInto(*options, context.BackendNames()),
           .action = [=, &context] { return Create(context, *options); }};
 }
 

@@ -58,6 +58,7 @@ base::Result<std::unique_ptr<Host>> Host::Start(HostOptions options, SandboxMana
   std::unique_ptr<Host> host(new Host(std::move(options), manager, workers));
   SKERRY_RETURN_IF_ERROR(host->Open());
   SKERRY_RETURN_IF_ERROR(host->Recover());
+  for (const std::string& problem : manager.SweepOrphans(5s)) host->Warn(problem);
   host->subscription_ =
       host->approvals_.Subscribe([&host = *host](const confirm::Event& event) { host.RecordApproval(event); });
   host->monitor_ = std::make_unique<Monitor>(

@@ -144,6 +144,15 @@ base::Status StopAndFinish(core::Sandbox& sandbox, const core::Abilities& abilit
 
 }  // namespace
 
+std::vector<std::string> SandboxManager::SweepOrphans(std::chrono::seconds patience_each) const {
+  std::vector<std::string> problems;
+  for (core::Backend* backend : registry_.All())
+    if (const auto swept = backend->SweepOrphans(base::Deadline::After(patience_each)); !swept)
+      problems.push_back("backend " + std::string(backend->Name()) +
+                         ": what was left of an earlier daemon could not be removed: " + swept.error().message);
+  return problems;
+}
+
 // Backends are preferred in the order in which they were registered.
 core::Backend* SandboxManager::Preferred() const {
   const auto all = registry_.All();

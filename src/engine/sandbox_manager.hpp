@@ -92,6 +92,9 @@ class SandboxManager {
   // is lost.
   base::Status StopLive(LiveSandbox& live, SessionRun& session) const;
 
+  // Removes what sandboxes of a killed Skerry left, of every backend. Gives what could not be done, a line each.
+  std::vector<std::string> SweepOrphans(std::chrono::seconds patience_each) const;
+
   // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
   [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
 

@@ -113,7 +113,8 @@ int main(int argc, char** argv) {
   run->add_flag("--json", options.run.json);
   run->add_flag("--via-python", options.via_python, "Let a warm Python start what is no Python");
   CLI11_PARSE(app, argc, argv);
-  const cli::Parts parts{.make_backends = [](cli::Warmth) { return MakeBackends(); }, .open_store = {}};
+  const cli::Parts parts{.make_backends = [](cli::Warmth, const config::Sandbox&) { return MakeBackends(); },
+                         .open_store = {}};
   const auto exit_code = Run(options, cli::Context(parts));
   if (exit_code) return *exit_code;
   std::cerr << "skerry-warm-run: " << exit_code.error().message << std::endl;

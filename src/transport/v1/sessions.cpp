@@ -117,7 +117,8 @@ std::string PlaceOf(const HostedSession& session) {
 }
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
-  constexpr std::array<std::string_view, 4> kStates = {"active", "idle", "paused", "crashed"};
+  constexpr std::array<std::string_view, 8> kStates = {"active", "idle",     "creating", "pausing",
+                                                       "paused", "stopping", "failed",   "crashed"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"cursor", "limit", "state"}));
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
   SKERRY_ASSIGN_OR_RETURN(const std::string state, WordOf(request, "state", kStates, ""));

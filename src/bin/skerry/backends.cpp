@@ -1,0 +1,43 @@
+#include "bin/skerry/backends.hpp"
+
+#include <cstdlib>
+
+#include "backends/native/native_backend.hpp"
+#include "backends/subprocess/subprocess_backend.hpp"
+#include "base/feature.hpp"
+#include "launcher/client.hpp"
+
+namespace skerry::bin {
+namespace {
+
+constexpr char kScratchBase[] = "/tmp";
+
+// Hides parts of the machine, to see what a weaker one gets. It never makes anything more permissive.
+base::Result<base::FeatureSet> PretendedMissing() {
+  const char* hidden = std::getenv("SKERRY_PRETEND_MISSING");
+  const auto missing = base::ParseFeatures(hidden != nullptr ? hidden : "");
+  if (missing) return *missing;
+  return base::Err(base::Code::kInvalidArgument,
+                   "SKERRY_PRETEND_MISSING: use userns, landlock, cgroups and overlay, separated by commas");
+}
+
+}  // namespace
+
+std::vector<std::string> BackendNames() {
+  return {std::string(backends::native::kName), std::string(backends::subprocess::kName)};
+}
+
+base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends(cli::Warmth warmth,
+                                                                  const config::Sandbox& /*settings*/) {
+  SKERRY_ASSIGN_OR_RETURN(const launcher::ProgramPaths programs, launcher::ProgramPaths::BesideThisProgram());
+  SKERRY_ASSIGN_OR_RETURN(const base::FeatureSet pretend_missing, PretendedMissing());
+  auto registry = std::make_unique<core::BackendRegistry>();
+  using Native = backends::native::NativeBackend;
+  const auto zygotes = warmth == cli::Warmth::kWarm ? Native::Zygotes::kPython : Native::Zygotes::kNone;
+  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<Native>(programs, pretend_missing, zygotes)));
+  SKERRY_RETURN_IF_ERROR(
+      registry->Add(std::make_unique<backends::subprocess::SubprocessBackend>(programs, kScratchBase)));
+  return registry;
+}
+
+}  // namespace skerry::bin

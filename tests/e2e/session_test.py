@@ -270,7 +270,7 @@ class RecordTest(SessionTest):
 
 @unittest.skipIf(os.geteuid() == 0 and not harness.AS_USER, "as root a program without namespaces has no user to be")
 class InPlaceTest(SessionTest):
-    """A sandbox that writes to the directory itself: the record is made by comparing before and after."""
+    """A sandbox without layers works on a copy of the session's files: what it changed is committed all the same."""
 
     IN_PLACE = ("--sandbox", "subprocess", "--session", "s")
     settings = {"SKERRY_SANDBOX__SECURITY": "permissive"}
@@ -285,12 +285,16 @@ class InPlaceTest(SessionTest):
         self.assertEqual([row["path"] for row in last["files"]["created"]], ["a", "d/b"])
         self.assertEqual([row["path"] for row in last["files"]["changed"]], ["n"])
         self.assertEqual([row["path"] for row in last["files"]["removed"]], [".memory/findings.md"])
-        self.assertEqual(self.skerry("session", "undo", "s").code, 125)  # nothing was kept
+        self.assertEqual(self.skerry("session", "undo", "s").code, 0)
+        self.assertEqual(self.skerry("fs", "read", "s", "n").out, b"native\n")
+        self.assertFalse(os.path.exists(self.workspace("a")) or os.path.exists(self.workspace("d")))
+        self.assertTrue(os.path.exists(self.workspace(".memory/findings.md")))
+        self.assertEqual(self.skerry("session", "check", "s").code, 0)
 
-    def test_there_is_no_dry_run(self):
+    def test_a_dry_run_shows_and_changes_nothing(self):
         result = self.shell("echo 1 > a", "--dry-run", *self.IN_PLACE)
-        self.assertEqual(result.code, 125)
-        self.assertIn(b"no dry run", result.err)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn(b"+1", result.out + result.err)
         self.assertFalse(os.path.exists(self.workspace("a")))
 
 

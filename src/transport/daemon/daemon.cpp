@@ -217,7 +217,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   options.manager.gate.looks = std::make_shared<base::Turns>(kLooksAtOnce);
   engine::SandboxManager manager(backends, std::move(options.manager));
   SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
-  v1::Ticker ticker(5s);
+  kit::Ticker ticker(5s);
   std::atomic<bool> draining = false;
   v1::Api api{.host = *host,
               .workers = workers,
@@ -232,7 +232,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
       .origins = options.origins,
       .spool = host->options().state_directory,
       .spool_budget = host->spool(),
-      .authenticator = std::make_shared<v1::TokenAuthenticator>(host->tokens(), options.tokens)};
+      .authenticator = std::make_shared<kit::TokenAuthenticator>(host->tokens(), options.tokens)};
   std::ranges::copy(listening.hosts, std::back_inserter(server_options.hosts));
   server_options.dialects.push_back(v1::MakeDialect(api));
   server_options.log = TellRequests(host->chronicle(), voices);

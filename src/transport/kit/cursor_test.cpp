@@ -1,4 +1,4 @@
-#include "transport/v1/cursor.hpp"
+#include "transport/kit/cursor.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,10 +6,8 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 namespace {
-
-using workspace::SearchPosition;
 
 TEST(CursorTest, AnyNameComesBackAndNeedsNoEscapesInAnAddress) {
   const std::vector<std::string> names = {
@@ -34,19 +32,5 @@ TEST(CursorTest, WhatWasNotGivenOutIsRefused) {
   }
 }
 
-TEST(CursorTest, APositionOfASearchComesBack) {
-  for (const SearchPosition& position :
-       {SearchPosition{"a b/c", 7}, SearchPosition{" \xff", 0}, SearchPosition{"x", SearchPosition::kWholeFile}}) {
-    const auto parsed = ParseSearchCursor(SearchCursor(position));
-    ASSERT_TRUE(parsed);
-    EXPECT_EQ(*parsed, position);
-  }
-}
-
-TEST(CursorTest, WhatIsNoPositionIsRefused) {
-  for (const char* text : {"", "7", "7 ", " a", "-1 a", "x a", "99999999999999999999 a", "7a b"})
-    EXPECT_FALSE(ParseSearchCursor(EncodeCursor(text))) << text;
-}
-
 }  // namespace
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

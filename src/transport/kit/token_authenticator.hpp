@@ -4,7 +4,7 @@
 #include "engine/tokens.hpp"
 #include "transport/http/dialect.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 
 // What a token gets that says nothing of its own; 0: no limit.
 struct TokenDefaults {
@@ -27,4 +27,4 @@ class TokenAuthenticator : public http::Authenticator {
   const TokenDefaults defaults_;
 };
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

@@ -5,9 +5,8 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "workspace/search.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 
 inline constexpr std::size_t kLongestCursor = 16384;
 
@@ -16,7 +15,7 @@ std::string EncodeCursor(std::string_view bytes);
 // kInvalidArgument for what EncodeCursor did not make; "" stays "".
 base::Result<std::string> DecodeCursor(std::string_view text);
 
-std::string SearchCursor(const workspace::SearchPosition& position);
-base::Result<workspace::SearchPosition> ParseSearchCursor(std::string_view text);
+// The error for a cursor that nobody gave out, for those who find that in its bytes.
+std::unexpected<base::Error> NoCursor();
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

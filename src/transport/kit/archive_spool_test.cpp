@@ -1,4 +1,4 @@
-#include "transport/v1/archive_spool.hpp"
+#include "transport/kit/archive_spool.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 namespace {
 
 base::Result<ArchiveSpool> NewSpool(std::stop_token gone = {}) {
@@ -66,4 +66,4 @@ TEST(ArchiveSpoolTest, NothingIsWrittenForOneWhoIsGone) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

@@ -1,9 +1,9 @@
-#include "transport/v1/ticker.hpp"
+#include "transport/kit/ticker.hpp"
 
 #include <condition_variable>
 #include <stop_token>
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 
 Ticker::Ticker(std::chrono::milliseconds every)
     : thread_([this, every](const std::stop_token& stop) {
@@ -41,4 +41,4 @@ Ticker::Registration::~Registration() {
   ticker_->ticks_.erase(id_);
 }
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

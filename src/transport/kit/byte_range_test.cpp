@@ -1,11 +1,11 @@
-#include "transport/v1/byte_range.hpp"
+#include "transport/kit/byte_range.hpp"
 
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 namespace {
 
 using Kind = WantedBytes::Kind;
@@ -55,4 +55,4 @@ TEST(ByteRangeTest, TheLastBytesOfAnEmptyFileAreAllOfIt) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

@@ -1,4 +1,4 @@
-#include "transport/v1/archive_spool.hpp"
+#include "transport/kit/archive_spool.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 
 namespace {
 
@@ -61,4 +61,4 @@ base::Result<ArchiveSpool::Whole> ArchiveSpool::Finish() && {
   return Whole{.file = std::move(file_), .size = size_, .share = std::move(share_)};
 }
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

@@ -1,6 +1,6 @@
-#include "transport/v1/token_authenticator.hpp"
+#include "transport/kit/token_authenticator.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 namespace {
 
 constexpr std::uint32_t kEverything = 0b1111;
@@ -26,4 +26,4 @@ base::Result<http::Caller> TokenAuthenticator::Authenticate(const http::Peer& pe
   return caller;
 }
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

@@ -1,4 +1,4 @@
-#include "transport/v1/byte_range.hpp"
+#include "transport/kit/byte_range.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include "transport/http/text.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 namespace {
 
 // A number that is too large is as good as the largest: no file has so many bytes.
@@ -46,4 +46,4 @@ WantedBytes ParseRange(std::string_view header, std::uint64_t size) {
   return {.kind = WantedBytes::Kind::kPart, .offset = *first, .length = end - *first + 1};
 }
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

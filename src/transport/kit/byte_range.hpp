@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 
 struct WantedBytes {
   enum class Kind {
@@ -22,4 +22,4 @@ struct WantedBytes {
 // Of a file of `size` bytes: "bytes=a-b", "bytes=a-", "bytes=-n".
 WantedBytes ParseRange(std::string_view header, std::uint64_t size);
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

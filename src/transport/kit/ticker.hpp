@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace skerry::transport::v1 {
+namespace skerry::transport::kit {
 
 // Thread-safe.
 class Ticker {
@@ -40,4 +40,4 @@ class Ticker {
   std::jthread thread_;
 };
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::transport::kit

@@ -82,6 +82,7 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
     return listening;
   }
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket unix_socket, http::ListenUnix(options.socket));
+  unix_socket.name = "unix";
   listening.sockets.push_back(std::move(unix_socket));
   listening.path = options.socket;
   voices.Say("listens on unix:" + options.socket);
@@ -90,6 +91,7 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
   SKERRY_RETURN_IF_ERROR(CheckExposure(address, options, voices, tokens));
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket tcp, http::ListenTcp(address, tls));
   SKERRY_ASSIGN_OR_RETURN(const std::uint16_t port, http::PortOf(tcp));
+  tcp.name = "tcp";
   listening.hosts.push_back(address.host);
   listening.sockets.push_back(std::move(tcp));
   const bool six = address.host.contains(':') && !address.host.starts_with('[');

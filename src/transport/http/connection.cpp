@@ -94,13 +94,18 @@ std::optional<Refusal> TakeBody(ReadBuffer& in, BodyDecoder& decoder, BodyCollec
   return content.empty() ? std::nullopt : collector.Append(content);
 }
 
+Response RefusalIn(const Dialect* dialect, const Refusal& refusal, const std::string& request_id) {
+  const bool has_words = dialect != nullptr && dialect->refuse;
+  return has_words ? dialect->refuse(refusal, request_id) : RefuseNeutrally(refusal, request_id);
+}
+
 // A handler throws nothing; if a library below it does, that is one failed request and not the end of the daemon.
 Response CallHandler(const Exchange& exchange) {
   try {
     return exchange.route->handler(exchange.request);
   } catch (const std::exception&) {
     const Refusal refusal = RefusalOf({base::Code::kInternal, "the handler failed"});
-    return exchange.dialect->refuse(refusal, exchange.request.id);
+    return RefusalIn(exchange.dialect, refusal, exchange.request.id);
   }
 }
 
@@ -165,7 +170,6 @@ asio::awaitable<bool> Connection::ServeOne() {
   if (!length && !refusal) co_return false;
   exchange.begun = std::chrono::steady_clock::now();
   exchange.request.head.peer = client_.peer;
-  exchange.dialect = &service_.options.dialects.front();
   if (length) {
     refusal = service_.gate.Read(in_.view().substr(0, *length), exchange);
     in_.Consume(*length);
@@ -352,7 +356,7 @@ asio::awaitable<bool> Connection::RunOnWorker(Exchange& exchange, Response& resp
 
 Response Connection::Refuse(const Exchange& exchange, const Refusal& refusal) {
   ++service_.refused;
-  Response response = exchange.dialect->refuse(refusal, exchange.request.id);
+  Response response = RefusalIn(exchange.dialect, refusal, exchange.request.id);
   for (const auto& [name, value] : refusal.headers.fields()) response.headers.Set(name, value);
   return response;
 }

@@ -1,9 +1,11 @@
-// A dialect: one protocol that the server speaks. Its routes, how it knows who asks, how it words an error.
+// A dialect: one protocol that the server speaks. Where it is found, its routes, how it knows who asks, how it words an
+// error.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/result.hpp"
 #include "transport/http/message.hpp"
+#include "transport/http/mount.hpp"
 #include "watch/trace.hpp"
 
 namespace skerry::transport::http {
@@ -38,7 +41,7 @@ struct Request {
   RequestHead head;
   Body body;
   Caller caller;
-  std::map<std::string, std::string> parameters;  // of the route's pattern
+  std::map<std::string, std::string> parameters;  // of the route's pattern, and of the mount's host
   std::stop_token gone;                           // the client closed the connection (Route::watch)
   watch::TraceContext trace;                      // of this request; goes back as `traceparent`
   std::string trace_parent;                       // span of whoever asked; "" for none
@@ -79,19 +82,6 @@ struct Route {
   Watch watch = Watch::kNo;
 };
 
-struct Dialect {
-  std::string name;
-  // Whether a request is for this one; the first that says yes gets it.
-  std::function<bool(const RequestHead&)> accepts;
-  // The credential in a request; nothing when it has none. An error: what is there is no credential.
-  std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
-  std::function<Response(const Refusal&, const std::string& request_id)> refuse;
-  std::vector<Route> routes;
-};
-
-// `Authorization: Bearer …`; two of them, another kind, or a token in the query are errors.
-base::Result<std::optional<std::string>> BearerCredential(const RequestHead& head);
-
 // Who has this credential. Thread-safe, called on the socket thread: must not block for long.
 class Authenticator {
  public:
@@ -102,5 +92,29 @@ class Authenticator {
   // kUnauthenticated.
   virtual base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) = 0;
 };
+
+// Pages whose requests a dialect answers.
+enum class Origins {
+  kListed,   // those of ServerOptions::origins
+  kOwnHost,  // also those that come from the very host that they ask: for hosts that belong to a program
+};
+
+struct Dialect {
+  std::string name;
+  std::vector<Mount> mounts;  // at least one; mount.hpp says which of several counts
+  // The credential in a request; nothing when it has none. An error: what is there is no credential.
+  std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
+  std::shared_ptr<Authenticator> authenticator;  // none: the server's
+  Origins origins = Origins::kListed;
+  std::function<Response(const Refusal&, const std::string& request_id)> refuse;  // none: RefuseNeutrally
+  std::vector<Route> routes;  // of whole paths, also where a mount has a prefix
+};
+
+// `Authorization: Bearer …`; two of them, another kind, or a token in the query are errors.
+base::Result<std::optional<std::string>> BearerCredential(const RequestHead& head);
+
+// What a client is told by a server none of whose dialects is meant:
+// `{"code":…,"message":…,"detail":…,"request_id":…}`.
+Response RefuseNeutrally(const Refusal& refusal, const std::string& request_id);
 
 }  // namespace skerry::transport::http

@@ -57,6 +57,10 @@ void TakeTrace(const Headers& headers, Exchange& exchange) {
   request.trace.state = watch::CleanTracestate(headers.Find("tracestate").value_or(""));
 }
 
+Refusal NoSuchPath() {
+  return {.status = 404, .code = "not_found", .message = "there is no such path"};
+}
+
 Refusal Unauthenticated(const base::Error& error) {
   Refusal refusal = RefusalOf(error);
   if (refusal.status == 401) refusal.headers.Add("WWW-Authenticate", "Bearer");
@@ -65,20 +69,21 @@ Refusal Unauthenticated(const base::Error& error) {
 
 }  // namespace
 
-Gate::Gate(const ServerOptions& options) : options_(options) {
+Gate::Gate(const ServerOptions& options, MountTable mounts) : options_(options), mounts_(std::move(mounts)) {
   for (const std::string& host : options.hosts) rules_.hosts.push_back(Lower(host));
   for (const std::string& origin : options.origins) rules_.origins.push_back(Lower(origin));
   for (const Dialect& dialect : options.dialects) routers_.emplace_back(dialect.routes);
 }
 
-const Dialect& Gate::DialectOf(const RequestHead& head) const {
-  const auto found =
-      std::ranges::find_if(options_.dialects, [&](const Dialect& d) { return d.accepts && d.accepts(head); });
-  return found == options_.dialects.end() ? options_.dialects.front() : *found;
+std::optional<Refusal> Gate::FindDialect(Exchange& exchange) const {
+  auto found = mounts_.Find(exchange.request.head, exchange.path);
+  if (!found) return std::move(found).error();
+  exchange.mount = std::move(*found);
+  if (exchange.mount.dialect) exchange.dialect = &options_.dialects[*exchange.mount.dialect];
+  return std::nullopt;
 }
 
 std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) const {
-  exchange.dialect = &options_.dialects.front();
   auto wire = ParseHead(text);
   if (!wire) return std::move(wire).error();
   Request& request = exchange.request;
@@ -96,7 +101,7 @@ std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) con
   exchange.framing = *framing;
   request.head.upgrade = framing->upgrade;
   if (auto path = SplitPath(target->path)) request.head.path = std::move(*path);
-  exchange.dialect = &DialectOf(request.head);
+  if (auto refusal = FindDialect(exchange)) return refusal;
   auto query = Query::Parse(target->query);
   if (!query) return RefusalOf(query.error());
   request.head.query = std::move(*query);
@@ -104,7 +109,10 @@ std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) con
 }
 
 std::optional<Refusal> Gate::Admit(Exchange& exchange, std::span<const std::string> local) {
-  if (auto refusal = CheckHead(exchange.request.head, exchange.version, rules_, local)) return refusal;
+  const MountRules mounted{.by_host = exchange.mount.by_host,
+                           .origins = exchange.dialect == nullptr ? Origins::kListed : exchange.dialect->origins};
+  if (auto refusal = CheckHead(exchange.request.head, exchange.version, rules_, local, mounted)) return refusal;
+  if (exchange.dialect == nullptr) return NoSuchPath();
   if (auto refusal = Authenticate(exchange)) return refusal;
   if (auto refusal = FindRoute(exchange)) return refusal;
   if (auto refusal = CheckScopes(exchange)) return refusal;
@@ -122,7 +130,9 @@ std::optional<Refusal> Gate::Authenticate(Exchange& exchange) const {
     if (!found) return Unauthenticated(found.error());
     credential = std::move(*found);
   }
-  auto caller = options_.authenticator->Authenticate(exchange.request.head.peer, credential);
+  Authenticator& authenticator =
+      exchange.dialect->authenticator ? *exchange.dialect->authenticator : *options_.authenticator;
+  auto caller = authenticator.Authenticate(exchange.request.head.peer, credential);
   if (!caller) return Unauthenticated(caller.error());
   exchange.request.caller = std::move(*caller);
   return std::nullopt;
@@ -135,9 +145,10 @@ std::optional<Refusal> Gate::FindRoute(Exchange& exchange) const {
   // A path that could not be split has no segments, as "/" has, but is not it.
   if (!head.path.empty() || exchange.path == "/") match = routers_[dialect].Find(head.method, head.path);
   if (match.route == nullptr && !match.allowed.empty()) return NotAllowed(match.allowed);
-  if (match.route == nullptr) return Refusal{.status = 404, .code = "not_found", .message = "there is no such path"};
+  if (match.route == nullptr) return NoSuchPath();
   exchange.route = match.route;
   exchange.request.parameters = std::move(match.parameters);
+  exchange.request.parameters.merge(exchange.mount.parts);
   return std::nullopt;
 }
 

@@ -55,6 +55,7 @@ enum class Transport { kUnix, kPlain, kTls };
 // Who is at the other end of the connection.
 struct Peer {
   Transport transport = Transport::kUnix;
+  std::string listener;              // the name of the socket that they reached; "" for one without
   std::string address;               // for logs: "uid 1000", "127.0.0.1:5123"
   std::optional<std::uint32_t> uid;  // of a unix socket
 };

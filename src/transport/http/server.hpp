@@ -4,6 +4,7 @@
 //    more than its own connection: headers, small bodies and answers are bounded, large bodies go to disk.
 //  - A handler sees a request only when it is whole, its host and origin are allowed, its caller is known, the route is
 //    theirs by scope, and they are within their rate.
+//  - A request belongs to one dialect, by its mounts; which one is never left to the order of a list.
 //  - No tenant takes all connections, all handlers or all of the socket thread; some of each are left for the owner.
 //  - Handlers run on threads of a pool; sockets are served by one thread of the server's own.
 #pragma once
@@ -79,7 +80,9 @@ struct Mistake {
 
 struct ServerOptions {
   Limits limits;
-  std::vector<std::string> hosts;              // allowed besides localhost, 127.0.0.1, [::1] and what was listened on
+  // Allowed besides localhost, 127.0.0.1, [::1] and what was listened on. A host that a mount names is allowed for what
+  // is mounted there, and for nothing else.
+  std::vector<std::string> hosts;
   std::vector<std::string> origins;            // allowed besides none: "https://console.example"
   std::string spool;                           // a directory for large bodies, the daemon's own
   std::shared_ptr<base::Budget> spool_budget;  // of what is in it; none: any number of bytes
@@ -95,12 +98,13 @@ struct ListeningSocket {
   Transport transport = Transport::kUnix;
   std::shared_ptr<const TlsFiles> tls;
   std::string host;  // the name that was listened on; requests may use it
+  std::string name;  // that mounts go by (Mount::listener); "" for none
 };
 
 // Thread-safe.
 class Server {
  public:
-  // `workers` is borrowed. Serves at once.
+  // `workers` is borrowed. Serves at once. kInvalidArgument: dialects are mounted so that a request might be for two.
   static base::Result<std::unique_ptr<Server>> Start(std::vector<ListeningSocket> sockets, ServerOptions options,
                                                      base::WorkerPool& workers);
   Server(const Server&) = delete;

@@ -19,11 +19,11 @@ namespace skerry::transport::http {
 
 // Used by the socket thread; the counters are read by others too.
 struct Service {
-  Service(ServerOptions the_options, base::WorkerPool& pool)
+  Service(ServerOptions the_options, MountTable mounts, base::WorkerPool& pool)
       : loop(std::make_shared<asio::io_context>(1)),
         options(std::move(the_options)),
         workers(pool),
-        gate(options),
+        gate(options, std::move(mounts)),
         memory(std::make_shared<base::Budget>(
             base::BudgetLimits{.each = options.limits.body_memory / 2, .all = options.limits.body_memory})),
         places(SharesOf(options.limits.connections, options.limits.connections_per_peer)),

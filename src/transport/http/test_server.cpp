@@ -196,7 +196,7 @@ ServerTest::ServerTest() {
     records_.push_back(record);
   };
   Dialect dialect{.name = "test",
-                  .accepts = [](const RequestHead&) { return true; },
+                  .mounts = {Mount{}},
                   .credential = BearerCredential,
                   .routes = RoutesOf(tap, directory.path() / "file")};
   dialect.refuse = [](const Refusal& refusal, const std::string& id) {
@@ -217,6 +217,7 @@ void ServerTest::Start() {
   auto loopback = ListenTcp(*ParseListen("127.0.0.1:0"), tls);
   ASSERT_TRUE(loopback) << loopback.error().message;
   port = *PortOf(*loopback);
+  loopback->name = "loopback";
   sockets.push_back(std::move(*local));
   sockets.push_back(std::move(*loopback));
   auto started = Server::Start(std::move(sockets), options, workers);

@@ -94,11 +94,11 @@ base::Result<std::optional<core::IdempotencyClaim>> ClaimOf(const http::Request&
 }
 
 http::Dialect MakeDialect(Api& api) {
-  http::Dialect dialect{
-      .name = "v1",
-      .accepts = [](const http::RequestHead& head) { return !head.path.empty() && head.path.front() == "v1"; },
-      .credential = http::BearerCredential,
-      .refuse = ErrorAnswer};
+  http::Dialect dialect{.name = "v1",
+                        // The second is where Prometheus looks.
+                        .mounts = {{.prefix = "/v1"}, {.prefix = "/metrics"}},
+                        .credential = http::BearerCredential,
+                        .refuse = ErrorAnswer};
   for (auto make : {SystemRoutes, SessionRoutes, ExecuteRoutes, ExecutionRoutes, CommandRoutes, ContextRoutes,
                     FileRoutes, ArchiveRoutes, HistoryRoutes, ApprovalRoutes, TokenRoutes, EventRoutes, MonitorRoutes})
     std::ranges::move(make(api), std::back_inserter(dialect.routes));

@@ -63,6 +63,9 @@ enum class BodyRule {
   kNone,   // anything but an empty one is refused
   kSmall,  // in memory
   kLarge,  // in a file when it does not fit into memory
+  // Passed on to a program as it comes: the handler sees a request without its body, and answers with a Tunnel. The
+  // query and what "{...}" stands for are the program's: nothing in them is refused, and a query may be unreadable.
+  kTunnel,
 };
 enum class Where {
   kWorker,        // the handler may block
@@ -71,8 +74,8 @@ enum class Where {
 enum class Watch { kNo, kDisconnect };
 
 struct Route {
-  std::string method;
-  std::string pattern;       // "/v1/sessions/{session}/files": a name in braces is one segment
+  std::string method;   // "*": any that no other route has
+  std::string pattern;  // "/v1/sessions/{session}/files": a name in braces is one segment, "/{...}" all that follow
   std::uint32_t scopes = 0;  // any of these bits is needed; 0: none
   Handler handler;
   BodyRule body = BodyRule::kNone;
@@ -91,6 +94,8 @@ class Authenticator {
   virtual ~Authenticator() = default;
   // kUnauthenticated.
   virtual base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) = 0;
+  // Whether one who was let in would still be: asked once a second for those whose tunnels are open.
+  [[nodiscard]] virtual bool Holds(const Caller& caller) = 0;
 };
 
 // Pages whose requests a dialect answers.
@@ -104,6 +109,8 @@ struct Dialect {
   std::vector<Mount> mounts;  // at least one; mount.hpp says which of several counts
   // The credential in a request; nothing when it has none. An error: what is there is no credential.
   std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
+  // The headers that a credential comes in: they are not passed on to a program.
+  std::vector<std::string> credential_headers = {"Authorization"};
   std::shared_ptr<Authenticator> authenticator;  // none: the server's
   Origins origins = Origins::kListed;
   std::function<Response(const Refusal&, const std::string& request_id)> refuse;  // none: RefuseNeutrally

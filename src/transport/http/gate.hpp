@@ -24,6 +24,7 @@ struct Exchange {
   std::string path;         // as it came, for logs
   std::string traceparent;  // for the answer
   MountTable::Found mount;
+  std::optional<Refusal> bad_query;  // of a request that is for no program
   const Dialect* dialect = nullptr;  // null: no dialect is mounted there, or nobody knows yet
   const Route* route = nullptr;      // not null once admitted
   std::uint64_t max_body = 0;
@@ -37,14 +38,16 @@ class Gate {
 
   // From the bytes of a head. The peer of the request is known.
   std::optional<Refusal> Read(std::string_view head, Exchange& exchange) const;
-  // In this order: host and origin, who asks, what there is, whether they may, how often, how large. `local`: see
-  // CheckHead.
+  // In this order: host and origin, the query, who asks, what there is, whether they may, how often, how large.
+  // `local`: see CheckHead.
   std::optional<Refusal> Admit(Exchange& exchange, std::span<const std::string> local);
 
  private:
   std::optional<Refusal> FindDialect(Exchange& exchange) const;
   [[nodiscard]] std::optional<Refusal> Authenticate(Exchange& exchange) const;
-  [[nodiscard]] std::optional<Refusal> FindRoute(Exchange& exchange) const;
+  [[nodiscard]] Router::Match FindRoute(const Exchange& exchange) const;
+  static std::optional<Refusal> TakeRoute(Exchange& exchange, Router::Match match);
+  [[nodiscard]] std::uint64_t MostOf(BodyRule rule) const;
   static std::optional<Refusal> CheckMedia(const Exchange& exchange);
   [[nodiscard]] std::optional<Refusal> CheckLength(Exchange& exchange) const;
 

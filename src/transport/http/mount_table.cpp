@@ -14,19 +14,13 @@ std::unexpected<base::Error> Bad(const std::string& dialect, const std::string& 
   return base::Err(base::Code::kInvalidArgument, "the dialect " + dialect + ": " + why);
 }
 
-Refusal Unclear(std::string what) {
-  return {.status = 400, .code = "invalid_argument", .message = std::move(what)};
+bool IsPattern(std::string_view pattern) {
+  const std::size_t rest = pattern.find("{...}");
+  return pattern.starts_with('/') && (rest == std::string_view::npos || pattern.substr(rest) == "{...}");
 }
 
-// What stands between the slashes, as it came: of a path that is none it is enough to know who refuses it.
-std::vector<std::string> Pieces(std::string_view path) {
-  std::vector<std::string> pieces;
-  while (path.size() > 1) {
-    const std::size_t end = std::min(path.find('/', 1), path.size());
-    pieces.emplace_back(path.substr(1, end - 1));
-    path.remove_prefix(end);
-  }
-  return pieces;
+Refusal Unclear(std::string what) {
+  return {.status = 400, .code = "invalid_argument", .message = std::move(what)};
 }
 
 std::optional<std::string> HostOf(const RequestHead& head) {
@@ -67,7 +61,7 @@ base::Status MountTable::CheckEntry(const Entry& entry, const Dialect& dialect,
   if (!entry.host) return {};
   for (const std::string& part : entry.host->part_names())
     for (const Route& route : dialect.routes)
-      if (route.pattern.contains("{" + part + "}") || route.pattern.contains("{" + part + "..."))
+      if (route.pattern.contains("{" + part + "}"))
         return Bad(dialect.name, "{" + part + "} is in its host and in the path " + route.pattern);
   return {};
 }
@@ -84,6 +78,8 @@ base::Result<MountTable> MountTable::Make(std::span<const Dialect> dialects, std
   for (std::size_t number = 0; number < dialects.size(); ++number) {
     const Dialect& dialect = dialects[number];
     if (dialect.mounts.empty()) return Bad(dialect.name, "it is mounted nowhere");
+    for (const Route& route : dialect.routes)
+      if (!IsPattern(route.pattern)) return Bad(dialect.name, "\"" + route.pattern + "\" is no pattern of a path");
     for (const Mount& mount : dialect.mounts) {
       auto entry = EntryOf(number, mount);
       if (!entry) return Bad(dialect.name, entry.error().message);
@@ -110,7 +106,7 @@ bool MountTable::Matches(const Entry& entry, const RequestHead& head, std::span<
 
 std::expected<MountTable::Found, Refusal> MountTable::Find(const RequestHead& head, std::string_view path) const {
   const std::optional<std::string> host = names_hosts_ ? HostOf(head) : std::nullopt;
-  const std::vector<std::string> pieces = head.path.empty() ? Pieces(path) : std::vector<std::string>();
+  const std::vector<std::string> pieces = head.path.empty() ? SplitAnyPath(path) : std::vector<std::string>();
   const std::span<const std::string> segments = head.path.empty() ? pieces : head.path;
   Found found;
   const Entry* best = nullptr;

@@ -18,9 +18,9 @@ namespace skerry::transport::http {
 
 class MountTable {
  public:
-  // kInvalidArgument, with the names of the dialects: one that has no mount; a mount that is none, or names a listener
-  // that is not there; two mounts that would have the same requests; a part of a host that has the name of a part of
-  // a route's path.
+  // kInvalidArgument, with the names of the dialects: one that has no mount, or a route without a proper pattern; a
+  // mount that is none, or names a listener that is not there; two mounts that would have the same requests; a part of
+  // a host that has the name of a part of a route's path.
   static base::Result<MountTable> Make(std::span<const Dialect> dialects, std::span<const std::string> listeners);
 
   struct Found {

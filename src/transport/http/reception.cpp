@@ -175,7 +175,7 @@ void Reception::CloseListeners() {
 void Reception::Drain() {
   service_.draining = true;
   CloseListeners();
-  for (const auto& [place, connection] : connections_) connection->AbortIfIdle();
+  for (const auto& [place, connection] : connections_) connection->Drain();
   if (!connections_.empty()) return;
   const std::lock_guard lock(mutex_);
   drained_ = true;

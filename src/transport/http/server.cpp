@@ -80,6 +80,7 @@ Server::Statistics Server::Now() const {
   const Service& service = state_->service;
   return {.connections = service.connections,
           .requests = service.requests,
+          .tunnels = service.tunnels,
           .served = service.served,
           .refused = service.refused};
 }

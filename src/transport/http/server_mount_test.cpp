@@ -154,6 +154,7 @@ TEST_F(MountTest, ADialectMayKnowItsCallersItself) {
     base::Result<Caller> Authenticate(const Peer&, const std::optional<std::string>&) override {
       return Caller{.id = "anybody", .tenant = "a"};
     }
+    bool Holds(const Caller&) override { return true; }
   };
   options.dialects.push_back(Small("open", {{.prefix = "/open"}}));
   options.dialects.back().authenticator = std::make_shared<Anybody>();

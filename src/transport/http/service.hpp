@@ -46,6 +46,7 @@ struct Service {
   std::map<std::string, std::size_t> requests_of;  // by tenant, of callers who have a rate
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> requests = 0;  // whose handler runs or waits
+  std::atomic<std::size_t> tunnels = 0;
   std::atomic<std::uint64_t> served = 0;
   std::atomic<std::uint64_t> refused = 0;
 };

@@ -26,4 +26,8 @@ base::Result<http::Caller> TokenAuthenticator::Authenticate(const http::Peer& pe
   return caller;
 }
 
+bool TokenAuthenticator::Holds(const http::Caller& caller) {
+  return caller.owner || tokens_.Holds(caller.id);
+}
+
 }  // namespace skerry::transport::kit

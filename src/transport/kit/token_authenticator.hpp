@@ -21,6 +21,7 @@ class TokenAuthenticator : public http::Authenticator {
 
   base::Result<http::Caller> Authenticate(const http::Peer& peer,
                                           const std::optional<std::string>& credential) override;
+  [[nodiscard]] bool Holds(const http::Caller& caller) override;
 
  private:
   const engine::Tokens& tokens_;

@@ -17,6 +17,7 @@ constexpr std::size_t kReadSize = std::size_t{4} << 10U;
 constexpr std::size_t kBodyReadSize = std::size_t{128} << 10U;
 constexpr std::chrono::milliseconds kLookAtHandler{200};
 constexpr std::chrono::milliseconds kLookAtStream{500};
+constexpr std::chrono::milliseconds kLookAtToken{2000};
 constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::chrono::milliseconds kManyMistakes{200};  // whoever waits that long for a 401 gets a 429
 constexpr int kUnauthorised = 401;
@@ -406,10 +407,25 @@ void Connection::LookAt(Watched what) {
   next_look_ = TimePoint::min();
 }
 
+void Connection::Follow(const Exchange* exchange, std::function<void()> on_revoked) {
+  followed_ = exchange;
+  on_revoked_ = std::move(on_revoked);
+  revoked_ = false;
+  next_token_look_ = std::chrono::steady_clock::now() + kLookAtToken;
+}
+
+void Connection::LookAtToken(TimePoint now) {
+  if (followed_ == nullptr || revoked_ || now < next_token_look_) return;
+  next_token_look_ = now + kLookAtToken;
+  revoked_ = !AuthenticatorOf(service_.options, *followed_->dialect).Holds(followed_->request.caller);
+  if (revoked_) on_revoked_();
+}
+
 void Connection::Tick(TimePoint now) {
   if (aborted_) return;
   if (limit_.Passed(now)) return Abort();
   if (on_tick_) return on_tick_(now);
+  LookAtToken(now);
   if (watched_ == Watched::kNothing || now < next_look_) return;
   next_look_ = now + (watched_ == Watched::kHandler ? kLookAtHandler : kLookAtStream);
   if (!channel_.PeerIsGone()) return;

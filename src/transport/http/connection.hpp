@@ -74,6 +74,9 @@ class Connection {
   [[nodiscard]] bool CanUpgrade(const Exchange& exchange) const;
   void Log(const Exchange& exchange, int status, std::uint64_t bytes) const;
   void LookAt(Watched what);
+  // From now on it is asked whether the caller may still listen; none: from now on it is not.
+  void Follow(const Exchange* exchange, std::function<void()> on_revoked);
+  void LookAtToken(TimePoint now);
 
   Service& service_;
   Channel channel_;
@@ -88,6 +91,10 @@ class Connection {
   std::function<void()> on_abort_;          // for a coroutine that waits for something else than the channel
   std::function<void(TimePoint)> on_tick_;  // of a tunnel, as the next
   std::function<void()> on_drain_;
+  const Exchange* followed_ = nullptr;  // whose answer goes on for as long as its caller may listen
+  std::function<void()> on_revoked_;    // they may no longer
+  bool revoked_ = false;
+  TimePoint next_token_look_;
   Phase phase_ = Phase::kIdle;
   Watched watched_ = Watched::kNothing;
   TimePoint next_look_;

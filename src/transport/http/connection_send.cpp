@@ -111,10 +111,12 @@ asio::awaitable<Connection::Sent> Connection::SendStream(Exchange& exchange, Res
     Event wake(*service_.loop);
     const auto waker = std::make_shared<Waker>(service_.loop, [&wake] { wake.Notify(); });
     on_abort_ = [&wake] { wake.Notify(); };
+    Follow(&exchange, on_abort_);
     // Before the head goes out: who has seen that misses nothing that happens from then on.
     stream->Begin(waker->Function());
     whole =
         co_await WriteAll(text) && co_await Pump(*stream, chunks ? Coding::kChunked : Coding::kUntilClose, wake, sent);
+    Follow(nullptr, nullptr);
     on_abort_ = nullptr;
     waker->Disarm();
   }
@@ -140,7 +142,7 @@ asio::awaitable<bool> Connection::Pump(Stream& stream, Coding coding, Event& wak
   std::string frame;
   for (;;) {
     piece.clear();
-    const std::optional<Pull> next = NextOf(stream, piece);
+    const std::optional<Pull> next = revoked_ ? Pull::kEnd : NextOf(stream, piece);
     if (!next) co_return false;
     const Pull pull = *next;
     sent.bytes += piece.size();
@@ -170,11 +172,15 @@ asio::awaitable<Connection::Sent> Connection::SendConversation(Exchange& exchang
                      .limit = limit_,
                      .payer = payer_,
                      .on_abort = on_abort_,
+                     .on_revoked = on_revoked_,
+                     .revoked = revoked_,
                      .head = exchange.request.head,
                      .request_id = exchange.request.id,
                      .trace = exchange.traceparent,
                      .conversation = *std::get<std::unique_ptr<Conversation>>(response.body)};
+  Follow(&exchange, [] {});
   const std::uint64_t bytes = co_await Converse(call);
+  Follow(nullptr, nullptr);
   on_abort_ = nullptr;
   Abort();
   co_return Sent{.bytes = bytes};

@@ -94,7 +94,8 @@ class Authenticator {
   virtual ~Authenticator() = default;
   // kUnauthenticated.
   virtual base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) = 0;
-  // Whether one who was let in would still be: asked once a second for those whose tunnels are open.
+  // Whether one who was let in would still be: asked every second or two for those whose streams, WebSockets or tunnels
+  // are open. What no longer holds ends them.
   [[nodiscard]] virtual bool Holds(const Caller& caller) = 0;
 };
 

@@ -5,6 +5,7 @@
 //  - A handler sees a request only when it is whole (but for a body that goes on to a program, Tunnel), its host and
 //  origin are allowed, its caller is known, the route is
 //    theirs by scope, and they are within their rate.
+//  - What goes on for long (streams, WebSockets, tunnels) ends when its caller would no longer be let in.
 //  - A request belongs to one dialect, by its mounts; which one is never left to the order of a list.
 //  - No tenant takes all connections, all handlers or all of the socket thread; some of each are left for the owner.
 //  - Handlers run on threads of a pool; sockets are served by one thread of the server's own.

@@ -29,4 +29,11 @@ http::Refusal RefusalFor(const base::Error& error) {
   return refusal;
 }
 
+http::Handler Answering(FallibleHandler handler, Wording refuse) {
+  return [handler = std::move(handler), refuse = std::move(refuse)](const http::Request& request) {
+    auto response = handler(request);
+    return response ? std::move(*response) : refuse(RefusalFor(response.error()), request.id);
+  };
+}
+
 }  // namespace skerry::transport::kit

@@ -40,14 +40,14 @@ TEST(JsonLinesTest, EachValueIsALine) {
   EXPECT_EQ(JsonLinesAnswer(nullptr).headers.Find("Content-Type"), "application/x-ndjson");
 }
 
-TEST(QueryTest, NumbersHaveBounds) {
+TEST(StrictQueryTest, NumbersHaveBounds) {
   EXPECT_EQ(*NumberOf(WithQuery(""), "n", 1, 9, 5), 5U);
   EXPECT_EQ(*NumberOf(WithQuery("n=9"), "n", 1, 9, 5), 9U);
   for (const char* query : {"n=", "n=0", "n=10", "n=-1", "n=+1", "n=1x", "n=1.0", "n=99999999999999999999"})
     EXPECT_FALSE(NumberOf(WithQuery(query), "n", 1, 9, 5)) << query;
 }
 
-TEST(QueryTest, WordsAreOfAListAndNamesToo) {
+TEST(StrictQueryTest, WordsAreOfAListAndNamesToo) {
   constexpr std::array<std::string_view, 2> kWords = {"a", "b"};
   EXPECT_EQ(*WordOf(WithQuery("w=b"), "w", kWords, "a"), "b");
   EXPECT_EQ(*WordOf(WithQuery(""), "w", kWords, "a"), "a");

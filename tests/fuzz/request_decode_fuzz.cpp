@@ -14,12 +14,14 @@
 
 #include "base/utf8.hpp"
 #include "json/strict.hpp"
-#include "transport/v1/byte_range.hpp"
-#include "transport/v1/cursor.hpp"
+#include "transport/kit/byte_range.hpp"
+#include "transport/kit/cursor.hpp"
+#include "transport/v1/search_cursor.hpp"
 #include "transport/v1/text_edits.hpp"
 
 namespace {
 
+namespace kit = skerry::transport::kit;
 namespace v1 = skerry::transport::v1;
 namespace workspace = skerry::workspace;
 using Json = nlohmann::json;
@@ -61,8 +63,8 @@ void CheckEdits(std::string_view text) {
 }
 
 void CheckRange(std::string_view header, std::uint64_t size) {
-  using Kind = v1::WantedBytes::Kind;
-  const v1::WantedBytes wanted = v1::ParseRange(header, size);
+  using Kind = kit::WantedBytes::Kind;
+  const kit::WantedBytes wanted = kit::ParseRange(header, size);
   switch (wanted.kind) {
     case Kind::kWhole:
       return Require(wanted.offset == 0 && wanted.length == size, "the whole is not all of it");
@@ -75,11 +77,11 @@ void CheckRange(std::string_view header, std::uint64_t size) {
 }
 
 void CheckCursor(std::string_view text) {
-  Require(v1::DecodeCursor(v1::EncodeCursor(text)) == std::string(text) ||
-              v1::EncodeCursor(text).size() > v1::kLongestCursor,
+  Require(kit::DecodeCursor(kit::EncodeCursor(text)) == std::string(text) ||
+              kit::EncodeCursor(text).size() > kit::kLongestCursor,
           "a cursor does not come back");
-  if (const auto bytes = v1::DecodeCursor(text)) Require(v1::EncodeCursor(*bytes) == text, "a cursor in two forms");
-  for (const std::string& cursor : {std::string(text), v1::EncodeCursor(text)}) {
+  if (const auto bytes = kit::DecodeCursor(text)) Require(kit::EncodeCursor(*bytes) == text, "a cursor in two forms");
+  for (const std::string& cursor : {std::string(text), kit::EncodeCursor(text)}) {
     const auto position = v1::ParseSearchCursor(cursor);
     if (!position) continue;
     Require(!position->path.empty(), "a place without a path");

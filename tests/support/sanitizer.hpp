@@ -9,8 +9,15 @@ inline constexpr bool kHasThreadSanitizer = true;
 #else
 inline constexpr bool kHasThreadSanitizer = false;
 #endif
+// Any that takes memory of its own: how much a test needs says nothing then.
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+inline constexpr bool kHasSanitizer = true;
+#else
+inline constexpr bool kHasSanitizer = false;
+#endif
 #else
 inline constexpr bool kHasThreadSanitizer = false;
+inline constexpr bool kHasSanitizer = false;
 #endif
 
 }  // namespace skerry::support

@@ -82,6 +82,7 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
     return listening;
   }
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket unix_socket, http::ListenUnix(options.socket));
+  unix_socket.name = "unix";
   listening.sockets.push_back(std::move(unix_socket));
   listening.path = options.socket;
   voices.Say("listens on unix:" + options.socket);
@@ -90,6 +91,7 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
   SKERRY_RETURN_IF_ERROR(CheckExposure(address, options, voices, tokens));
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket tcp, http::ListenTcp(address, tls));
   SKERRY_ASSIGN_OR_RETURN(const std::uint16_t port, http::PortOf(tcp));
+  tcp.name = "tcp";
   listening.hosts.push_back(address.host);
   listening.sockets.push_back(std::move(tcp));
   const bool six = address.host.contains(':') && !address.host.starts_with('[');
@@ -217,7 +219,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   options.manager.gate.looks = std::make_shared<base::Turns>(kLooksAtOnce);
   engine::SandboxManager manager(backends, std::move(options.manager));
   SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
-  v1::Ticker ticker(5s);
+  kit::Ticker ticker(5s);
   std::atomic<bool> draining = false;
   v1::Api api{.host = *host,
               .workers = workers,
@@ -232,7 +234,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
       .origins = options.origins,
       .spool = host->options().state_directory,
       .spool_budget = host->spool(),
-      .authenticator = std::make_shared<v1::TokenAuthenticator>(host->tokens(), options.tokens)};
+      .authenticator = std::make_shared<kit::TokenAuthenticator>(host->tokens(), options.tokens)};
   std::ranges::copy(listening.hosts, std::back_inserter(server_options.hosts));
   server_options.dialects.push_back(v1::MakeDialect(api));
   server_options.log = TellRequests(host->chronicle(), voices);

@@ -10,7 +10,7 @@
 #include "core/backend_registry.hpp"
 #include "engine/host.hpp"
 #include "transport/http/server.hpp"
-#include "transport/v1/token_authenticator.hpp"
+#include "transport/kit/token_authenticator.hpp"
 #include "watch/announcer.hpp"
 #include "watch/logger.hpp"
 #include "watch/span_exporter.hpp"
@@ -24,7 +24,7 @@ struct DaemonOptions {
   std::vector<std::string> hosts;
   std::vector<std::string> origins;
   http::Limits limits;
-  v1::TokenDefaults tokens;
+  kit::TokenDefaults tokens;
   engine::AnalysesOptions analyses;
   std::chrono::seconds drain{3};
   std::string version;

@@ -3,9 +3,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "os/errno_error.hpp"
 #include "transport/http/listening.hpp"
@@ -27,6 +29,18 @@ int NumberOf(const char* variable) {
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
+// "a:b:c": the names of the sockets, in their order.
+std::vector<std::string> NamesOf(const char* variable) {
+  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): at the start there is one thread
+  std::vector<std::string> names;
+  for (std::string_view rest = value == nullptr ? "" : value; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    names.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return names;
+}
+
 base::Result<ListeningSocket> Take(int number, const std::shared_ptr<const TlsFiles>& tls) {
   base::UniqueFd fd(number);
   if (::fcntl(number, F_SETFD, FD_CLOEXEC) < 0) return os::ErrnoErr("a socket from systemd");
@@ -46,12 +60,14 @@ base::Result<ListeningSocket> Take(int number, const std::shared_ptr<const TlsFi
 base::Result<std::vector<ListeningSocket>> TakeActivated(const std::shared_ptr<const TlsFiles>& tls) {
   const bool ours = NumberOf("LISTEN_PID") == ::getpid();
   const int count = ours ? NumberOf("LISTEN_FDS") : 0;
+  const std::vector<std::string> names = NamesOf("LISTEN_FDNAMES");
   // What we start must not take these for its own.
   for (const char* variable : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(variable);
   if (count > kMost) return base::Err(base::Code::kInvalidArgument, "systemd passed too many sockets");
   std::vector<ListeningSocket> sockets;
   for (int at = 0; at < count; ++at) {
     SKERRY_ASSIGN_OR_RETURN(ListeningSocket socket, Take(kFirst + at, tls));
+    if (static_cast<std::size_t>(at) < names.size()) socket.name = names[static_cast<std::size_t>(at)];
     sockets.push_back(std::move(socket));
   }
   return sockets;

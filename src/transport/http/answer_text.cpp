@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxRequestId = 64;
 
-constexpr std::array<std::pair<int, std::string_view>, 33> kReasons = {{
+constexpr std::array<std::pair<int, std::string_view>, 34> kReasons = {{
     {100, "Continue"},
     {101, "Switching Protocols"},
     {200, "OK"},
@@ -41,6 +41,7 @@ constexpr std::array<std::pair<int, std::string_view>, 33> kReasons = {{
     {429, "Too Many Requests"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
+    {502, "Bad Gateway"},
     {503, "Service Unavailable"},
     {504, "Gateway Timeout"},
     {505, "HTTP Version Not Supported"},
@@ -87,6 +88,7 @@ std::string Compose(const AnswerHead& head) {
   if (!head.trace.empty()) text.append("traceparent: ").append(head.trace).append("\r\n");
   text.append("Date: ").append(DateNow()).append("\r\n");
   AppendLength(head, text);
+  if (!head.upgrade.empty()) text.append("Connection: Upgrade\r\nUpgrade: ").append(head.upgrade).append("\r\n");
   if (!head.keep_alive) text += "Connection: close\r\n";
   if (head.keep_alive && head.version == Version::kHttp10) text += "Connection: keep-alive\r\n";
   text += "\r\n";

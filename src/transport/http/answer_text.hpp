@@ -23,6 +23,7 @@ struct AnswerHead {
   std::uint64_t length = 0;  // of kLength
   Version version = Version::kHttp11;
   bool keep_alive = true;
+  std::string_view upgrade = "";  // the protocol that a 101 changes to
 };
 // With its empty line. Headers that could end a line early are left out, as are those that the server sets itself.
 std::string Compose(const AnswerHead& head);

@@ -43,6 +43,11 @@ void Channel::Close() {
   socket().close(ignored);
 }
 
+void Channel::StopReading() {
+  ErrorCode ignored;
+  socket().cancel(ignored);
+}
+
 bool Channel::PeerIsGone() {
   if (!socket().is_open()) return true;
   pollfd entry{.fd = socket().native_handle(), .events = POLLRDHUP};

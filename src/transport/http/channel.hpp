@@ -34,6 +34,8 @@ class Channel {
   asio::awaitable<void> Finish();
   // What waits for this channel goes on with an error.
   void Close();
+  // A Read that waits returns 0; the channel is still good for writing. No Write may wait.
+  void StopReading();
   // The other end is gone or will say nothing more.
   [[nodiscard]] bool PeerIsGone();
 

@@ -1,6 +1,7 @@
 #include "transport/http/chunks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "transport/http/text.hpp"
@@ -60,6 +61,13 @@ base::Status ChunkDecoder::TakeSize() {
     return Bad("the size of a chunk is no hexadecimal number");
   state_ = left_ == 0 ? State::kTrailer : State::kContent;
   return {};
+}
+
+std::string ChunkOf(std::string_view content) {
+  std::array<char, 20> size{};
+  const char* end = std::to_chars(size.data(), size.data() + size.size(), content.size(), 16).ptr;
+  std::string chunk(static_cast<const char*>(size.data()), end);
+  return chunk.append("\r\n").append(content).append("\r\n");
 }
 
 }  // namespace skerry::transport::http

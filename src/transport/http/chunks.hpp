@@ -32,4 +32,8 @@ class ChunkDecoder {
   std::size_t overhead_ = 0;  // of size lines since the last content, and of all trailers
 };
 
+// Content as one chunk; "" would be the last one, and is none.
+std::string ChunkOf(std::string_view content);
+inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
 }  // namespace skerry::transport::http

@@ -8,7 +8,7 @@
 #include "base/ids.hpp"
 #include "transport/http/answer_text.hpp"
 #include "transport/http/body_collector.hpp"
-#include "transport/http/chunks.hpp"
+#include "transport/http/body_decoder.hpp"
 
 namespace skerry::transport::http {
 namespace {
@@ -17,6 +17,7 @@ constexpr std::size_t kReadSize = std::size_t{4} << 10U;
 constexpr std::size_t kBodyReadSize = std::size_t{128} << 10U;
 constexpr std::chrono::milliseconds kLookAtHandler{200};
 constexpr std::chrono::milliseconds kLookAtStream{500};
+constexpr std::chrono::milliseconds kLookAtToken{2000};
 constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::chrono::milliseconds kManyMistakes{200};  // whoever waits that long for a 401 gets a 429
 constexpr int kUnauthorised = 401;
@@ -59,39 +60,16 @@ Refusal NeedsUpgrade() {
           .headers = {{"Upgrade", "websocket"}, {"Sec-WebSocket-Version", "13"}}};
 }
 
-// Takes content from what was read.
-class BodyDecoder {
- public:
-  explicit BodyDecoder(const Framing& framing) : chunked_(framing.chunked), left_(framing.content_length.value_or(0)) {}
-
-  [[nodiscard]] bool done() const { return chunked_ ? chunks_.done() : left_ == 0; }
-  [[nodiscard]] std::size_t WorthReading() const {
-    return chunked_ ? kBodyReadSize : static_cast<std::size_t>(std::min<std::uint64_t>(left_, kBodyReadSize));
-  }
-  base::Result<ChunkDecoder::Step> Decode(std::string_view bytes) {
-    if (chunked_) return chunks_.Decode(bytes);
-    const auto take = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
-    left_ -= take;
-    return ChunkDecoder::Step{.consumed = take, .content = bytes.substr(0, take)};
-  }
-
- private:
-  bool chunked_;
-  std::uint64_t left_;
-  ChunkDecoder chunks_;
-};
-
 // All that has come, in one go: a body may be in pieces of one byte. Counts those.
 std::optional<Refusal> TakeBody(ReadBuffer& in, BodyDecoder& decoder, BodyCollector& collector, std::size_t& pieces) {
   std::string content;
-  while (!in.empty() && !decoder.done()) {
-    const auto step = decoder.Decode(in.view());
-    if (!step) return RefusalOf(step.error());
-    content += step->content;
-    in.Consume(step->consumed);
-    ++pieces;
-  }
+  if (const auto taken = decoder.Take(in, content, pieces); !taken) return RefusalOf(taken.error());
   return content.empty() ? std::nullopt : collector.Append(content);
+}
+
+Response RefusalIn(const Dialect* dialect, const Refusal& refusal, const std::string& request_id) {
+  const bool has_words = dialect != nullptr && dialect->refuse;
+  return has_words ? dialect->refuse(refusal, request_id) : RefuseNeutrally(refusal, request_id);
 }
 
 // A handler throws nothing; if a library below it does, that is one failed request and not the end of the daemon.
@@ -100,7 +78,7 @@ Response CallHandler(const Exchange& exchange) {
     return exchange.route->handler(exchange.request);
   } catch (const std::exception&) {
     const Refusal refusal = RefusalOf({base::Code::kInternal, "the handler failed"});
-    return exchange.dialect->refuse(refusal, exchange.request.id);
+    return RefusalIn(exchange.dialect, refusal, exchange.request.id);
   }
 }
 
@@ -165,7 +143,6 @@ asio::awaitable<bool> Connection::ServeOne() {
   if (!length && !refusal) co_return false;
   exchange.begun = std::chrono::steady_clock::now();
   exchange.request.head.peer = client_.peer;
-  exchange.dialect = &service_.options.dialects.front();
   if (length) {
     refusal = service_.gate.Read(in_.view().substr(0, *length), exchange);
     in_.Consume(*length);
@@ -175,7 +152,8 @@ asio::awaitable<bool> Connection::ServeOne() {
   co_await Meet(exchange, refusal);
   // Whoever was refused before their body was read cannot go on behind it.
   if (refusal && exchange.framing.HasBody()) exchange.framing.keep_alive = false;
-  const bool whole = refusal || co_await ReadBody(exchange, refusal);
+  const bool passed_on = !refusal && exchange.route->body == BodyRule::kTunnel;
+  const bool whole = refusal || passed_on || co_await ReadBody(exchange, refusal);
   Response response;
   if (whole && !refusal) refusal = co_await Handle(exchange, response);
   base::BudgetShare answer = ShareOf(exchange.request.caller, service_.memory);
@@ -189,7 +167,7 @@ asio::awaitable<bool> Connection::ServeOne() {
   }
   const int status = response.status;
   const Sent sent = co_await Send(exchange, std::move(response));
-  Log(exchange, status, sent.bytes);
+  Log(exchange, sent.status.value_or(status), sent.bytes);
   co_return sent.keep_alive;
 }
 
@@ -286,7 +264,7 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
   while (!decoder.done()) {
     if (in_.empty()) {
       limit_.Within(service_.options.limits.body_time);
-      const std::size_t got = co_await channel_.Read(in_.Prepare(decoder.WorthReading()));
+      const std::size_t got = co_await channel_.Read(in_.Prepare(decoder.WorthReading(kBodyReadSize)));
       if (got == 0) co_return false;
       in_.Commit(got);
       co_await Pace(static_cast<double>(got));
@@ -301,37 +279,56 @@ asio::awaitable<bool> Connection::CollectBody(Exchange& exchange, std::optional<
   co_return true;
 }
 
-asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, Response& response) {
-  const Route& route = *exchange.route;
-  // Nobody takes all the threads there are; some are for the owner.
+std::optional<Refusal> Connection::TakeThread(const Caller& caller) {
   constexpr std::size_t kEighth = 8;
   const std::size_t all = service_.options.limits.requests_at_once;
   const std::size_t most = client_.peer.transport == Transport::kUnix ? all : all - all / kEighth;
-  if (route.where == Where::kWorker && service_.requests >= most) co_return Busy();
+  if (service_.requests >= most) return Busy();
+  if (caller.requests_per_second != 0) {
+    std::size_t& own = service_.requests_of[PayerOf(caller)];
+    if (own >= service_.options.limits.requests_per_caller) return TooMany();
+    ++own;
+  }
+  ++service_.requests;
+  return std::nullopt;
+}
+
+void Connection::GiveThreadBack(const Caller& caller) {
+  --service_.requests;
+  if (caller.requests_per_second == 0) return;
+  const auto own = service_.requests_of.find(PayerOf(caller));
+  if (own != service_.requests_of.end() && --own->second == 0) service_.requests_of.erase(own);
+}
+
+asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, Response& response) {
+  const Route& route = *exchange.route;
+  const bool on_worker = route.where == Where::kWorker;
   const Caller& caller = exchange.request.caller;
-  const std::string payer = PayerOf(caller);
-  const bool counted = route.where == Where::kWorker && caller.requests_per_second != 0;
-  if (counted && service_.requests_of[payer] >= service_.options.limits.requests_per_caller) co_return TooMany();
-  if (counted) ++service_.requests_of[payer];
+  if (on_worker) {
+    if (auto refusal = TakeThread(caller)) co_return refusal;
+  }
   gone_ = std::stop_source();
   exchange.request.gone = gone_.get_token();
-  ++service_.requests;
   bool taken = true;
-  if (route.where == Where::kSocketThread) {
-    response = CallHandler(exchange);
-  } else {
+  if (on_worker) {
     if (route.watch == Watch::kDisconnect) LookAt(Watched::kHandler);
     taken = co_await RunOnWorker(exchange, response);
     LookAt(Watched::kNothing);
+    GiveThreadBack(caller);
+  } else {
+    response = CallHandler(exchange);
   }
-  --service_.requests;
-  if (counted && --service_.requests_of[payer] == 0) service_.requests_of.erase(payer);
   if (!taken) co_return Busy();
   if (gone_.stop_requested()) Abort();
   if (std::holds_alternative<std::unique_ptr<Conversation>>(response.body) && !CanUpgrade(exchange)) {
     exchange.framing.keep_alive = exchange.framing.keep_alive && in_.empty();
     co_return NeedsUpgrade();
   }
+  const bool is_tunnel = std::holds_alternative<Tunnel>(response.body);
+  // Its body has not been read, and will not be.
+  if (route.body == BodyRule::kTunnel && !is_tunnel && exchange.framing.HasBody()) exchange.framing.keep_alive = false;
+  if (route.body != BodyRule::kTunnel && is_tunnel)
+    co_return RefusalOf({base::Code::kInternal, "a tunnel on a route that has none"});
   ++service_.served;
   co_return std::nullopt;
 }
@@ -352,7 +349,7 @@ asio::awaitable<bool> Connection::RunOnWorker(Exchange& exchange, Response& resp
 
 Response Connection::Refuse(const Exchange& exchange, const Refusal& refusal) {
   ++service_.refused;
-  Response response = exchange.dialect->refuse(refusal, exchange.request.id);
+  Response response = RefusalIn(exchange.dialect, refusal, exchange.request.id);
   for (const auto& [name, value] : refusal.headers.fields()) response.headers.Set(name, value);
   return response;
 }
@@ -400,8 +397,9 @@ void Connection::Abort() {
   if (on_abort_) on_abort_();
 }
 
-void Connection::AbortIfIdle() {
-  if (phase_ == Phase::kIdle) Abort();
+void Connection::Drain() {
+  if (phase_ == Phase::kIdle) return Abort();
+  if (on_drain_) on_drain_();
 }
 
 void Connection::LookAt(Watched what) {
@@ -409,9 +407,25 @@ void Connection::LookAt(Watched what) {
   next_look_ = TimePoint::min();
 }
 
+void Connection::Follow(const Exchange* exchange, std::function<void()> on_revoked) {
+  followed_ = exchange;
+  on_revoked_ = std::move(on_revoked);
+  revoked_ = false;
+  next_token_look_ = std::chrono::steady_clock::now() + kLookAtToken;
+}
+
+void Connection::LookAtToken(TimePoint now) {
+  if (followed_ == nullptr || revoked_ || now < next_token_look_) return;
+  next_token_look_ = now + kLookAtToken;
+  revoked_ = !AuthenticatorOf(service_.options, *followed_->dialect).Holds(followed_->request.caller);
+  if (revoked_) on_revoked_();
+}
+
 void Connection::Tick(TimePoint now) {
   if (aborted_) return;
   if (limit_.Passed(now)) return Abort();
+  if (on_tick_) return on_tick_(now);
+  LookAtToken(now);
   if (watched_ == Watched::kNothing || now < next_look_) return;
   next_look_ = now + (watched_ == Watched::kHandler ? kLookAtHandler : kLookAtStream);
   if (!channel_.PeerIsGone()) return;

@@ -30,7 +30,8 @@ class Connection {
   asio::awaitable<void> Serve();
   // Serve returns as soon as the handler has.
   void Abort();
-  void AbortIfIdle();
+  // The server ends: nothing new is begun, and what would go on for ever is ended.
+  void Drain();
   // Every now and then: deadlines, and whether the client is still there.
   void Tick(TimePoint now);
 
@@ -40,6 +41,7 @@ class Connection {
   struct Sent {
     std::uint64_t bytes = 0;
     bool keep_alive = false;
+    std::optional<int> status;  // where it is not that of the response
   };
 
   asio::awaitable<bool> ServeOne();
@@ -60,14 +62,21 @@ class Connection {
   asio::awaitable<Sent> SendStream(Exchange& exchange, Response response);
   asio::awaitable<bool> Pump(Stream& stream, Coding coding, Event& wake, Sent& sent);
   asio::awaitable<Sent> SendConversation(Exchange& exchange, Response response);
+  asio::awaitable<Sent> SendTunnel(Exchange& exchange, Response response);
   asio::awaitable<bool> WriteAll(std::string_view bytes);
   asio::awaitable<void> Leave();
 
+  // A thread for a caller. Nobody takes all the threads there are; some are for the owner.
+  [[nodiscard]] std::optional<Refusal> TakeThread(const Caller& caller);
+  void GiveThreadBack(const Caller& caller);
   Response Refuse(const Exchange& exchange, const Refusal& refusal);
   [[nodiscard]] bool StaysOpen(const Exchange& exchange) const;
   [[nodiscard]] bool CanUpgrade(const Exchange& exchange) const;
   void Log(const Exchange& exchange, int status, std::uint64_t bytes) const;
   void LookAt(Watched what);
+  // From now on it is asked whether the caller may still listen; none: from now on it is not.
+  void Follow(const Exchange* exchange, std::function<void()> on_revoked);
+  void LookAtToken(TimePoint now);
 
   Service& service_;
   Channel channel_;
@@ -79,7 +88,13 @@ class Connection {
   ReadBuffer in_;
   TimeLimit limit_;
   std::stop_source gone_;
-  std::function<void()> on_abort_;  // for whoever waits for something else than the channel
+  std::function<void()> on_abort_;          // for a coroutine that waits for something else than the channel
+  std::function<void(TimePoint)> on_tick_;  // of a tunnel, as the next
+  std::function<void()> on_drain_;
+  const Exchange* followed_ = nullptr;  // whose answer goes on for as long as its caller may listen
+  std::function<void()> on_revoked_;    // they may no longer
+  bool revoked_ = false;
+  TimePoint next_token_look_;
   Phase phase_ = Phase::kIdle;
   Watched watched_ = Watched::kNothing;
   TimePoint next_look_;

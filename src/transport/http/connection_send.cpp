@@ -2,13 +2,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <utility>
 
 #include "transport/http/answer_text.hpp"
+#include "transport/http/chunks.hpp"
 #include "transport/http/connection.hpp"
+#include "transport/http/tunnel.hpp"
 #include "transport/http/websocket.hpp"
 
 namespace skerry::transport::http {
@@ -25,13 +25,6 @@ bool HasNoBody(int status) {
   return status < 200 || status == 204 || status == 304;
 }
 
-std::string ChunkOf(std::string_view content) {
-  std::array<char, 20> size{};
-  const char* end = std::to_chars(size.data(), size.data() + size.size(), content.size(), 16).ptr;
-  std::string chunk(static_cast<const char*>(size.data()), end);
-  return chunk.append("\r\n").append(content).append("\r\n");
-}
-
 AnswerHead HeadOf(const Exchange& exchange, const Response& response, bool keep_alive) {
   return {.status = response.status,
           .headers = &response.headers,
@@ -46,6 +39,7 @@ AnswerHead HeadOf(const Exchange& exchange, const Response& response, bool keep_
 asio::awaitable<Connection::Sent> Connection::Send(Exchange& exchange, Response response) {
   if (std::holds_alternative<std::unique_ptr<Conversation>>(response.body))
     co_return co_await SendConversation(exchange, std::move(response));
+  if (std::holds_alternative<Tunnel>(response.body)) co_return co_await SendTunnel(exchange, std::move(response));
   if (std::holds_alternative<std::unique_ptr<Stream>>(response.body))
     co_return co_await SendStream(exchange, std::move(response));
   if (std::holds_alternative<FileBody>(response.body)) co_return co_await SendFile(exchange, std::move(response));
@@ -117,10 +111,12 @@ asio::awaitable<Connection::Sent> Connection::SendStream(Exchange& exchange, Res
     Event wake(*service_.loop);
     const auto waker = std::make_shared<Waker>(service_.loop, [&wake] { wake.Notify(); });
     on_abort_ = [&wake] { wake.Notify(); };
+    Follow(&exchange, on_abort_);
     // Before the head goes out: who has seen that misses nothing that happens from then on.
     stream->Begin(waker->Function());
     whole =
         co_await WriteAll(text) && co_await Pump(*stream, chunks ? Coding::kChunked : Coding::kUntilClose, wake, sent);
+    Follow(nullptr, nullptr);
     on_abort_ = nullptr;
     waker->Disarm();
   }
@@ -146,12 +142,12 @@ asio::awaitable<bool> Connection::Pump(Stream& stream, Coding coding, Event& wak
   std::string frame;
   for (;;) {
     piece.clear();
-    const std::optional<Pull> next = NextOf(stream, piece);
+    const std::optional<Pull> next = revoked_ ? Pull::kEnd : NextOf(stream, piece);
     if (!next) co_return false;
     const Pull pull = *next;
     sent.bytes += piece.size();
     if (coding == Coding::kChunked && !piece.empty()) frame = ChunkOf(piece);
-    if (coding == Coding::kChunked && pull == Pull::kEnd) frame += "0\r\n\r\n";
+    if (coding == Coding::kChunked && pull == Pull::kEnd) frame += kLastChunk;
     if (!co_await WriteAll(coding == Coding::kChunked ? frame : piece)) co_return false;
     frame.clear();
     if (pull == Pull::kEnd) co_return true;
@@ -176,14 +172,51 @@ asio::awaitable<Connection::Sent> Connection::SendConversation(Exchange& exchang
                      .limit = limit_,
                      .payer = payer_,
                      .on_abort = on_abort_,
+                     .on_revoked = on_revoked_,
+                     .revoked = revoked_,
                      .head = exchange.request.head,
                      .request_id = exchange.request.id,
                      .trace = exchange.traceparent,
                      .conversation = *std::get<std::unique_ptr<Conversation>>(response.body)};
+  Follow(&exchange, [] {});
   const std::uint64_t bytes = co_await Converse(call);
+  Follow(nullptr, nullptr);
   on_abort_ = nullptr;
   Abort();
   co_return Sent{.bytes = bytes};
+}
+
+// A program whose stream has no socket takes a thread for as long as it is asked.
+asio::awaitable<Connection::Sent> Connection::SendTunnel(Exchange& exchange, Response response) {
+  Tunnel& tunnel = std::get<Tunnel>(response.body);
+  const Caller& caller = exchange.request.caller;
+  const bool needs_thread = tunnel.stream != nullptr && tunnel.stream->fd() < 0;
+  TunnelEnd end;
+  if (needs_thread) end.refusal = TakeThread(caller);
+  if (!end.refusal) {
+    TunnelCall call{.service = service_,
+                    .channel = channel_,
+                    .in = in_,
+                    .payer = payer_,
+                    .exchange = exchange,
+                    .tunnel = tunnel,
+                    .abort = [this] { Abort(); },
+                    .on_abort = on_abort_,
+                    .on_tick = on_tick_,
+                    .on_drain = on_drain_};
+    ++service_.tunnels;
+    end = co_await Pass(call);
+    --service_.tunnels;
+    if (needs_thread) GiveThreadBack(caller);
+  }
+  if (!end.refusal || aborted_) co_return Sent{.bytes = end.bytes, .keep_alive = end.keep_alive, .status = end.status};
+  // What the client sent, or still sends, is for nobody now.
+  if (exchange.framing.HasBody() || exchange.framing.any_upgrade) exchange.framing.keep_alive = false;
+  Response refused = Refuse(exchange, *end.refusal);
+  const int status = refused.status;
+  Sent sent = co_await Send(exchange, std::move(refused));
+  sent.status = status;
+  co_return sent;
 }
 
 }  // namespace skerry::transport::http

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
+#include "base/utf8.hpp"
 #include "transport/http/text.hpp"
 
 namespace skerry::transport::http {
@@ -25,6 +27,22 @@ bool IsBearerToken(std::string_view text) {
          std::ranges::all_of(text.substr(0, letters), [](char letter) {
            return IsLetterOrDigit(letter) || std::string_view("-._~+/").contains(letter);
          });
+}
+
+// As a string of JSON.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char letter : base::ToValidUtf8(text)) {
+    std::array<char, 7> escape{};
+    if (static_cast<unsigned char>(letter) < 0x20) {
+      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(letter));
+      quoted += escape.data();
+      continue;
+    }
+    if (letter == '"' || letter == '\\') quoted += '\\';
+    quoted += letter;
+  }
+  return quoted + "\"";
 }
 
 }  // namespace
@@ -51,6 +69,15 @@ base::Result<std::optional<std::string>> BearerCredential(const RequestHead& hea
   const std::string_view token = Trim(value->substr(kScheme.size()));
   if (!IsBearerToken(token)) return base::Err(base::Code::kUnauthenticated, "what was sent is no token");
   return std::string(token);
+}
+
+Response RefuseNeutrally(const Refusal& refusal, const std::string& request_id) {
+  std::string text = "{\"code\":" + Quoted(refusal.code) + ",\"message\":" + Quoted(refusal.message) + ",\"detail\":";
+  text += refusal.detail.empty() ? "null" : Quoted(refusal.detail);
+  text += ",\"request_id\":" + Quoted(request_id) + "}\n";
+  Response response{.status = refusal.status, .headers = {{"Content-Type", "application/json"}}};
+  response.body = std::move(text);
+  return response;
 }
 
 }  // namespace skerry::transport::http

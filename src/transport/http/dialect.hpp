@@ -1,9 +1,11 @@
-// A dialect: one protocol that the server speaks. Its routes, how it knows who asks, how it words an error.
+// A dialect: one protocol that the server speaks. Where it is found, its routes, how it knows who asks, how it words an
+// error.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/result.hpp"
 #include "transport/http/message.hpp"
+#include "transport/http/mount.hpp"
 #include "watch/trace.hpp"
 
 namespace skerry::transport::http {
@@ -38,7 +41,7 @@ struct Request {
   RequestHead head;
   Body body;
   Caller caller;
-  std::map<std::string, std::string> parameters;  // of the route's pattern
+  std::map<std::string, std::string> parameters;  // of the route's pattern, and of the mount's host
   std::stop_token gone;                           // the client closed the connection (Route::watch)
   watch::TraceContext trace;                      // of this request; goes back as `traceparent`
   std::string trace_parent;                       // span of whoever asked; "" for none
@@ -60,6 +63,9 @@ enum class BodyRule {
   kNone,   // anything but an empty one is refused
   kSmall,  // in memory
   kLarge,  // in a file when it does not fit into memory
+  // Passed on to a program as it comes: the handler sees a request without its body, and answers with a Tunnel. The
+  // query and what "{...}" stands for are the program's: nothing in them is refused, and a query may be unreadable.
+  kTunnel,
 };
 enum class Where {
   kWorker,        // the handler may block
@@ -68,8 +74,8 @@ enum class Where {
 enum class Watch { kNo, kDisconnect };
 
 struct Route {
-  std::string method;
-  std::string pattern;       // "/v1/sessions/{session}/files": a name in braces is one segment
+  std::string method;   // "*": any that no other route has
+  std::string pattern;  // "/v1/sessions/{session}/files": a name in braces is one segment, "/{...}" all that follow
   std::uint32_t scopes = 0;  // any of these bits is needed; 0: none
   Handler handler;
   BodyRule body = BodyRule::kNone;
@@ -78,19 +84,6 @@ struct Route {
   Where where = Where::kWorker;
   Watch watch = Watch::kNo;
 };
-
-struct Dialect {
-  std::string name;
-  // Whether a request is for this one; the first that says yes gets it.
-  std::function<bool(const RequestHead&)> accepts;
-  // The credential in a request; nothing when it has none. An error: what is there is no credential.
-  std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
-  std::function<Response(const Refusal&, const std::string& request_id)> refuse;
-  std::vector<Route> routes;
-};
-
-// `Authorization: Bearer …`; two of them, another kind, or a token in the query are errors.
-base::Result<std::optional<std::string>> BearerCredential(const RequestHead& head);
 
 // Who has this credential. Thread-safe, called on the socket thread: must not block for long.
 class Authenticator {
@@ -101,6 +94,35 @@ class Authenticator {
   virtual ~Authenticator() = default;
   // kUnauthenticated.
   virtual base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) = 0;
+  // Whether one who was let in would still be: asked every second or two for those whose streams, WebSockets or tunnels
+  // are open. What no longer holds ends them.
+  [[nodiscard]] virtual bool Holds(const Caller& caller) = 0;
 };
+
+// Pages whose requests a dialect answers.
+enum class Origins {
+  kListed,   // those of ServerOptions::origins
+  kOwnHost,  // also those that come from the very host that they ask: for hosts that belong to a program
+};
+
+struct Dialect {
+  std::string name;
+  std::vector<Mount> mounts;  // at least one; mount.hpp says which of several counts
+  // The credential in a request; nothing when it has none. An error: what is there is no credential.
+  std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
+  // The headers that a credential comes in: they are not passed on to a program.
+  std::vector<std::string> credential_headers = {"Authorization"};
+  std::shared_ptr<Authenticator> authenticator;  // none: the server's
+  Origins origins = Origins::kListed;
+  std::function<Response(const Refusal&, const std::string& request_id)> refuse;  // none: RefuseNeutrally
+  std::vector<Route> routes;  // of whole paths, also where a mount has a prefix
+};
+
+// `Authorization: Bearer …`; two of them, another kind, or a token in the query are errors.
+base::Result<std::optional<std::string>> BearerCredential(const RequestHead& head);
+
+// What a client is told by a server none of whose dialects is meant:
+// `{"code":…,"message":…,"detail":…,"request_id":…}`.
+Response RefuseNeutrally(const Refusal& refusal, const std::string& request_id);
 
 }  // namespace skerry::transport::http

@@ -1,6 +1,6 @@
 #include "transport/http/gate.hpp"
 
-#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/ids.hpp"
@@ -57,6 +57,10 @@ void TakeTrace(const Headers& headers, Exchange& exchange) {
   request.trace.state = watch::CleanTracestate(headers.Find("tracestate").value_or(""));
 }
 
+Refusal NoSuchPath() {
+  return {.status = 404, .code = "not_found", .message = "there is no such path"};
+}
+
 Refusal Unauthenticated(const base::Error& error) {
   Refusal refusal = RefusalOf(error);
   if (refusal.status == 401) refusal.headers.Add("WWW-Authenticate", "Bearer");
@@ -65,20 +69,21 @@ Refusal Unauthenticated(const base::Error& error) {
 
 }  // namespace
 
-Gate::Gate(const ServerOptions& options) : options_(options) {
+Gate::Gate(const ServerOptions& options, MountTable mounts) : options_(options), mounts_(std::move(mounts)) {
   for (const std::string& host : options.hosts) rules_.hosts.push_back(Lower(host));
   for (const std::string& origin : options.origins) rules_.origins.push_back(Lower(origin));
   for (const Dialect& dialect : options.dialects) routers_.emplace_back(dialect.routes);
 }
 
-const Dialect& Gate::DialectOf(const RequestHead& head) const {
-  const auto found =
-      std::ranges::find_if(options_.dialects, [&](const Dialect& d) { return d.accepts && d.accepts(head); });
-  return found == options_.dialects.end() ? options_.dialects.front() : *found;
+std::optional<Refusal> Gate::FindDialect(Exchange& exchange) const {
+  auto found = mounts_.Find(exchange.request.head, exchange.path);
+  if (!found) return std::move(found).error();
+  exchange.mount = std::move(*found);
+  if (exchange.mount.dialect) exchange.dialect = &options_.dialects[*exchange.mount.dialect];
+  return std::nullopt;
 }
 
 std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) const {
-  exchange.dialect = &options_.dialects.front();
   auto wire = ParseHead(text);
   if (!wire) return std::move(wire).error();
   Request& request = exchange.request;
@@ -96,17 +101,23 @@ std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) con
   exchange.framing = *framing;
   request.head.upgrade = framing->upgrade;
   if (auto path = SplitPath(target->path)) request.head.path = std::move(*path);
-  exchange.dialect = &DialectOf(request.head);
+  if (auto refusal = FindDialect(exchange)) return refusal;
   auto query = Query::Parse(target->query);
-  if (!query) return RefusalOf(query.error());
-  request.head.query = std::move(*query);
+  if (!query) exchange.bad_query = RefusalOf(query.error());
+  if (query) request.head.query = std::move(*query);
   return std::nullopt;
 }
 
 std::optional<Refusal> Gate::Admit(Exchange& exchange, std::span<const std::string> local) {
-  if (auto refusal = CheckHead(exchange.request.head, exchange.version, rules_, local)) return refusal;
+  const MountRules mounted{.by_host = exchange.mount.by_host,
+                           .origins = exchange.dialect == nullptr ? Origins::kListed : exchange.dialect->origins};
+  if (auto refusal = CheckHead(exchange.request.head, exchange.version, rules_, local, mounted)) return refusal;
+  if (exchange.dialect == nullptr) return NoSuchPath();
+  Router::Match match = FindRoute(exchange);
+  const bool for_a_program = match.route != nullptr && match.route->body == BodyRule::kTunnel;
+  if (exchange.bad_query && !for_a_program) return exchange.bad_query;
   if (auto refusal = Authenticate(exchange)) return refusal;
-  if (auto refusal = FindRoute(exchange)) return refusal;
+  if (auto refusal = TakeRoute(exchange, std::move(match))) return refusal;
   if (auto refusal = CheckScopes(exchange)) return refusal;
   const Caller& caller = exchange.request.caller;
   if (const auto wait = limiter_.Take(caller.id, caller.requests_per_second, std::chrono::steady_clock::now()))
@@ -122,22 +133,26 @@ std::optional<Refusal> Gate::Authenticate(Exchange& exchange) const {
     if (!found) return Unauthenticated(found.error());
     credential = std::move(*found);
   }
-  auto caller = options_.authenticator->Authenticate(exchange.request.head.peer, credential);
+  auto caller = AuthenticatorOf(options_, *exchange.dialect).Authenticate(exchange.request.head.peer, credential);
   if (!caller) return Unauthenticated(caller.error());
   exchange.request.caller = std::move(*caller);
   return std::nullopt;
 }
 
-std::optional<Refusal> Gate::FindRoute(Exchange& exchange) const {
+Router::Match Gate::FindRoute(const Exchange& exchange) const {
   const RequestHead& head = exchange.request.head;
-  const auto dialect = static_cast<std::size_t>(exchange.dialect - options_.dialects.data());
-  Router::Match match;
+  const Router& router = routers_[static_cast<std::size_t>(exchange.dialect - options_.dialects.data())];
   // A path that could not be split has no segments, as "/" has, but is not it.
-  if (!head.path.empty() || exchange.path == "/") match = routers_[dialect].Find(head.method, head.path);
+  if (!head.path.empty() || exchange.path == "/") return router.Find(head.method, head.path);
+  return router.FindTunnel(head.method, SplitAnyPath(exchange.path));
+}
+
+std::optional<Refusal> Gate::TakeRoute(Exchange& exchange, Router::Match match) {
   if (match.route == nullptr && !match.allowed.empty()) return NotAllowed(match.allowed);
-  if (match.route == nullptr) return Refusal{.status = 404, .code = "not_found", .message = "there is no such path"};
+  if (match.route == nullptr) return NoSuchPath();
   exchange.route = match.route;
   exchange.request.parameters = std::move(match.parameters);
+  exchange.request.parameters.merge(exchange.mount.parts);
   return std::nullopt;
 }
 
@@ -152,14 +167,17 @@ std::optional<Refusal> Gate::CheckMedia(const Exchange& exchange) {
       .status = 415, .code = "unsupported_media_type", .message = "the request needs Content-Type: " + media};
 }
 
+// What is passed on is not kept, and may be any number of bytes.
+std::uint64_t Gate::MostOf(BodyRule rule) const {
+  if (rule == BodyRule::kTunnel) return std::numeric_limits<std::uint64_t>::max();
+  return rule == BodyRule::kSmall ? options_.limits.small_body : options_.limits.large_body;
+}
+
 std::optional<Refusal> Gate::CheckLength(Exchange& exchange) const {
   const Route& route = *exchange.route;
   if (route.body == BodyRule::kNone && exchange.framing.content_length.value_or(0) > 0)
     return Refusal{.status = 400, .code = "invalid_argument", .message = "this request has no body"};
-  if (route.body != BodyRule::kNone)
-    exchange.max_body = route.max_body != 0              ? route.max_body
-                        : route.body == BodyRule::kSmall ? options_.limits.small_body
-                                                         : options_.limits.large_body;
+  if (route.body != BodyRule::kNone) exchange.max_body = route.max_body != 0 ? route.max_body : MostOf(route.body);
   if (exchange.framing.content_length.value_or(0) > exchange.max_body)
     return Refusal{.status = 413, .code = "too_large", .message = "the body is too large"};
   return std::nullopt;

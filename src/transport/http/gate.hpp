@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "transport/http/head_check.hpp"
+#include "transport/http/mount_table.hpp"
 #include "transport/http/rate_limiter.hpp"
 #include "transport/http/router.hpp"
 #include "transport/http/server.hpp"
@@ -20,34 +21,39 @@ struct Exchange {
   Request request;
   Framing framing{.keep_alive = false};
   Version version = Version::kHttp11;
-  std::string path;                  // as it came, for logs
-  std::string traceparent;           // for the answer
-  const Dialect* dialect = nullptr;  // never null after Read
+  std::string path;         // as it came, for logs
+  std::string traceparent;  // for the answer
+  MountTable::Found mount;
+  std::optional<Refusal> bad_query;  // of a request that is for no program
+  const Dialect* dialect = nullptr;  // null: no dialect is mounted there, or nobody knows yet
   const Route* route = nullptr;      // not null once admitted
   std::uint64_t max_body = 0;
   std::chrono::steady_clock::time_point begun;
 };
 
-// For one thread. Borrows the options.
+// For one thread. Borrows the options; `mounts` is made of their dialects.
 class Gate {
  public:
-  explicit Gate(const ServerOptions& options);
+  Gate(const ServerOptions& options, MountTable mounts);
 
-  // From the bytes of a head. What is refused has an id and a dialect too.
+  // From the bytes of a head. The peer of the request is known.
   std::optional<Refusal> Read(std::string_view head, Exchange& exchange) const;
-  // In this order: host and origin, who asks, what there is, whether they may, how often, how large. `local`: see
-  // CheckHead.
+  // In this order: host and origin, the query, who asks, what there is, whether they may, how often, how large.
+  // `local`: see CheckHead.
   std::optional<Refusal> Admit(Exchange& exchange, std::span<const std::string> local);
 
  private:
-  [[nodiscard]] const Dialect& DialectOf(const RequestHead& head) const;
+  std::optional<Refusal> FindDialect(Exchange& exchange) const;
   [[nodiscard]] std::optional<Refusal> Authenticate(Exchange& exchange) const;
-  [[nodiscard]] std::optional<Refusal> FindRoute(Exchange& exchange) const;
+  [[nodiscard]] Router::Match FindRoute(const Exchange& exchange) const;
+  static std::optional<Refusal> TakeRoute(Exchange& exchange, Router::Match match);
+  [[nodiscard]] std::uint64_t MostOf(BodyRule rule) const;
   static std::optional<Refusal> CheckMedia(const Exchange& exchange);
   [[nodiscard]] std::optional<Refusal> CheckLength(Exchange& exchange) const;
 
   const ServerOptions& options_;
   HeadRules rules_;
+  MountTable mounts_;
   std::vector<Router> routers_;  // one for each dialect
   RateLimiter limiter_;
 };

@@ -70,6 +70,35 @@ TEST(RouterTest, FindsTheMostExactPatternAndItsParameters) {
   EXPECT_EQ(router.Find("get", {}).route, nullptr);
 }
 
+TEST(RouterTest, WhatTakesEverythingGoesLast) {
+  const std::vector<Route> routes = {{.method = "*", .pattern = "/{...}"},   {.method = "GET", .pattern = "/a/{...}"},
+                                     {.method = "*", .pattern = "/a/b"},     {.method = "GET", .pattern = "/a/b"},
+                                     {.method = "GET", .pattern = "/a/{x}"}, {.method = "GET", .pattern = "/"}};
+  const Router router(routes);
+  EXPECT_EQ(router.Find("GET", {}).route, &routes[5]);
+  EXPECT_EQ(router.Find("POST", {}).route, &routes[0]);
+  EXPECT_EQ(router.Find("GET", {"b"}).route, &routes[0]);
+  EXPECT_EQ(router.Find("GET", {"a"}).route, &routes[1]);
+  EXPECT_EQ(router.Find("GET", {"a", "b"}).route, &routes[3]);
+  EXPECT_EQ(router.Find("HEAD", {"a", "b"}).route, &routes[3]);
+  EXPECT_EQ(router.Find("POST", {"a", "b"}).route, &routes[2]);
+  EXPECT_EQ(router.Find("GET", {"a", "c"}).parameters.at("x"), "c");
+  EXPECT_EQ(router.Find("GET", {"a", "c", "d"}).route, &routes[1]);
+  EXPECT_EQ(router.Find("DELETE", {"a", "c", "d"}).route, &routes[0]);
+}
+
+TEST(RouterTest, APathThatIsNoneIsForProgramsOnly) {
+  const std::vector<Route> routes = {{.method = "GET", .pattern = "/files/{...}"},
+                                     {.method = "*", .pattern = "/ports/{port}/{...}", .body = BodyRule::kTunnel}};
+  const Router router(routes);
+  EXPECT_EQ(router.FindTunnel("GET", {"files", ""}).route, nullptr);
+  EXPECT_EQ(router.FindTunnel("GET", {"ports", "80", "", "x"}).route, &routes[1]);
+  EXPECT_EQ(router.FindTunnel("GET", {"ports", "80", "", "x"}).parameters.at("port"), "80");
+  EXPECT_EQ(router.FindTunnel("GET", {"ports", "", "x"}).route, nullptr)
+      << "what leads to the program is a proper path";
+  EXPECT_EQ(router.FindTunnel("GET", {"", "ports", "80"}).route, nullptr);
+}
+
 TEST(RateLimiterTest, ABucketFillsAgain) {
   RateLimiter limiter;
   const RateLimiter::TimePoint start{};

@@ -46,8 +46,18 @@ bool IsAllowedHost(std::string_view name, Transport transport, const HeadRules& 
   return Contains(kLoopback, name) || Contains(local, name);
 }
 
+// Of a page that the very host serves which is asked now. Which scheme is not compared: TLS may end before this server.
+bool IsOwnOrigin(std::string_view origin, const RequestHead& head) {
+  const std::size_t end = origin.find("://");
+  const auto host = head.headers.Find("Host");
+  if (end == std::string_view::npos || !host) return false;
+  const std::string_view scheme = origin.substr(0, end);
+  return (EqualsIgnoringCase(scheme, "http") || EqualsIgnoringCase(scheme, "https")) &&
+         EqualsIgnoringCase(origin.substr(end + 3), *host);
+}
+
 std::optional<Refusal> CheckHost(const RequestHead& head, Version version, const HeadRules& rules,
-                                 std::span<const std::string> local) {
+                                 std::span<const std::string> local, const MountRules& mount) {
   const std::size_t count = head.headers.Count("Host");
   if (count > 1) return Malformed("more than one Host header");
   if (count == 0) {
@@ -57,7 +67,7 @@ std::optional<Refusal> CheckHost(const RequestHead& head, Version version, const
   const std::string_view value = *head.headers.Find("Host");
   const bool nameless = value.empty() && head.peer.transport == Transport::kUnix;
   const auto name = nameless ? std::string() : HostNameOf(value);
-  if (!name || !IsAllowedHost(*name, head.peer.transport, rules, local))
+  if (!name || !(mount.by_host || IsAllowedHost(*name, head.peer.transport, rules, local)))
     return Foreign("this server does not go by the name in the Host header; allow it with a setting if it should");
   return std::nullopt;
 }
@@ -106,12 +116,13 @@ std::optional<std::string> HostNameOf(std::string_view authority) {
 }
 
 std::optional<Refusal> CheckHead(const RequestHead& head, Version version, const HeadRules& rules,
-                                 std::span<const std::string> local) {
+                                 std::span<const std::string> local, const MountRules& mount) {
   if (auto refusal = CheckTarget(head)) return refusal;
-  if (auto refusal = CheckHost(head, version, rules, local)) return refusal;
+  if (auto refusal = CheckHost(head, version, rules, local, mount)) return refusal;
   if (head.headers.Count("Origin") > 1) return Malformed("more than one Origin header");
-  if (const auto origin = head.headers.Find("Origin"); origin && !Contains(rules.origins, Lower(*origin)))
-    return Foreign("pages of this origin may not use this server");
+  const auto origin = head.headers.Find("Origin");
+  if (!origin || (mount.origins == Origins::kOwnHost && IsOwnOrigin(*origin, head))) return std::nullopt;
+  if (!Contains(rules.origins, Lower(*origin))) return Foreign("pages of this origin may not use this server");
   return std::nullopt;
 }
 

@@ -30,10 +30,15 @@ struct HeadRules {
   std::vector<std::string> hosts;    // in lower case
   std::vector<std::string> origins;  // in lower case
 };
+// What the mount of a request allows besides.
+struct MountRules {
+  bool by_host = false;  // the mount names this host
+  Origins origins = Origins::kListed;
+};
 // The first is about names that other machines can choose: a page of the web that lets its own name point to this
 // machine sends that name (DNS rebinding). The second about pages that ask under the right name.
 // `local` are the names of the socket. 400 and 403.
 std::optional<Refusal> CheckHead(const RequestHead& head, Version version, const HeadRules& rules,
-                                 std::span<const std::string> local);
+                                 std::span<const std::string> local, const MountRules& mount = {});
 
 }  // namespace skerry::transport::http

@@ -29,7 +29,8 @@ base::Result<ListeningSocket> ListenTcp(const TcpAddress& address, std::shared_p
 // The port that it got.
 base::Result<std::uint16_t> PortOf(const ListeningSocket& socket);
 
-// What systemd passed (LISTEN_PID, LISTEN_FDS); the variables are removed. Empty without.
+// What systemd passed (LISTEN_PID, LISTEN_FDS), under the names that it gave them (LISTEN_FDNAMES); the variables are
+// removed. Empty without.
 base::Result<std::vector<ListeningSocket>> TakeActivated(const std::shared_ptr<const TlsFiles>& tls);
 // "READY=1", "STOPPING=1", "STATUS=…" to NOTIFY_SOCKET; nothing without.
 void NotifySystemd(const std::string& state);

@@ -70,6 +70,18 @@ base::Result<std::vector<std::string>> SplitPath(std::string_view path) {
   }
 }
 
+std::vector<std::string> SplitAnyPath(std::string_view path) {
+  std::vector<std::string> segments;
+  while (!path.empty() && path != "/") {
+    const std::size_t end = std::min(path.find('/', 1), path.size());
+    auto segment = SplitPath(path.substr(0, end));
+    segments.push_back(segment && !segment->empty() ? std::move(segment->front()) : "");
+    path.remove_prefix(end);
+  }
+  if (path == "/" && !segments.empty()) segments.emplace_back();
+  return segments;
+}
+
 base::Result<Query> Query::Parse(std::string_view text) {
   Query query;
   while (!text.empty()) {

@@ -15,6 +15,7 @@
 #include "base/budget.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "core/byte_stream.hpp"
 
 namespace skerry::transport::http {
 
@@ -37,6 +38,8 @@ class Headers {
 // `path` is what stands before the "?", split at its slashes and with its escapes resolved: an escaped slash is part of
 // a segment. kInvalidArgument for what is no path: bad escapes, NUL, no UTF-8, empty segments, "." and "..".
 base::Result<std::vector<std::string>> SplitPath(std::string_view path);
+// The same for what is no path, which can still be somebody's: a segment that no path has is "" here.
+std::vector<std::string> SplitAnyPath(std::string_view path);
 
 // Names and values with their escapes resolved ("+" is a space); a value may be any bytes, as the name of a file may
 // be. kInvalidArgument: bad escapes, NUL, a name that is no UTF-8, a name that comes twice.
@@ -55,6 +58,7 @@ enum class Transport { kUnix, kPlain, kTls };
 // Who is at the other end of the connection.
 struct Peer {
   Transport transport = Transport::kUnix;
+  std::string listener;              // the name of the socket that they reached; "" for one without
   std::string address;               // for logs: "uid 1000", "127.0.0.1:5123"
   std::optional<std::uint32_t> uid;  // of a unix socket
 };
@@ -127,11 +131,21 @@ struct FileBody {
   base::BudgetShare share;  // what it takes of the spool, where it lies there
 };
 
+// A program inside a sandbox answers: it gets the request over `stream`, and its answer goes to the client, whatever
+// protocol they change to. Only for routes with BodyRule::kTunnel. The program is not trusted
+// (transport/http/tunnel.hpp).
+struct Tunnel {
+  std::unique_ptr<core::ByteStream> stream;  // to the program, connected
+  std::string target;                        // "/path?query" that it is asked for; "": as it came
+  std::string host;                          // that it is asked as; "": as it came
+  Headers headers;                           // for it besides those that came; replace those of the same name
+};
+
 struct Response {
   int status = 200;
   Headers headers;  // without Content-Length, Transfer-Encoding, Connection and Date
-  // A Conversation answers an upgrade; its status is 101.
-  std::variant<std::string, FileBody, std::unique_ptr<Stream>, std::unique_ptr<Conversation>> body;
+  // A Conversation answers an upgrade; its status is 101. A Tunnel brings a status and headers of its own.
+  std::variant<std::string, FileBody, std::unique_ptr<Stream>, std::unique_ptr<Conversation>, Tunnel> body;
 };
 
 }  // namespace skerry::transport::http

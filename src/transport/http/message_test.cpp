@@ -32,6 +32,14 @@ TEST(SplitPathTest, RefusesWhatIsNoPath) {
     EXPECT_FALSE(SplitPath(path)) << path;
 }
 
+TEST(SplitPathTest, WhatIsNoPathHasSegmentsToo) {
+  EXPECT_EQ(SplitAnyPath("/"), Segments{});
+  EXPECT_EQ(SplitAnyPath("/v1/%66iles"), (Segments{"v1", "files"}));
+  EXPECT_EQ(SplitAnyPath("/a/"), (Segments{"a", ""}));
+  EXPECT_EQ(SplitAnyPath("//a"), (Segments{"", "a"}));
+  EXPECT_EQ(SplitAnyPath("/a/../%zz/%ff/b"), (Segments{"a", "", "", "", "b"}));
+}
+
 TEST(QueryTest, NamesAndValuesAreResolved) {
   const auto query = Query::Parse("path=a%2Fb+c&empty=&flag&&%C3%A4=1");
   ASSERT_TRUE(query);

@@ -44,7 +44,8 @@ Reception::Reception(Service& service)
 base::Status Reception::Open(ListeningSocket socket) {
   Listener listener{.fd = asio::posix::stream_descriptor(*service_.loop),
                     .transport = socket.transport,
-                    .host = std::move(socket.host)};
+                    .host = std::move(socket.host),
+                    .name = std::move(socket.name)};
   if (socket.transport == Transport::kTls) {
     if (socket.tls == nullptr) return base::Err(base::Code::kInvalidArgument, "TLS needs a certificate");
     SKERRY_ASSIGN_OR_RETURN(listener.tls, MakeTlsContext(*socket.tls));
@@ -95,6 +96,7 @@ bool Reception::AcceptOne(Listener& listener, int& error) {
 void Reception::Welcome(base::UniqueFd fd, const Listener& listener) {
   auto client = ClientOf(fd.get(), listener.transport, listener.host);
   if (!client) return;
+  client->peer.listener = listener.name;
   const auto door = listener.transport == Transport::kUnix ? Places::Door::kOwner : Places::Door::kStranger;
   const Places::Entry entry = service_.places.Enter(door, client->key);
   if (entry.leaves) connections_.at(*entry.leaves)->Abort();
@@ -116,7 +118,7 @@ void Reception::TurnAway(int fd, Transport transport) {
   if (transport == Transport::kTls) return;
   const std::string id = base::RandomId("req");
   const Refusal refusal{.status = 503, .code = "unavailable", .message = "too many connections; try again soon"};
-  const Response response = service_.options.dialects.front().refuse(refusal, id);
+  const Response response = RefuseNeutrally(refusal, id);
   const auto* body = std::get_if<std::string>(&response.body);
   if (body == nullptr) return;
   Headers headers = response.headers;
@@ -173,7 +175,7 @@ void Reception::CloseListeners() {
 void Reception::Drain() {
   service_.draining = true;
   CloseListeners();
-  for (const auto& [place, connection] : connections_) connection->AbortIfIdle();
+  for (const auto& [place, connection] : connections_) connection->Drain();
   if (!connections_.empty()) return;
   const std::lock_guard lock(mutex_);
   drained_ = true;

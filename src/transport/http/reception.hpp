@@ -42,6 +42,7 @@ class Reception {
     Transport transport;
     std::shared_ptr<asio::ssl::context> tls;
     std::string host;
+    std::string name;
   };
   using Connections = std::map<Places::Id, std::unique_ptr<Connection>>;
 

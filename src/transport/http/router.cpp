@@ -1,6 +1,8 @@
 #include "transport/http/router.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "transport/http/text.hpp"
@@ -8,8 +10,17 @@
 namespace skerry::transport::http {
 namespace {
 
+constexpr std::string_view kRest = "{...}";
+constexpr std::string_view kAnyMethod = "*";
+
 bool IsName(const std::string& segment) {
   return segment.starts_with('{');
+}
+
+// Words first, then names, then what takes everything.
+int KindOf(const std::string& segment) {
+  if (segment == kRest) return 2;
+  return IsName(segment) ? 1 : 0;
 }
 
 std::vector<std::string> SegmentsOf(std::string_view pattern) {
@@ -25,29 +36,41 @@ std::vector<std::string> SegmentsOf(std::string_view pattern) {
 std::map<std::string, std::string> ParametersOf(const std::vector<std::string>& pattern,
                                                 const std::vector<std::string>& path) {
   std::map<std::string, std::string> parameters;
-  for (std::size_t at = 0; at < path.size(); ++at)
+  for (std::size_t at = 0; at < pattern.size(); ++at)
     if (IsName(pattern[at])) parameters.emplace(pattern[at].substr(1, pattern[at].size() - 2), path[at]);
   return parameters;
 }
 
 }  // namespace
 
+Router::Pattern Router::PatternOf(const Route& route) {
+  Pattern pattern{.segments = SegmentsOf(route.pattern), .route = &route};
+  std::ranges::transform(pattern.segments, std::back_inserter(pattern.order), KindOf);
+  pattern.open = !pattern.segments.empty() && pattern.segments.back() == kRest;
+  if (pattern.open) pattern.segments.pop_back();
+  return pattern;
+}
+
+bool Router::GoesBefore(const Pattern& one, const Pattern& other) {
+  if (one.order != other.order) return one.order < other.order;
+  return one.route->method != kAnyMethod && other.route->method == kAnyMethod;
+}
+
 Router::Router(const std::vector<Route>& routes) {
-  const auto kind_order = [](const Pattern& one, const Pattern& other) {
-    return std::ranges::lexicographical_compare(one.segments, other.segments, {}, IsName, IsName);
-  };
-  // Words first: then the first that matches is the right one.
+  // The first that matches is the right one.
   for (const Route& route : routes) {
-    Pattern pattern{.segments = SegmentsOf(route.pattern), .route = &route};
-    const auto place = std::ranges::upper_bound(patterns_, pattern, kind_order);
+    Pattern pattern = PatternOf(route);
+    const auto place = std::ranges::upper_bound(patterns_, pattern, GoesBefore);
     patterns_.insert(place, std::move(pattern));
   }
 }
 
 bool Router::Matches(const Pattern& pattern, const std::vector<std::string>& path) {
-  return std::ranges::equal(pattern.segments, path, [](const std::string& segment, const std::string& given) {
-    return IsName(segment) || segment == given;
-  });
+  if (path.size() < pattern.segments.size() || (!pattern.open && path.size() > pattern.segments.size())) return false;
+  return std::ranges::equal(pattern.segments, std::span(path).first(pattern.segments.size()),
+                            [](const std::string& segment, const std::string& given) {
+                              return IsName(segment) ? !given.empty() : segment == given;
+                            });
 }
 
 Router::Match Router::Find(std::string_view method, const std::vector<std::string>& path) const {
@@ -55,7 +78,8 @@ Router::Match Router::Find(std::string_view method, const std::vector<std::strin
   const Pattern* get = nullptr;
   for (const Pattern& pattern : patterns_) {
     if (!Matches(pattern, path)) continue;
-    if (pattern.route->method == method)
+    if (method == "HEAD" && get != nullptr && pattern.route->method == kAnyMethod) break;
+    if (pattern.route->method == method || pattern.route->method == kAnyMethod)
       return {.route = pattern.route, .parameters = ParametersOf(pattern.segments, path)};
     if (pattern.route->method == "GET" && get == nullptr) get = &pattern;
     if (!Contains(match.allowed, pattern.route->method)) match.allowed.push_back(pattern.route->method);
@@ -63,6 +87,16 @@ Router::Match Router::Find(std::string_view method, const std::vector<std::strin
   if (method == "HEAD" && get != nullptr) return {.route = get->route, .parameters = ParametersOf(get->segments, path)};
   if (get != nullptr) match.allowed.emplace_back("HEAD");
   return match;
+}
+
+Router::Match Router::FindTunnel(std::string_view method, const std::vector<std::string>& path) const {
+  for (const Pattern& pattern : patterns_) {
+    const Route& route = *pattern.route;
+    if (!pattern.open || route.body != BodyRule::kTunnel || !Matches(pattern, path)) continue;
+    if (route.method == method || route.method == kAnyMethod)
+      return {.route = &route, .parameters = ParametersOf(pattern.segments, path)};
+  }
+  return {};
 }
 
 }  // namespace skerry::transport::http

@@ -20,14 +20,22 @@ class Router {
     std::map<std::string, std::string> parameters;
     std::vector<std::string> allowed;
   };
-  // A pattern with a word goes before one with a name in that place. HEAD is answered by GET.
+  // A pattern with a word goes before one with a name in that place, and that before one that ends there with "{...}".
+  // HEAD is answered by GET.
   [[nodiscard]] Match Find(std::string_view method, const std::vector<std::string>& path) const;
+  // Of a path that is none (SplitAnyPath): only routes to a program have it, if what stands before their "{...}" is
+  // proper.
+  [[nodiscard]] Match FindTunnel(std::string_view method, const std::vector<std::string>& path) const;
 
  private:
   struct Pattern {
-    std::vector<std::string> segments;  // "{name}" is a name
+    std::vector<std::string> segments;  // "{name}" is a name; without the "{...}"
+    std::vector<int> order;             // the kinds of all segments
+    bool open = false;                  // anything may follow
     const Route* route;
   };
+  static Pattern PatternOf(const Route& route);
+  static bool GoesBefore(const Pattern& one, const Pattern& other);
   static bool Matches(const Pattern& pattern, const std::vector<std::string>& path);
 
   std::vector<Pattern> patterns_;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "transport/http/mount_table.hpp"
 #include "transport/http/reception.hpp"
 
 namespace skerry::transport::http {
@@ -33,7 +34,8 @@ class WithoutSignals {
 }  // namespace
 
 struct Server::State {
-  State(ServerOptions options, base::WorkerPool& workers) : service(std::move(options), workers), reception(service) {}
+  State(ServerOptions options, MountTable mounts, base::WorkerPool& workers)
+      : service(std::move(options), std::move(mounts), workers), reception(service) {}
 
   Service service;
   Reception reception;
@@ -44,8 +46,11 @@ base::Result<std::unique_ptr<Server>> Server::Start(std::vector<ListeningSocket>
                                                     base::WorkerPool& workers) {
   if (options.dialects.empty() || options.authenticator == nullptr)
     return base::Err(base::Code::kInvalidArgument, "a server needs a dialect and an authenticator");
+  std::vector<std::string> listeners;
+  for (const ListeningSocket& socket : sockets) listeners.push_back(socket.name);
+  SKERRY_ASSIGN_OR_RETURN(MountTable mounts, MountTable::Make(options.dialects, listeners));
   try {
-    auto state = std::make_shared<State>(std::move(options), workers);
+    auto state = std::make_shared<State>(std::move(options), std::move(mounts), workers);
     for (ListeningSocket& socket : sockets) SKERRY_RETURN_IF_ERROR(state->reception.Open(std::move(socket)));
     state->reception.Begin();
     const WithoutSignals quiet;
@@ -75,6 +80,7 @@ Server::Statistics Server::Now() const {
   const Service& service = state_->service;
   return {.connections = service.connections,
           .requests = service.requests,
+          .tunnels = service.tunnels,
           .served = service.served,
           .refused = service.refused};
 }

@@ -2,8 +2,11 @@
 //
 //  - Every read and write has a deadline, every buffer and every count a limit. Nothing a client does or omits costs
 //    more than its own connection: headers, small bodies and answers are bounded, large bodies go to disk.
-//  - A handler sees a request only when it is whole, its host and origin are allowed, its caller is known, the route is
+//  - A handler sees a request only when it is whole (but for a body that goes on to a program, Tunnel), its host and
+//  origin are allowed, its caller is known, the route is
 //    theirs by scope, and they are within their rate.
+//  - What goes on for long (streams, WebSockets, tunnels) ends when its caller would no longer be let in.
+//  - A request belongs to one dialect, by its mounts; which one is never left to the order of a list.
 //  - No tenant takes all connections, all handlers or all of the socket thread; some of each are left for the owner.
 //  - Handlers run on threads of a pool; sockets are served by one thread of the server's own.
 #pragma once
@@ -43,8 +46,10 @@ struct Limits {
   std::chrono::milliseconds body_time{30'000};    // without any progress
   std::chrono::milliseconds write_time{30'000};   // without any progress
   std::chrono::milliseconds idle_time{75'000};    // between requests
-  std::size_t requests_at_once = 512;             // handlers that run or wait; an eighth is for the owner only
-  std::size_t requests_per_caller = 128;          // of them those of a tenant who has a rate
+  // Of a tunnel: without a byte from the program, or of either end once they speak another protocol.
+  std::chrono::milliseconds tunnel_silence{900'000};
+  std::size_t requests_at_once = 512;     // handlers that run or wait; an eighth is for the owner only
+  std::size_t requests_per_caller = 128;  // of them those of a tenant who has a rate
   std::size_t websocket_message = std::size_t{1} << 20U;
   std::size_t websocket_text = std::size_t{16} << 10U;  // of a message that is words and not data
   // A tenant's share of the socket thread, in bytes; small things cost as much as some bytes. The owner's is not
@@ -79,7 +84,9 @@ struct Mistake {
 
 struct ServerOptions {
   Limits limits;
-  std::vector<std::string> hosts;              // allowed besides localhost, 127.0.0.1, [::1] and what was listened on
+  // Allowed besides localhost, 127.0.0.1, [::1] and what was listened on. A host that a mount names is allowed for what
+  // is mounted there, and for nothing else.
+  std::vector<std::string> hosts;
   std::vector<std::string> origins;            // allowed besides none: "https://console.example"
   std::string spool;                           // a directory for large bodies, the daemon's own
   std::shared_ptr<base::Budget> spool_budget;  // of what is in it; none: any number of bytes
@@ -89,18 +96,23 @@ struct ServerOptions {
   std::function<void(const Mistake&)> on_mistake;  // the same
 };
 
+[[nodiscard]] inline Authenticator& AuthenticatorOf(const ServerOptions& options, const Dialect& dialect) {
+  return dialect.authenticator ? *dialect.authenticator : *options.authenticator;
+}
+
 // Made by listening.hpp.
 struct ListeningSocket {
   base::UniqueFd fd;
   Transport transport = Transport::kUnix;
   std::shared_ptr<const TlsFiles> tls;
   std::string host;  // the name that was listened on; requests may use it
+  std::string name;  // that mounts go by (Mount::listener); "" for none
 };
 
 // Thread-safe.
 class Server {
  public:
-  // `workers` is borrowed. Serves at once.
+  // `workers` is borrowed. Serves at once. kInvalidArgument: dialects are mounted so that a request might be for two.
   static base::Result<std::unique_ptr<Server>> Start(std::vector<ListeningSocket> sockets, ServerOptions options,
                                                      base::WorkerPool& workers);
   Server(const Server&) = delete;
@@ -114,6 +126,7 @@ class Server {
   struct Statistics {
     std::size_t connections = 0;
     std::size_t requests = 0;  // under way
+    std::size_t tunnels = 0;
     std::uint64_t served = 0;
     std::uint64_t refused = 0;
   };

@@ -93,6 +93,20 @@ TEST_F(ServerTest, AClientThatDoesNotReadStopsItsStreamAndNobodyElse) {
   EXPECT_TRUE(Eventually([&] { return tap->destroyed.load(); })) << "the deadline of writing";
 }
 
+TEST_F(ServerTest, AStreamEndsWithTheTokenThatOpenedIt) {
+  Start();
+  auto client = Tcp();
+  client.Send(Get("/stream", "Authorization: Bearer reader\r\n"));
+  ASSERT_TRUE(Eventually([&] { return tap->begun.load(); }));
+  auto owner = Unix();
+  tap->Say("one");
+  tap->revoked = true;
+  const Answer answer = client.Receive();
+  EXPECT_EQ(answer.body, "one") << "it ends as it should, and is not cut";
+  EXPECT_TRUE(tap->destroyed);
+  EXPECT_EQ(owner.Ask(Get("/hello")).status, 200);
+}
+
 TEST_F(ServerTest, HeadDoesNotBeginAStream) {
   Start();
   auto client = Unix();
@@ -203,6 +217,16 @@ TEST_F(WebSocketTest, AClientThatDoesNotAnswerTheFarewellIsLeft) {
   client.Send(Frame(kText, "bye"));
   EXPECT_TRUE(client.Ends(seconds(4)));
   EXPECT_TRUE(Eventually([&] { return server->Now().connections == 0; }));
+}
+
+TEST_F(WebSocketTest, EndsWithTheTokenThatOpenedIt) {
+  Start();
+  auto client = OpenAs("reader");
+  tap->revoked = true;
+  EXPECT_EQ(ReceiveFrame(client).opcode, kClose);
+  client.Send(Frame(kClose, std::string("\x03\xe8", 2)));
+  EXPECT_TRUE(client.Ends(seconds(1)));
+  EXPECT_TRUE(Eventually([&] { return tap->destroyed.load(); }));
 }
 
 TEST_F(WebSocketTest, AClientThatIsGoneEndsTheConversation) {

@@ -19,11 +19,11 @@ namespace skerry::transport::http {
 
 // Used by the socket thread; the counters are read by others too.
 struct Service {
-  Service(ServerOptions the_options, base::WorkerPool& pool)
+  Service(ServerOptions the_options, MountTable mounts, base::WorkerPool& pool)
       : loop(std::make_shared<asio::io_context>(1)),
         options(std::move(the_options)),
         workers(pool),
-        gate(options),
+        gate(options, std::move(mounts)),
         memory(std::make_shared<base::Budget>(
             base::BudgetLimits{.each = options.limits.body_memory / 2, .all = options.limits.body_memory})),
         places(SharesOf(options.limits.connections, options.limits.connections_per_peer)),
@@ -46,6 +46,7 @@ struct Service {
   std::map<std::string, std::size_t> requests_of;  // by tenant, of callers who have a rate
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> requests = 0;  // whose handler runs or waits
+  std::atomic<std::size_t> tunnels = 0;
   std::atomic<std::uint64_t> served = 0;
   std::atomic<std::uint64_t> refused = 0;
 };

@@ -37,6 +37,10 @@ class TestClient {
   }
   // `size` bytes, or what came before the end.
   std::string Read(std::size_t size);
+  // A body in chunks, without them; one that is cut ends with "<cut>".
+  std::string ReadChunks();
+  // The next line, with its end.
+  std::string ReadLine();
   // True when the other end closes within that time; what comes before is thrown away.
   bool Ends(std::chrono::milliseconds within);
   void Close() { fd_.Reset(); }
@@ -44,8 +48,6 @@ class TestClient {
 
  private:
   bool Fill();
-  std::string ReadLine();
-  std::string ReadChunks();
 
   base::UniqueFd fd_;
   std::string buffer_;

@@ -17,12 +17,17 @@ constexpr std::uint32_t kAdmin = 1U << 3U;
 
 class TestAuthenticator : public Authenticator {
  public:
+  explicit TestAuthenticator(std::shared_ptr<Tap> tap) : tap_(std::move(tap)) {}
   base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) override {
     if (credential == "reader") return Caller{.id = "tokreader", .tenant = "t", .scopes = kRead};
     if (credential == "often") return Caller{.id = "tokoften", .scopes = kRead, .requests_per_second = 5};
     if (!credential && peer.uid) return Caller{.id = "local", .scopes = kRead | kRun | kAdmin};
     return base::Err(base::Code::kUnauthenticated, "no token");
   }
+  bool Holds(const Caller& caller) override { return !tap_->revoked || caller.id == "local"; }
+
+ private:
+  std::shared_ptr<Tap> tap_;
 };
 
 class TapStream : public Stream {
@@ -189,14 +194,14 @@ std::string Post(std::string_view target, std::string_view body, std::string_vie
 }
 
 ServerTest::ServerTest() {
-  options.authenticator = std::make_shared<TestAuthenticator>();
+  options.authenticator = std::make_shared<TestAuthenticator>(tap);
   options.spool = directory.path();
   options.log = [this](const AccessRecord& record) {
     const std::lock_guard lock(mutex_);
     records_.push_back(record);
   };
   Dialect dialect{.name = "test",
-                  .accepts = [](const RequestHead&) { return true; },
+                  .mounts = {Mount{}},
                   .credential = BearerCredential,
                   .routes = RoutesOf(tap, directory.path() / "file")};
   dialect.refuse = [](const Refusal& refusal, const std::string& id) {
@@ -217,6 +222,7 @@ void ServerTest::Start() {
   auto loopback = ListenTcp(*ParseListen("127.0.0.1:0"), tls);
   ASSERT_TRUE(loopback) << loopback.error().message;
   port = *PortOf(*loopback);
+  loopback->name = "loopback";
   sockets.push_back(std::move(*local));
   sockets.push_back(std::move(*loopback));
   auto started = Server::Start(std::move(sockets), options, workers);

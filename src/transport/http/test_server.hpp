@@ -35,6 +35,7 @@ struct Tap {
   std::atomic<bool> told_gone = false;   // a handler saw that its client has left
   std::atomic<bool> may_return = false;  // a handler may
   std::atomic<int> inside = 0;           // handlers that wait for it
+  std::atomic<bool> revoked = false;     // every token
 
   void Say(const std::string& text);
   void End();

@@ -7,6 +7,7 @@
 
 #include <openssl/ssl.h>
 
+#include "transport/http/test_program.hpp"
 #include "transport/http/test_server.hpp"
 
 namespace skerry::transport::http {
@@ -79,6 +80,38 @@ TEST_F(TlsTest, CarriesWebSockets) {
                                 "13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"));
   ASSERT_TRUE(answer.starts_with("HTTP/1.1 101")) << answer;
   EXPECT_EQ(Ask(std::string("\x81\x82\0\0\0\0hi", 8)), "\x81\x02hi");
+}
+
+TEST_F(TlsTest, CarriesTunnelsBothWays) {
+  TestProgram program([](TestClient& connection) {
+    std::string head;
+    while (!head.ends_with("\r\n\r\n")) head += connection.Read(1);
+    if (head.contains("Upgrade: echo")) {
+      connection.Send("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+      for (std::string piece = connection.Read(4); !piece.empty(); piece = connection.Read(4)) connection.Send(piece);
+    } else {
+      connection.Send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
+    }
+  });
+  Dialect inside{.name = "inside", .mounts = {{.prefix = "/inside"}}, .credential = BearerCredential};
+  inside.routes.push_back({.method = "*", .pattern = "/inside/{...}", .handler = [&program](const Request&) {
+                             return Response{.body = Tunnel{.stream = ConnectTo(program.port(), StreamKind::kSocket)}};
+                           }});
+  inside.routes.back().body = BodyRule::kTunnel;
+  options.dialects.push_back(std::move(inside));
+  StartTls();
+  ASSERT_TRUE(Connect(TLS1_3_VERSION));
+  EXPECT_TRUE(Ask(Get("/inside/", kToken + "Connection: Upgrade\r\nUpgrade: echo\r\n")).starts_with("HTTP/1.1 101"));
+  for (const char* word : {"echo", "echo", "last"}) EXPECT_EQ(Ask(word), word);
+  // An answer that comes while the body is on its way: the reading of that is given up, the answer and a farewell come.
+  ASSERT_TRUE(Connect(TLS1_3_VERSION));
+  const std::string answer =
+      Ask("POST /inside/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n" + kToken + "\r\nhalf");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 413")) << answer;
+  EXPECT_EQ(Read(), "no");
+  EXPECT_EQ(Read(), "");
+  EXPECT_EQ(::SSL_get_shutdown(tls_.get()) & SSL_RECEIVED_SHUTDOWN, SSL_RECEIVED_SHUTDOWN);
+  server.reset();
 }
 
 TEST_F(TlsTest, TwelveIsSpokenAndElevenIsNot) {

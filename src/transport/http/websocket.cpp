@@ -61,6 +61,7 @@ class Talk {
       co_return 0;
     }
     call_.on_abort = [this] { Stop(); };
+    call_.on_revoked = [this] { wake_.Notify(); };
     auto reader = Read();
     asio::co_spawn(*call_.service.loop, std::move(reader), asio::detached);
     co_await Write();
@@ -154,7 +155,7 @@ class Talk {
   asio::awaitable<void> Write() {
     while (!reader_is_over_ && !ended_) {
       WebSocketMessage message;
-      const Pull pull = NextOf(call_.conversation, message);
+      const Pull pull = call_.revoked ? Pull::kEnd : NextOf(call_.conversation, message);
       if (pull == Pull::kEnd) {
         co_await SayGoodbye(websocket::close_code::normal);
         co_return;

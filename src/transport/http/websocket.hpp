@@ -19,6 +19,8 @@ struct WebSocketCall {
   TimeLimit& limit;
   const std::string& payer;  // whose share of the socket thread this uses; "" for one that is not measured
   std::function<void()>& on_abort;
+  std::function<void()>& on_revoked;
+  const bool& revoked;  // the caller may listen no longer
   const RequestHead& head;
   const std::string& request_id;
   const std::string& trace;

@@ -61,24 +61,16 @@ std::expected<void, Refusal> ParseField(std::string_view line, Headers& headers)
   return {};
 }
 
-// Whether a list like "keep-alive, Upgrade" has the word, in any of its headers.
-bool Lists(const Headers& headers, std::string_view name, std::string_view word) {
-  for (const auto& [field, value] : headers.fields()) {
-    if (!EqualsIgnoringCase(field, name)) continue;
-    for (std::string_view rest = value; !rest.empty();) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      if (EqualsIgnoringCase(Trim(rest.substr(0, comma)), word)) return true;
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-  }
-  return false;
-}
-
 bool AsksForWebSocket(const WireHead& head) {
   return head.method == "GET" && head.version == Version::kHttp11 && Lists(head.headers, "Connection", "upgrade") &&
          Lists(head.headers, "Upgrade", "websocket") && head.headers.Count("Sec-WebSocket-Key") == 1 &&
          head.headers.Find("Sec-WebSocket-Key")->size() == kWebSocketKeyLength &&
          head.headers.Count("Sec-WebSocket-Version") == 1 && head.headers.Find("Sec-WebSocket-Version") == "13";
+}
+
+bool AsksForUpgrade(const WireHead& head) {
+  return head.version == Version::kHttp11 && Lists(head.headers, "Connection", "upgrade") &&
+         head.headers.Count("Upgrade") == 1 && !head.headers.Find("Upgrade")->empty();
 }
 
 std::expected<void, Refusal> FindLength(const WireHead& head, Framing& framing) {
@@ -94,11 +86,8 @@ std::expected<void, Refusal> FindLength(const WireHead& head, Framing& framing) 
     framing.chunked = true;
   }
   if (length) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(length->data(), length->data() + length->size(), number);
-    if (length->empty() || error != std::errc() || end != length->data() + length->size())
-      return Malformed("Content-Length is no number");
-    framing.content_length = number;
+    framing.content_length = ParseLength(*length);
+    if (!framing.content_length) return Malformed("Content-Length is no number");
   }
   return {};
 }
@@ -130,15 +119,40 @@ std::expected<WireHead, Refusal> ParseHead(std::string_view text) {
   if (first == std::string_view::npos || !text.ends_with("\r\n\r\n")) return Malformed("no HTTP request");
   auto head = ParseRequestLine(text.substr(0, first));
   if (!head) return head;
-  text = text.substr(first + 2);
+  auto headers = ParseFields(text.substr(first + 2));
+  if (!headers) return std::unexpected(std::move(headers).error());
+  head->headers = std::move(*headers);
+  return head;
+}
+
+std::expected<Headers, Refusal> ParseFields(std::string_view text) {
+  Headers headers;
   while (text != "\r\n") {
     const std::size_t end = text.find("\r\n");
     if (end == std::string_view::npos) return Malformed("a header without an end");
-    if (auto field = ParseField(text.substr(0, end), head->headers); !field)
-      return std::unexpected(std::move(field).error());
+    if (auto field = ParseField(text.substr(0, end), headers); !field) return std::unexpected(std::move(field).error());
     text.remove_prefix(end + 2);
   }
-  return head;
+  return headers;
+}
+
+std::optional<std::uint64_t> ParseLength(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool Lists(const Headers& headers, std::string_view name, std::string_view word) {
+  for (const auto& [field, value] : headers.fields()) {
+    if (!EqualsIgnoringCase(field, name)) continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      if (EqualsIgnoringCase(Trim(rest.substr(0, comma)), word)) return true;
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+  return false;
 }
 
 std::expected<Framing, Refusal> FramingOf(const WireHead& head) {
@@ -154,6 +168,7 @@ std::expected<Framing, Refusal> FramingOf(const WireHead& head) {
     framing.expects_continue = framing.HasBody();
   }
   framing.upgrade = AsksForWebSocket(head) && !framing.HasBody();
+  framing.any_upgrade = AsksForUpgrade(head) && !framing.HasBody();
   return framing;
 }
 

@@ -41,6 +41,12 @@ struct WireHead {
 };
 // `text` ends with the empty line. 400 for what is malformed, 505 for other versions.
 std::expected<WireHead, Refusal> ParseHead(std::string_view text);
+// The lines behind the first one, with the empty line.
+std::expected<Headers, Refusal> ParseFields(std::string_view text);
+// A Content-Length: digits, and nothing else.
+std::optional<std::uint64_t> ParseLength(std::string_view text);
+// Whether a list like "keep-alive, Upgrade" has the word, in any of the headers of that name.
+bool Lists(const Headers& headers, std::string_view name, std::string_view word);
 
 // What follows the head, and what becomes of the connection.
 struct Framing {
@@ -48,7 +54,8 @@ struct Framing {
   bool chunked = false;
   bool keep_alive = true;
   bool expects_continue = false;
-  bool upgrade = false;  // to a WebSocket, with everything that this needs
+  bool upgrade = false;      // to a WebSocket, with everything that this needs
+  bool any_upgrade = false;  // to any protocol
   [[nodiscard]] bool HasBody() const { return chunked || content_length.value_or(0) > 0; }
 };
 std::expected<Framing, Refusal> FramingOf(const WireHead& head);

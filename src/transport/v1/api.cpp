@@ -1,14 +1,11 @@
 #include "transport/v1/api.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
-#include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
-#include "json/text.hpp"
 #include "transport/v1/recorded.hpp"
 
 namespace skerry::transport::v1 {
@@ -18,11 +15,7 @@ http::Handler Answering(Api& api, ApiHandler handler) {
     auto response = handler(api, request);
     if (response) return std::move(*response);
     const base::Error error = api.host.Told(PrincipalOf(request), std::move(response).error());
-    http::Refusal refusal = http::RefusalOf(error);
-    if (error.code == base::Code::kRateLimited) refusal.headers.Add("Retry-After", "1");
-    constexpr int kInsufficientStorage = 507;
-    if (engine::IsNoRoom(error)) refusal.status = kInsufficientStorage;
-    return ErrorAnswer(refusal, request.id);
+    return ErrorAnswer(kit::RefusalFor(error), request.id);
   };
 }
 
@@ -39,20 +32,6 @@ http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, 
           .media = body == http::BodyRule::kSmall ? "application/json" : "",
           .watch = http::Watch::kDisconnect};
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the route owns its handler
-}
-
-http::Response JsonAnswer(int status, const Json& body) {
-  return TextAnswer(status, json::Text(body) + "\n", "application/json");
-}
-
-http::Response TextAnswer(int status, std::string text, const std::string& type) {
-  http::Response response{.status = status, .headers = {{"Content-Type", type}}};
-  response.body = std::move(text);
-  return response;
-}
-
-http::Response Empty() {
-  return {.status = 204};
 }
 
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id) {
@@ -89,46 +68,6 @@ base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, c
   return api.host.Find(PrincipalOf(request), request.parameters.at("session"));
 }
 
-base::Result<nlohmann::json> BodyOf(const http::Request& request) {
-  if (request.body.size == 0) return nlohmann::json::object();
-  return json::ParseStrict(request.body.bytes);
-}
-
-base::Status OnlyQuery(const http::Request& request, std::initializer_list<std::string_view> names) {
-  for (const auto& [name, value] : request.head.query.fields())
-    if (std::ranges::find(names, name) == names.end())
-      return base::Err(base::Code::kInvalidArgument,
-                       "there is no query parameter " + base::Printable(base::Excerpt(name)) + " here");
-  return {};
-}
-
-base::Result<std::uint64_t> NumberOf(const http::Request& request, std::string_view name, std::uint64_t low,
-                                     std::uint64_t high, std::uint64_t otherwise) {
-  const auto text = request.head.query.Find(name);
-  if (!text) return otherwise;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error == std::errc() && end == text->data() + text->size() && value >= low && value <= high) return value;
-  return base::Err(base::Code::kInvalidArgument, std::string(name) + " must be a whole number from " +
-                                                     std::to_string(low) + " to " + std::to_string(high));
-}
-
-base::Result<std::string> WordOf(const http::Request& request, std::string_view name,
-                                 std::span<const std::string_view> words, std::string_view otherwise) {
-  const auto text = request.head.query.Find(name);
-  if (!text) return std::string(otherwise);
-  if (std::ranges::find(words, *text) != words.end()) return *text;
-  std::string all;
-  for (const std::string_view word : words) all += (all.empty() ? "" : ", ") + std::string(word);
-  return base::Err(base::Code::kInvalidArgument, std::string(name) + " must be one of " + all);
-}
-
-base::Result<std::string> TextOf(const http::Request& request, std::string_view name) {
-  auto text = request.head.query.Find(name);
-  if (text) return *std::move(text);
-  return base::Err(base::Code::kInvalidArgument, "the query parameter " + std::string(name) + " is missing");
-}
-
 base::Result<PageOptions> PageOf(const http::Request& request) {
   constexpr std::uint64_t kMost = 1000;
   PageOptions page{.cursor = request.head.query.Find("cursor").value_or("")};
@@ -155,11 +94,11 @@ base::Result<std::optional<core::IdempotencyClaim>> ClaimOf(const http::Request&
 }
 
 http::Dialect MakeDialect(Api& api) {
-  http::Dialect dialect{
-      .name = "v1",
-      .accepts = [](const http::RequestHead& head) { return !head.path.empty() && head.path.front() == "v1"; },
-      .credential = http::BearerCredential,
-      .refuse = ErrorAnswer};
+  http::Dialect dialect{.name = "v1",
+                        // The second is where Prometheus looks.
+                        .mounts = {{.prefix = "/v1"}, {.prefix = "/metrics"}},
+                        .credential = http::BearerCredential,
+                        .refuse = ErrorAnswer};
   for (auto make : {SystemRoutes, SessionRoutes, ExecuteRoutes, ExecutionRoutes, CommandRoutes, ContextRoutes,
                     FileRoutes, ArchiveRoutes, HistoryRoutes, ApprovalRoutes, TokenRoutes, EventRoutes, MonitorRoutes})
     std::ranges::move(make(api), std::back_inserter(dialect.routes));

@@ -9,25 +9,32 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/result.hpp"
 #include "base/turns.hpp"
 #include "engine/host.hpp"
 #include "json/strict.hpp"
 #include "transport/http/dialect.hpp"
+#include "transport/kit/answers.hpp"
+#include "transport/kit/json_body.hpp"
+#include "transport/kit/query.hpp"
+#include "transport/kit/ticker.hpp"
 #include "transport/v1/audited.hpp"
-#include "transport/v1/ticker.hpp"
 
 namespace skerry::transport::v1 {
 
-using Json = nlohmann::ordered_json;
+using kit::Json;
+using kit::JsonAnswer;
+using kit::NumberOf;
+using kit::OnlyQuery;
+using kit::TextAnswer;
+using kit::TextOf;
+using kit::WordOf;
 
 // What the handlers work with. Outlives the server.
 struct Api {
   engine::Host& host;
   base::WorkerPool& workers;
-  Ticker& ticker;
+  kit::Ticker& ticker;
   std::string version;
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
@@ -71,9 +78,6 @@ http::Handler Answering(Api& api, ApiHandler handler);
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
                       const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
 
-http::Response JsonAnswer(int status, const Json& body);
-http::Response TextAnswer(int status, std::string text, const std::string& type);
-http::Response Empty();  // 204
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
 
 engine::Principal PrincipalOf(const http::Request& request);
@@ -83,19 +87,6 @@ base::BudgetShare ShareOf(const Api& api, const http::Request& request);
 
 // The session of the route's pattern, if it is the caller's. kNotFound.
 base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request);
-
-// The body as an object; an empty one is {}.
-base::Result<nlohmann::json> BodyOf(const http::Request& request);
-
-// Of the query. kInvalidArgument.
-base::Result<std::uint64_t> NumberOf(const http::Request& request, std::string_view name, std::uint64_t low,
-                                     std::uint64_t high, std::uint64_t otherwise);
-base::Result<std::string> WordOf(const http::Request& request, std::string_view name,
-                                 std::span<const std::string_view> words, std::string_view otherwise);
-// Must be there.
-base::Result<std::string> TextOf(const http::Request& request, std::string_view name);
-// Refuses what is not in the list: a name that was mistyped must not be as if it had not been given.
-base::Status OnlyQuery(const http::Request& request, std::initializer_list<std::string_view> names);
 
 struct PageOptions {
   std::string cursor;

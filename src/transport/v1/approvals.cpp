@@ -113,7 +113,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
 
 base::Result<http::Response> Decide(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   PersonsDecision decision = ReadDecision(fields);
   SKERRY_RETURN_IF_ERROR(fields.Finish());

@@ -10,8 +10,8 @@
 #include "base/printable.hpp"
 #include "base/unique_fd.hpp"
 #include "os/files.hpp"
+#include "transport/kit/archive_spool.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/archive_spool.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/file_routes.hpp"
 #include "workspace/archive_export.hpp"
@@ -83,8 +83,8 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
   std::stop_source over;
   const std::stop_callback left(request.gone, [&over] { over.request_stop(); });
   const std::stop_callback removed(session->life().ending(), [&over] { over.request_stop(); });
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool, ArchiveSpool::Make(api.host.options().state_directory, over.get_token(),
-                                                                 ShareOf(api, request)));
+  SKERRY_ASSIGN_OR_RETURN(kit::ArchiveSpool spool, kit::ArchiveSpool::Make(api.host.options().state_directory,
+                                                                           over.get_token(), ShareOf(api, request)));
   const workspace::ExportOptions options{
       .path = DirectoryOf(request), .format = format.format, .deadline = base::Deadline::After(kLongestExport)};
   SKERRY_ASSIGN_OR_RETURN(const auto turn, api.exporting.Take(request.caller.tenant, over.get_token()));
@@ -92,7 +92,7 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
     return workspace::ExportArchive(files, options, spool);
   };
   SKERRY_ASSIGN_OR_RETURN(const workspace::ExportReport report, ReadFiles(*session, look));
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
+  SKERRY_ASSIGN_OR_RETURN(kit::ArchiveSpool::Whole whole, std::move(spool).Finish());
   SKERRY_RETURN_IF_ERROR(
       api.host.NoteExport(PrincipalOf(request), *session, "archive of /" + options.path, whole.size));
   http::Response response{.status = 200, .headers = HeadersOf(format, session->name(), report)};

@@ -5,7 +5,7 @@
 
 #include "json/strict.hpp"
 #include "json/text.hpp"
-#include "transport/v1/admission.hpp"
+#include "transport/kit/admission.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/signals.hpp"
 
@@ -18,7 +18,7 @@ class Attachment : public http::Conversation {
  public:
   Attachment(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader)
       : api_(api),
-        admission_(api, request),
+        admission_(api.host.tokens(), request.caller.id),
         principal_(PrincipalOf(request)),
         request_(request.id),
         run_(std::move(run)),
@@ -132,14 +132,14 @@ class Attachment : public http::Conversation {
   }
 
   Api& api_;
-  Admission admission_;
+  kit::Admission admission_;
   const engine::Principal principal_;
   const std::string request_;  // its id
   std::shared_ptr<engine::Run> run_;
   engine::OutputReader reader_;
   std::function<void()> wake_;
   engine::Run::Watch watch_;
-  Ticker::Registration tick_;
+  kit::Ticker::Registration tick_;
   std::deque<engine::OutputPiece> pieces_;
   std::optional<engine::RunEnd> end_;
   std::size_t fed_ = 0;  // of the message that did not fit

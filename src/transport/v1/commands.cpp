@@ -53,7 +53,7 @@ struct CommandOrder {
 
 base::Result<CommandOrder> ReadCommand(const Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   CommandOrder order{.work = {.session = std::move(session), .kind = "command"}};
   engine::Work& work = order.work;
@@ -126,32 +126,32 @@ base::Result<http::Response> Feed(Api& api, const http::Request& request) {
                        "the command does not read its input: " + std::to_string(rest.size()) + " bytes were not taken");
   }
   if (end == "true") SKERRY_RETURN_IF_ERROR(run->EndInput());
-  return Empty();
+  return kit::NoContent();
 }
 
 base::Result<http::Response> Signal(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto number = SignalNumber(fields.Text("signal", 32).value_or(""));
   if (!number) fields.Fail("signal", "must be one of INT, TERM, KILL, HUP, QUIT, USR1, USR2, WINCH, STOP, CONT");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   SKERRY_RETURN_IF_ERROR(run->Signal(*number));
-  return Empty();
+  return kit::NoContent();
 }
 
 base::Result<http::Response> Resize(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto rows = fields.Number("rows", 1, 1000);
   const auto columns = fields.Number("columns", 1, 1000);
   if (!rows || !columns) fields.Fail("rows", "and columns are needed");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   SKERRY_RETURN_IF_ERROR(run->Resize({.rows = *rows, .columns = *columns}));
-  return Empty();
+  return kit::NoContent();
 }
 
 base::Result<http::Response> AttachTo(Api& api, const http::Request& request) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "json/history_json.hpp"
+#include "transport/kit/event_stream.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/work.hpp"
@@ -29,7 +30,7 @@ base::Result<http::Response> Show(engine::ContextManager& contexts, const http::
 base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto name = fields.Text("name", 64);
   if (!name) fields.Fail("name", "is missing");
@@ -59,7 +60,7 @@ base::Result<http::Response> Delete(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   SKERRY_RETURN_IF_ERROR(session->life().contexts().Remove(request.parameters.at("context")));
-  return Empty();
+  return kit::NoContent();
 }
 
 base::Result<http::Response> Restart(Api& api, const http::Request& request) {
@@ -79,7 +80,7 @@ base::Result<http::Response> Interrupt(Api& api, const http::Request& request) {
 base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   engine::CellWork work{.session = std::move(session), .context = request.parameters.at("context")};
   auto code = fields.Text("code", std::size_t{4} << 20U);
@@ -91,7 +92,7 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   work.cell.text = *std::move(code);
   SKERRY_RETURN_IF_ERROR(core::Validate({.code = work.cell.text}));
-  const auto place = WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
+  const auto place = kit::WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
   SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
                           api.host.ExecuteCell(PrincipalOf(request), std::move(work), place));
   return AnswerBegun(api, request, begun, OnDisconnect::kContinue);

@@ -1,12 +1,12 @@
 // What happens, as it happens: over a WebSocket, or as server-sent events.
 #include <array>
-#include <charconv>
 #include <deque>
 #include <utility>
 
 #include "json/strict.hpp"
 #include "json/text.hpp"
-#include "transport/v1/admission.hpp"
+#include "transport/kit/admission.hpp"
+#include "transport/kit/event_stream.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/approver.hpp"
 
@@ -14,8 +14,7 @@ namespace skerry::transport::v1 {
 namespace {
 
 constexpr std::size_t kAtOnce = std::size_t{48} << 10U;
-constexpr std::chrono::seconds kSilence{15};  // after which a comment says that the stream is alive
-constexpr std::size_t kMostReplies = 64;      // to a client that does not read them
+constexpr std::size_t kMostReplies = 64;  // to a client that does not read them
 
 Json GapToJson(const watch::EventBatch::Gap& gap) {
   return {{"type", "gap"},
@@ -70,21 +69,16 @@ base::Result<Wanted> WantedOf(Api& api, const http::Request& request) {
   constexpr std::uint64_t kNone = std::uint64_t{1} << 53U;
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t after, NumberOf(request, "after", 0, kNone - 1, kNone));
   if (after != kNone) wanted.after = after;
+  if (wanted.after) return wanted;
   // What a browser sends when it connects again.
-  const auto last = request.head.headers.Find("Last-Event-ID");
-  if (wanted.after || !last || last->empty()) return wanted;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(last->data(), last->data() + last->size(), number);
-  if (error != std::errc() || end != last->data() + last->size())
-    return base::Err(base::Code::kInvalidArgument, "Last-Event-ID is no number of an event");
-  wanted.after = number;
+  SKERRY_ASSIGN_OR_RETURN(wanted.after, kit::LastEventId(request));
   return wanted;
 }
 
 class EventStream : public http::Stream {
  public:
   EventStream(Api& api, const http::Request& request, Wanted wanted)
-      : api_(api), admission_(api, request), wanted_(std::move(wanted)) {}
+      : api_(api), admission_(api.host.tokens(), request.caller.id), wanted_(std::move(wanted)) {}
 
   void Begin(std::function<void()> wake) override {
     tick_ = api_.ticker.Register(wake);
@@ -93,11 +87,11 @@ class EventStream : public http::Stream {
 
   http::Pull Next(std::string& bytes) override {
     if (dropped_ || !admission_.Holds() || api_.draining()) return http::Pull::kEnd;
-    const auto now = std::chrono::steady_clock::now();
     if (!std::exchange(begun_, true)) {
       bytes += ": follows\n\n";  // so that headers and a first byte are there at once
       return http::Pull::kMore;
     }
+    const std::size_t before = bytes.size();
     const watch::EventBatch batch = reader_->Next(kAtOnce);
     if (batch.gap) Put(bytes, "gap", batch.gap->to, json::Text(GapToJson(*batch.gap)));
     for (const auto& event : batch.events) Put(bytes, event->type, event->sequence, event->text);
@@ -105,25 +99,20 @@ class EventStream : public http::Stream {
       dropped_ = true;
       Put(bytes, "dropped", reader_->at(), json::Text(DroppedToJson(reader_->at())));
     }
-    const bool silent = bytes.empty() && now - last_ >= kSilence;
-    if (silent) bytes += ": alive\n\n";
-    if (bytes.empty()) return http::Pull::kWait;
-    last_ = now;
-    return http::Pull::kMore;
+    return alive_.After(bytes.size() == before ? http::Pull::kWait : http::Pull::kMore, before, bytes);
   }
 
  private:
-  static void Put(std::string& bytes, const std::string& name, std::uint64_t id, const std::string& data) {
-    bytes.append("id: ").append(std::to_string(id)).append("\nevent: ").append(name);
-    bytes.append("\ndata: ").append(data).append("\n\n");
+  static void Put(std::string& bytes, std::string_view name, std::uint64_t id, std::string_view data) {
+    kit::AppendEvent(bytes, {.name = name, .id = std::to_string(id), .data = data});
   }
 
   Api& api_;
-  Admission admission_;
+  kit::Admission admission_;
   Wanted wanted_;
   std::unique_ptr<watch::EventReader> reader_;
-  Ticker::Registration tick_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  kit::Ticker::Registration tick_;
+  kit::Heartbeat alive_;
   bool begun_ = false;
   bool dropped_ = false;
 };
@@ -131,7 +120,10 @@ class EventStream : public http::Stream {
 class EventConversation : public http::Conversation {
  public:
   EventConversation(Api& api, const http::Request& request, Wanted wanted)
-      : api_(api), admission_(api, request), approver_(api, request), wanted_(std::move(wanted)) {}
+      : api_(api),
+        admission_(api.host.tokens(), request.caller.id),
+        approver_(api, request),
+        wanted_(std::move(wanted)) {}
 
   void Begin(std::function<void()> wake) override {
     wake_ = wake;
@@ -204,12 +196,12 @@ class EventConversation : public http::Conversation {
   }
 
   Api& api_;
-  Admission admission_;
+  kit::Admission admission_;
   Approver approver_;
   Wanted wanted_;
   std::function<void()> wake_;
   std::unique_ptr<watch::EventReader> reader_;
-  Ticker::Registration tick_;
+  kit::Ticker::Registration tick_;
   std::deque<std::string> batch_;
   std::deque<std::string> replies_;
   bool full_ = false;  // somebody waits for room among the replies
@@ -223,9 +215,7 @@ base::Result<http::Response> Follow(Api& api, const http::Request& request) {
     response.body = std::make_unique<EventConversation>(api, request, std::move(wanted));
     return response;
   }
-  http::Response response{.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}}};
-  response.body = std::make_unique<EventStream>(api, request, std::move(wanted));
-  return response;
+  return kit::EventStreamAnswer(std::make_unique<EventStream>(api, request, std::move(wanted)));
 }
 
 }  // namespace

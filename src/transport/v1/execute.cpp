@@ -13,7 +13,7 @@ namespace {
 
 base::Result<engine::Work> WorkOf(Api& api, const http::Request& request,
                                   std::shared_ptr<engine::HostedSession> session, OnDisconnect& on_disconnect) {
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   if (!session && !request.parameters.contains("session"))
     if (const auto id = fields.Text("session_id", 100)) {

@@ -30,7 +30,7 @@ struct EditRequest {
 base::Result<EditRequest> EditRequestOf(const http::Request& request) {
   constexpr std::size_t kMostEdits = 10'000;
   constexpr std::size_t kDigest = 64;
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   EditRequest wanted{.path = NeededPath(fields, "path")};
   const nlohmann::json* edits = fields.Array("edits", kMostEdits);
@@ -50,7 +50,7 @@ struct Transfer {
 };
 
 base::Result<Transfer> TransferOf(const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   Transfer transfer{.from = NeededPath(fields, "from"), .to = NeededPath(fields, "to")};
   transfer.existing = ExistingNamed(fields.Word("existing", kExistingWords).value_or("replace"));
@@ -93,7 +93,7 @@ base::Result<http::Response> EditFile(Api& api, const http::Request& request) {
 base::Result<http::Response> MakeDirectory(Api& api, const http::Request& request) {
   static constexpr std::string_view kParentsWords[] = {"make", "need"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const std::string path = NeededPath(fields, "path");
   const bool make = fields.Word("parents", kParentsWords).value_or("need") == "make";

@@ -14,8 +14,8 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 #include "transport/http/text.hpp"
+#include "transport/kit/byte_range.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/byte_range.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/file_routes.hpp"
 
@@ -38,12 +38,12 @@ base::Result<OpenedFile> Open(const workspace::AgentWorkspace& files, const std:
 }
 
 // There is no validator that If-Range could name, so what it names is not what is there.
-WantedBytes WantedOf(const http::Request& request, std::uint64_t size) {
+kit::WantedBytes WantedOf(const http::Request& request, std::uint64_t size) {
   const http::Headers& headers = request.head.headers;
   const auto range = headers.Find("Range");
   if (!range || headers.Count("Range") != 1 || headers.Find("If-Range") || request.head.method != "GET")
     return {.length = size};
-  return ParseRange(*range, size);
+  return kit::ParseRange(*range, size);
 }
 
 http::Response NoSuchBytes(const http::Request& request, std::uint64_t size) {
@@ -122,8 +122,8 @@ base::Result<http::Response> ReadContent(Api& api, const http::Request& request)
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   const auto look = [&](const workspace::AgentWorkspace& files) { return Open(files, path); };
   SKERRY_ASSIGN_OR_RETURN(OpenedFile file, ReadFiles(*session, look));
-  const WantedBytes wanted = WantedOf(request, file.size);
-  if (wanted.kind == WantedBytes::Kind::kNowhere) return NoSuchBytes(request, file.size);
+  const kit::WantedBytes wanted = WantedOf(request, file.size);
+  if (wanted.kind == kit::WantedBytes::Kind::kNowhere) return NoSuchBytes(request, file.size);
   SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "file " + path, wanted.length));
   const std::string size = std::to_string(file.size);
   http::Response response{.status = 200,
@@ -131,7 +131,7 @@ base::Result<http::Response> ReadContent(Api& api, const http::Request& request)
                                       {"Content-Disposition", "attachment"},
                                       {"Accept-Ranges", "bytes"},
                                       {"X-Skerry-Size", size}}};
-  if (wanted.kind == WantedBytes::Kind::kPart) {
+  if (wanted.kind == kit::WantedBytes::Kind::kPart) {
     response.status = 206;
     response.headers.Add("Content-Range", "bytes " + std::to_string(wanted.offset) + "-" +
                                               std::to_string(wanted.offset + wanted.length - 1) + "/" + size);

@@ -5,10 +5,11 @@
 #include <variant>
 
 #include "base/sha256.hpp"
+#include "transport/kit/cursor.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/cursor.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/file_routes.hpp"
+#include "transport/v1/search_cursor.hpp"
 #include "workspace/search.hpp"
 
 namespace skerry::transport::v1 {
@@ -22,7 +23,7 @@ constexpr std::size_t kMostMatches = 10'000;
 
 // Its deadline is ten seconds from now; whoever wants more goes on with the cursor.
 base::Result<SearchOptions> SearchOptionsOf(const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   SearchOptions options{.path = fields.Text("path", kLongestPath).value_or("/"),
                         .glob = fields.Text("glob", kLongestPath).value_or(""),
@@ -31,7 +32,7 @@ base::Result<SearchOptions> SearchOptionsOf(const http::Request& request) {
   if (fields.Flag("ignore_case").value_or(false)) options.letter_case = workspace::LetterCase::kIgnored;
   options.context = fields.Number("context", 0, kMostContext).value_or(options.context);
   options.max_matches = fields.Number("limit", 1, kMostMatches).value_or(options.max_matches);
-  const auto cursor = fields.Text("cursor", kLongestCursor);
+  const auto cursor = fields.Text("cursor", kit::kLongestCursor);
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   if (!options.pattern && options.glob.empty())
     return base::Err(base::Code::kInvalidArgument, "there is nothing to search for; give pattern, glob, or both");

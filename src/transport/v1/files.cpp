@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
+#include "transport/kit/cursor.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/cursor.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/file_routes.hpp"
 #include "workspace/usage.hpp"
@@ -21,14 +21,14 @@ base::Result<http::Response> ListFiles(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"path", "cursor", "limit"}));
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
   workspace::ListOptions options{.limit = page.limit};
-  SKERRY_ASSIGN_OR_RETURN(options.after, DecodeCursor(page.cursor));
+  SKERRY_ASSIGN_OR_RETURN(options.after, kit::DecodeCursor(page.cursor));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
   const auto look = [&](const AgentWorkspace& files) { return files.List(DirectoryOf(request), options); };
   SKERRY_ASSIGN_OR_RETURN(const workspace::Listing listing, ReadFiles(*session, look));
   Json items = Json::array();
   for (const workspace::Entry& entry : listing.entries) items.push_back(EntryToJson(entry));
   std::optional<std::string> next;
-  if (!listing.next.empty()) next = EncodeCursor(listing.next);
+  if (!listing.next.empty()) next = kit::EncodeCursor(listing.next);
   return JsonAnswer(200, Page(std::move(items), next));
 }
 

@@ -31,7 +31,7 @@ base::Status TellContent(Audited::Content content, const http::Body& body, Json&
 
 base::Status TellFields(const Audited& audited, const http::Request& request, Json& details) {
   if (audited.fields.front().empty()) return {};
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   for (const std::string_view name : audited.fields) {
     const auto field = body.find(name);
     if (name.empty() || field == body.end() || field->is_structured()) continue;

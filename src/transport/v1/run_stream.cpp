@@ -3,21 +3,21 @@
 #include <utility>
 
 #include "json/text.hpp"
-#include "transport/v1/admission.hpp"
+#include "transport/kit/admission.hpp"
+#include "transport/kit/event_stream.hpp"
 #include "transport/v1/run_json.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
 
 constexpr std::size_t kAtOnce = std::size_t{48} << 10U;
-constexpr std::chrono::seconds kSilence{15};  // after which a comment says that the stream is alive
 
 class RunEvents : public http::Stream {
  public:
   RunEvents(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader,
             OnDisconnect on_disconnect)
       : api_(api),
-        admission_(api, request),
+        admission_(api.host.tokens(), request.caller.id),
         run_(std::move(run)),
         reader_(std::move(reader)),
         on_disconnect_(on_disconnect) {}
@@ -32,23 +32,12 @@ class RunEvents : public http::Stream {
 
   http::Pull Next(std::string& bytes) override {
     const std::size_t before = bytes.size();
-    const http::Pull pull = Tell(bytes);
-    const auto now = std::chrono::steady_clock::now();
-    if (bytes.size() == before && pull == http::Pull::kWait && now - last_ >= kSilence) {
-      bytes += ": alive\n\n";
-      last_ = now;
-      return http::Pull::kMore;
-    }
-    if (bytes.size() != before) last_ = now;
-    return pull;
+    return alive_.After(Tell(bytes), before, bytes);
   }
 
  private:
   static void Put(std::string& bytes, std::string_view name, const Json& data, const std::string& id = "") {
-    bytes += "event: ";
-    bytes += name;
-    if (!id.empty()) bytes += "\nid: " + id;
-    bytes += "\ndata: " + json::Text(data) + "\n\n";
+    kit::AppendEvent(bytes, {.name = name, .id = id, .data = json::Text(data)});
   }
 
   http::Pull Tell(std::string& bytes) {
@@ -92,13 +81,13 @@ class RunEvents : public http::Stream {
   }
 
   Api& api_;
-  Admission admission_;
+  kit::Admission admission_;
   std::shared_ptr<engine::Run> run_;
   engine::OutputReader reader_;
   OnDisconnect on_disconnect_;
   engine::Run::Watch watch_;
-  Ticker::Registration tick_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  kit::Ticker::Registration tick_;
+  kit::Heartbeat alive_;
   bool begun_ = false;
   bool asked_ = false;
   bool ended_ = false;
@@ -106,17 +95,11 @@ class RunEvents : public http::Stream {
 
 }  // namespace
 
-bool WantsEvents(const http::Request& request) {
-  const auto accept = request.head.headers.Find("Accept");
-  return accept && accept->contains("text/event-stream");
-}
-
 base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
                                       std::uint64_t offset, OnDisconnect on_disconnect) {
   SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run->Output(offset));
-  http::Response response{.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}}};
-  response.body = std::make_unique<RunEvents>(api, request, std::move(run), std::move(reader), on_disconnect);
-  return response;
+  return kit::EventStreamAnswer(
+      std::make_unique<RunEvents>(api, request, std::move(run), std::move(reader), on_disconnect));
 }
 
 }  // namespace skerry::transport::v1

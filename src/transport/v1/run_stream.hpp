@@ -11,9 +11,6 @@
 
 namespace skerry::transport::v1 {
 
-// Whether the client asked for events.
-[[nodiscard]] bool WantsEvents(const http::Request& request);
-
 // What becomes of a run whose reader goes away.
 enum class OnDisconnect { kContinue, kCancel };
 

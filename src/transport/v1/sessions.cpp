@@ -101,7 +101,7 @@ base::Result<engine::NewSession> ReadSession(const Api& api, const http::Request
 
 base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   SKERRY_ASSIGN_OR_RETURN(engine::NewSession wanted, ReadSession(api, request, body));
   SKERRY_ASSIGN_OR_RETURN(wanted.claim, ClaimOf(request));
   SKERRY_ASSIGN_OR_RETURN(const engine::Host::Made made, api.host.Create(PrincipalOf(request), std::move(wanted)));
@@ -154,13 +154,13 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
 base::Result<http::Response> Delete(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_RETURN_IF_ERROR(api.host.Delete(PrincipalOf(request), request.parameters.at("session")));
-  return Empty();
+  return kit::NoContent();
 }
 
 base::Result<http::Response> Extend(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto ttl = fields.Number("ttl_seconds", 1, kLongestLife);
   if (!ttl) fields.Fail("ttl_seconds", "is missing");
@@ -221,7 +221,7 @@ base::Result<http::Response> Undo(Api& api, const http::Request& request) {
   using workspace::LaterWork;
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto later = fields.Flag("force").value_or(false) ? LaterWork::kGoes : LaterWork::kStays;
   SKERRY_RETURN_IF_ERROR(fields.Finish());

@@ -56,7 +56,7 @@ http::Response RefuseToAssess(const Api& api, const http::Request& request, cons
 
 base::Result<http::Response> Risk(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto code = fields.Text("code", std::size_t{4} << 20U);
   if (!code) fields.Fail("code", "is missing");

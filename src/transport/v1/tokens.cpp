@@ -42,7 +42,7 @@ std::vector<core::TokenScope> ReadScopes(json::Fields& fields) {
 
 base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, BodyOf(request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   engine::NewToken wanted{.name = fields.Text("name", 128).value_or("")};
   if (wanted.name.empty()) fields.Fail("name", "is missing");
@@ -88,7 +88,7 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 base::Result<http::Response> Revoke(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_RETURN_IF_ERROR(api.host.RevokeToken(PrincipalOf(request), request.parameters.at("token")));
-  return Empty();
+  return kit::NoContent();
 }
 
 }  // namespace

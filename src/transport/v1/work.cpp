@@ -5,7 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "transport/v1/archive_spool.hpp"
+#include "transport/kit/archive_spool.hpp"
+#include "transport/kit/event_stream.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"
 #include "transport/v1/variables.hpp"
@@ -21,10 +22,10 @@ constexpr std::uint64_t kMostOutput = 1024;
 constexpr std::size_t kLarge = std::size_t{1} << 20U;  // an answer that does not stay in memory until it is sent
 
 base::Result<http::Response> SpooledAnswer(const Api& api, const http::Request& request, const std::string& text) {
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool spool,
-                          ArchiveSpool::Make(api.host.options().state_directory, request.gone, ShareOf(api, request)));
+  SKERRY_ASSIGN_OR_RETURN(kit::ArchiveSpool spool, kit::ArchiveSpool::Make(api.host.options().state_directory,
+                                                                           request.gone, ShareOf(api, request)));
   SKERRY_RETURN_IF_ERROR(spool.Write(text));
-  SKERRY_ASSIGN_OR_RETURN(ArchiveSpool::Whole whole, std::move(spool).Finish());
+  SKERRY_ASSIGN_OR_RETURN(kit::ArchiveSpool::Whole whole, std::move(spool).Finish());
   http::Response response{.headers = {{"Content-Type", "application/json"}}};
   response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size, .share = std::move(whole.share)};
   return response;
@@ -126,7 +127,7 @@ base::Result<http::Response> AnswerBegun(Api& api, const http::Request& request,
     if (begun.replayed) response.headers.Add("Idempotent-Replayed", "true");
     return response;
   };
-  if (WantsEvents(request)) {
+  if (kit::WantsEvents(request)) {
     SKERRY_ASSIGN_OR_RETURN(http::Response response, EventsOf(api, request, begun.run, 0, on_disconnect));
     return replayed(std::move(response));
   }
@@ -148,7 +149,7 @@ base::Result<http::Response> Answer(Api& api, const http::Request& request, engi
                                     OnDisconnect on_disconnect) {
   work.gone = request.gone;
   if (on_disconnect == OnDisconnect::kCancel) work.cancel = request.gone;
-  const auto place = WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
+  const auto place = kit::WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
   SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun, api.host.Execute(PrincipalOf(request), std::move(work), place));
   return AnswerBegun(api, request, begun, on_disconnect);
 }

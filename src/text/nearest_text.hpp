@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 struct NearestText {
   std::uint64_t line = 0;  // where it begins; counts from 1
@@ -18,4 +18,4 @@ struct NearestText {
 // product. A text without "\n" has its lines end with "\r".
 std::optional<NearestText> FindNearest(std::string_view text, std::string_view wanted);
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 // Lines of `before` that `after` has not, and lines of `after` that stand in their place. Either may be none.
 struct ChangedRun {
@@ -22,4 +22,4 @@ struct ChangedRun {
 std::vector<ChangedRun> DiffLines(const std::vector<std::string_view>& before,
                                   const std::vector<std::string_view>& after, std::size_t max_work);
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -1,4 +1,4 @@
-#include "workspace/text_edit.hpp"
+#include "text/text_edit.hpp"
 
 #include <cstdint>
 #include <random>
@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "workspace/line_ends.hpp"
+#include "text/line_ends.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 using namespace std::string_literals;
@@ -228,4 +228,4 @@ TEST(TextEditTest, MixedLineEndsDoNotChangeWhatTheTextSays) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -1,10 +1,10 @@
-#include "workspace/line_ends.hpp"
+#include "text/line_ends.hpp"
 
 #include <random>
 
 #include <gtest/gtest.h>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 TEST(LineEndsTest, TheKindsAreTold) {
@@ -53,4 +53,4 @@ TEST(LineEndsTest, TheEndOfTheLineOneStandsInIsTold) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -8,7 +8,7 @@
 #include "base/glob.hpp"
 #include "base/result.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 // The patterns of base/glob.hpp, and {a,b} for one or the other, also nested. Without a slash it is a name at any
 // depth.
@@ -27,4 +27,4 @@ class SearchGlob {
   base::PathPatterns below_;
 };
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -1,4 +1,4 @@
-#include "workspace/nearest_text.hpp"
+#include "text/nearest_text.hpp"
 
 #include <algorithm>
 #include <random>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 using testing::AllOf;
@@ -147,4 +147,4 @@ TEST(NearestTextTest, AnyBytesAreTaken) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

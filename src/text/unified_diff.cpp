@@ -1,13 +1,13 @@
-#include "workspace/unified_diff.hpp"
+#include "text/unified_diff.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "workspace/line_diff.hpp"
-#include "workspace/line_ends.hpp"
+#include "text/line_diff.hpp"
+#include "text/line_ends.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 // More lines than that are not compared one by one: their list would take many times the memory of the texts.
@@ -187,4 +187,4 @@ std::string UnifiedHunks(std::string_view before, std::string_view after, const 
   return HunkWriter(before_lines, after_lines, part.lines_in_front, options.context).Write(runs);
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

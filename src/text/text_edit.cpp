@@ -1,4 +1,4 @@
-#include "workspace/text_edit.hpp"
+#include "text/text_edit.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/utf8.hpp"
-#include "workspace/line_ends.hpp"
-#include "workspace/nearest_text.hpp"
-#include "workspace/text_encoding.hpp"
+#include "text/line_ends.hpp"
+#include "text/nearest_text.hpp"
+#include "text/text_encoding.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 constexpr std::size_t kMaxNamedLines = 10;
@@ -235,4 +235,4 @@ base::Result<EditedText> ApplyEdits(std::string_view file, const std::vector<Tex
   return EditedText{Encode(decoded.text, decoded.encoding), report};
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

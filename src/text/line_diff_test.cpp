@@ -1,4 +1,4 @@
-#include "workspace/line_diff.hpp"
+#include "text/line_diff.hpp"
 
 #include <algorithm>
 #include <random>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 using Lines = std::vector<std::string_view>;
@@ -109,4 +109,4 @@ TEST(LineDiffTest, LinesThatOneSideOnlyHasCostNoWork) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 enum class LineEnds { kNone, kLf, kCrLf, kMixed };
 
@@ -40,4 +40,4 @@ class LineEndWalk {
   bool looked_ = false;
 };
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

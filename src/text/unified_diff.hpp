@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 // Whether a person would read it, and would see at a terminal what is there: UTF-8 without control characters other
 // than tab, line feed, form feed, and a carriage return in front of a line feed (on its own it lets a line overwrite
@@ -46,4 +46,4 @@ struct DiffSide {
 std::string FileDiff(std::string_view path, const std::optional<DiffSide>& before, const std::optional<DiffSide>& after,
                      const DiffOptions& options = {});
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

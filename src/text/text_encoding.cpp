@@ -1,4 +1,4 @@
-#include "workspace/text_encoding.hpp"
+#include "text/text_encoding.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "base/utf8.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
@@ -116,4 +116,4 @@ bool IsAscii(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) { return Byte(byte) < 0x80; });
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

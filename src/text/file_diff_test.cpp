@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "workspace/unified_diff.hpp"
+#include "text/unified_diff.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 using namespace std::string_literals;
@@ -105,4 +105,4 @@ TEST(FileDiffTest, NamesThatAreNotPlainAreQuoted) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

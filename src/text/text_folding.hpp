@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 // Bits, to be combined.
 enum Folding : unsigned {
@@ -25,4 +25,4 @@ std::string Folded(std::string_view text, unsigned folding);
 // none.
 std::size_t PlaceOfSkeleton(std::string_view text, std::size_t place);
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

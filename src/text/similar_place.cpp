@@ -1,10 +1,10 @@
-#include "workspace/similar_place.hpp"
+#include "text/similar_place.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 constexpr std::size_t kBuckets = std::size_t{1} << 16U;
@@ -91,4 +91,4 @@ std::optional<std::size_t> FindSimilarPlace(std::string_view text, std::string_v
   return Aligned(pieces, wanted_pieces, best.at);
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

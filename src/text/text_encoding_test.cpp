@@ -1,4 +1,4 @@
-#include "workspace/text_encoding.hpp"
+#include "text/text_encoding.hpp"
 
 #include <random>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 using namespace std::string_literals;
@@ -72,4 +72,4 @@ TEST(TextEncodingTest, OnlyAsciiGoesIntoBytes) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

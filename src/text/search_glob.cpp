@@ -1,4 +1,4 @@
-#include "workspace/search_glob.hpp"
+#include "text/search_glob.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "base/printable.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 constexpr std::size_t kMaxPatterns = 256;
@@ -127,4 +127,4 @@ bool SearchGlob::MayMatchBelow(std::string_view directory) const {
   return patterns_.empty() || below_.MayMatchBelow(directory);
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -1,4 +1,4 @@
-#include "workspace/line_diff.hpp"
+#include "text/line_diff.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <ranges>
 #include <span>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 using Number = std::uint32_t;  // of a line: the same for the same lines
@@ -277,4 +277,4 @@ std::vector<ChangedRun> DiffLines(const std::vector<std::string_view>& before,
   return Slid(RunsOf(lines, max_work), lines);
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

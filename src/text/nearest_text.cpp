@@ -1,4 +1,4 @@
-#include "workspace/nearest_text.hpp"
+#include "text/nearest_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "base/printable.hpp"
-#include "workspace/line_ends.hpp"
-#include "workspace/similar_place.hpp"
-#include "workspace/text_folding.hpp"
+#include "text/line_ends.hpp"
+#include "text/similar_place.hpp"
+#include "text/text_folding.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 constexpr std::size_t kMaxExcerptLines = 10;
@@ -177,4 +177,4 @@ std::optional<NearestText> FindNearest(std::string_view text, std::string_view w
   return Place(text, wanted, at).Describe();
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -1,4 +1,4 @@
-#include "workspace/unified_diff.hpp"
+#include "text/unified_diff.hpp"
 
 #include <array>
 #include <charconv>
@@ -14,7 +14,7 @@
 
 #include "support/temporary_directory.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 namespace fs = std::filesystem;
@@ -301,4 +301,4 @@ TEST_F(GitApplyTest, MakesNoEmptyFileOfWhatIsNoText) {
 }
 
 }  // namespace
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -1,8 +1,8 @@
-#include "workspace/line_ends.hpp"
+#include "text/line_ends.hpp"
 
 #include <algorithm>
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 bool EndsWithCarriageReturn(std::string_view text, std::size_t feed) {
@@ -74,4 +74,4 @@ LineEnds LineEndWalk::EndHere() {
   return here == LineEnds::kNone ? last_end_ : here;
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

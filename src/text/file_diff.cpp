@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/utf8.hpp"
-#include "workspace/unified_diff.hpp"
+#include "text/unified_diff.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 bool IsPlainAscii(std::string_view bytes, std::size_t at) {
@@ -131,4 +131,4 @@ std::string FileDiff(std::string_view path, const std::optional<DiffSide>& befor
   return "diff --git " + NameOf("a/", path) + " " + NameOf("b/", path) + "\n" + body;
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

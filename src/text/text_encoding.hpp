@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 enum class Encoding { kUtf8, kUtf8WithMark, kUtf16Little, kUtf16Big, kBytes };
 
@@ -25,4 +25,4 @@ std::string_view EncodingObstacle(std::string_view text, Encoding encoding);
 
 bool IsAscii(std::string_view text);
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

@@ -10,7 +10,7 @@
 
 #include "base/result.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 
 // Every occurrence of `old_text` becomes `new_text`. `count` is how many there have to be; 0 for one or more.
 // Occurrences do not overlap; they are counted from the front.
@@ -57,4 +57,4 @@ inline constexpr std::size_t kMaxEditedBytes = std::size_t{64} << 20U;
 // there more often or less often than it should be; the message names the lines. kTooLarge: see above.
 base::Result<EditedText> ApplyEdits(std::string_view file, const std::vector<TextEdit>& edits);
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

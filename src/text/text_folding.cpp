@@ -1,13 +1,13 @@
-#include "workspace/text_folding.hpp"
+#include "text/text_folding.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
 
-#include "workspace/line_ends.hpp"
+#include "text/line_ends.hpp"
 
-namespace skerry::workspace {
+namespace skerry::text {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\n\r\v\f";
@@ -162,4 +162,4 @@ std::size_t PlaceOfSkeleton(std::string_view text, std::size_t place) {
   return found;
 }
 
-}  // namespace skerry::workspace
+}  // namespace skerry::text

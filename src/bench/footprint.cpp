@@ -1,4 +1,4 @@
-#include "cli/bench_footprint.hpp"
+#include "bench/footprint.hpp"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 #include "os/files.hpp"
 #include "os/process_tree.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 namespace {
 
 constexpr std::size_t kProcLimit = 1U << 20U;
@@ -85,7 +85,7 @@ double AvailableMegabytes() {
 
 constexpr auto kLookAt = std::chrono::seconds(3);
 
-base::Result<Footprint> Measure(BenchStand& stand, core::Preload preload, std::string kind, std::size_t count) {
+base::Result<Footprint> Measure(Stand& stand, core::Preload preload, std::string kind, std::size_t count) {
   const double available = AvailableMegabytes();
   const ProcessFacts before = ProcessFacts::Look();
   std::vector<std::unique_ptr<core::Sandbox>> parked;
@@ -136,7 +136,7 @@ ProcessFacts ProcessFacts::Look() {
   return facts;
 }
 
-base::Result<std::vector<Footprint>> MeasureFootprints(BenchStand& stand) {
+base::Result<std::vector<Footprint>> MeasureFootprints(Stand& stand) {
   struct Row {
     core::Preload preload;
     const char* kind;
@@ -168,4 +168,4 @@ std::string ToTable(const std::vector<Footprint>& footprints) {
   return text;
 }
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

@@ -1,4 +1,4 @@
-#include "cli/bench_subjects.hpp"
+#include "bench/stand.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -9,10 +9,9 @@
 #include "confirm/auto_approve.hpp"
 #include "engine/warm_sandboxes.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 namespace {
 
-using bench::Clock;
 using std::chrono_literals::operator""s;
 
 constexpr auto kWarmPatience = 30s;
@@ -40,9 +39,9 @@ base::Status Ask(core::Sandbox& sandbox, const core::Command& command, std::stri
 
 }  // namespace
 
-base::Result<std::unique_ptr<BenchStand>> BenchStand::Make(std::unique_ptr<core::BackendRegistry> registry,
-                                                           engine::PoolOptions pool) {
-  std::unique_ptr<BenchStand> stand(new BenchStand());
+base::Result<std::unique_ptr<Stand>> Stand::Make(std::unique_ptr<core::BackendRegistry> registry,
+                                                 engine::PoolOptions pool) {
+  std::unique_ptr<Stand> stand(new Stand());
   stand->registry_ = std::move(registry);
   SKERRY_ASSIGN_OR_RETURN(stand->native_, stand->registry_->Find("native"));
   if (const core::Availability availability = stand->native_->Probe(); !availability.usable)
@@ -54,7 +53,7 @@ base::Result<std::unique_ptr<BenchStand>> BenchStand::Make(std::unique_ptr<core:
   return stand;
 }
 
-base::Result<std::unique_ptr<core::Sandbox>> BenchStand::Park(core::Preload preload) {
+base::Result<std::unique_ptr<core::Sandbox>> Stand::Park(core::Preload preload) {
   core::SandboxSpec spec;
   spec.preload = preload;
   SKERRY_ASSIGN_OR_RETURN(auto sandbox, native_->Create(spec));
@@ -62,14 +61,13 @@ base::Result<std::unique_ptr<core::Sandbox>> BenchStand::Park(core::Preload prel
   return sandbox;
 }
 
-base::Result<bench::Sample> BenchStand::RunWarm(core::Language language, const std::string& code,
-                                                const std::string& expected) {
+base::Result<Sample> Stand::RunWarm(core::Language language, const std::string& code, const std::string& expected) {
   core::ExecutionRequest request;
   request.code = code;
   request.language = language;
   const auto start = Clock::now();
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionResult result, manager_->Execute(request, {}, {}));
-  bench::Sample sample{Clock::now() - start, {}};
+  Sample sample{Clock::now() - start, {}};
   if (!result.Success() || result.standard_output != expected)
     return std::unexpected(Wrong(result.standard_output + result.standard_error));
   if (result.start != core::StartKind::kWarm)
@@ -79,8 +77,8 @@ base::Result<bench::Sample> BenchStand::RunWarm(core::Language language, const s
   return sample;
 }
 
-bench::Subject BenchStand::Warm(const std::string& group, core::Language language) {
-  const bench::Workload* workload = bench::FindWorkload(group);
+Subject Stand::Warm(const std::string& group, core::Language language) {
+  const Workload* workload = FindWorkload(group);
   const std::string code(workload->code);
   const auto settle = [this, language, code] {
     manager_->warm()->AwaitWarm(engine::PreloadFor({language, code}), base::Deadline::After(kWarmPatience));
@@ -96,7 +94,7 @@ bench::Subject BenchStand::Warm(const std::string& group, core::Language languag
       .target = {}};
 }
 
-base::Result<bench::Sample> BenchStand::RunCold() {
+base::Result<Sample> Stand::RunCold() {
   const core::Command command{.program = core::Arguments{"true"}};
   const auto start = Clock::now();
   SKERRY_ASSIGN_OR_RETURN(const auto sandbox, native_->Create({}));
@@ -106,13 +104,13 @@ base::Result<bench::Sample> BenchStand::RunCold() {
   const auto ran = Clock::now();
   SKERRY_RETURN_IF_ERROR(sandbox->Stop());
   const auto stopped = Clock::now();
-  return bench::Sample{stopped - start, {{"start", started - start}, {"run", ran - started}, {"stop", stopped - ran}}};
+  return Sample{stopped - start, {{"start", started - start}, {"run", ran - started}, {"stop", stopped - ran}}};
 }
 
 // All are there at the same time, and only then they go.
-base::Result<bench::Sample> BenchStand::RunHundred() {
-  const bench::Workload* workload = bench::FindWorkload("hundred");
-  std::vector<std::unique_ptr<core::Sandbox>> sandboxes(bench::kHundred);
+base::Result<Sample> Stand::RunHundred() {
+  const Workload* workload = FindWorkload("hundred");
+  std::vector<std::unique_ptr<core::Sandbox>> sandboxes(kHundred);
   std::mutex mutex;
   std::vector<std::string> failures;
   const auto note = [&](const base::Error& error) {
@@ -132,7 +130,7 @@ base::Result<bench::Sample> BenchStand::RunHundred() {
         if (const auto asked = Ask(*sandbox, command, workload->output); !asked) note(asked.error());
       });
   }
-  const bench::Sample sample{Clock::now() - start, {}};
+  const Sample sample{Clock::now() - start, {}};
   if (!failures.empty())
     return base::Err(base::Code::kExecutionFailed,
                      std::to_string(failures.size()) + " of 100 failed, one of them so: " + failures.front());
@@ -141,7 +139,7 @@ base::Result<bench::Sample> BenchStand::RunHundred() {
   return sample;
 }
 
-base::Result<bench::Sample> BenchStand::RunCell() {
+base::Result<Sample> Stand::RunCell() {
   if (context_ == nullptr || !context_->Alive()) {
     SKERRY_ASSIGN_OR_RETURN(cell_sandbox_, Park(core::Preload::kPython));
     SKERRY_ASSIGN_OR_RETURN(context_, cell_sandbox_->OpenContext(core::Language::kPython));
@@ -149,17 +147,16 @@ base::Result<bench::Sample> BenchStand::RunCell() {
   Collected sink;
   const auto start = Clock::now();
   SKERRY_ASSIGN_OR_RETURN(const core::CellResult result, context_->Run({.text = "1+1"}, sink, {}));
-  const bench::Sample sample{Clock::now() - start, {}};
+  const Sample sample{Clock::now() - start, {}};
   const bool right = result.outputs.size() == 1 && !result.outputs[0].forms.empty() &&
                      result.outputs[0].forms[0].mime == "text/plain" && result.outputs[0].forms[0].data == "2";
   if (!right) return std::unexpected(Wrong(result.error ? result.error->traceback : "no result"));
   return sample;
 }
 
-std::vector<bench::Subject> BenchStand::Subjects() {
-  std::vector<bench::Subject> subjects = {
-      Warm("python", core::Language::kPython), Warm("pandas", core::Language::kPython),
-      Warm("node", core::Language::kJavaScript), Warm("shell", core::Language::kShell)};
+std::vector<Subject> Stand::Subjects() {
+  std::vector<Subject> subjects = {Warm("python", core::Language::kPython), Warm("pandas", core::Language::kPython),
+                                   Warm("node", core::Language::kJavaScript), Warm("shell", core::Language::kShell)};
   subjects.push_back({.group = "cold",
                       .name = "skerry",
                       .detail = "Backend::Create, Start, Execute, Stop; nothing waits but the launcher",
@@ -182,4 +179,4 @@ std::vector<bench::Subject> BenchStand::Subjects() {
   return subjects;
 }
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

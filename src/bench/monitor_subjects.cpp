@@ -1,4 +1,4 @@
-#include "cli/bench_monitor.hpp"
+#include "bench/monitor_subjects.hpp"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include "engine/monitor.hpp"
 #include "engine/watched.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 namespace {
 
 constexpr std::size_t kSandboxes = 200;
@@ -31,14 +31,14 @@ class Crowd {
     return {};
   }
 
-  base::Result<bench::Sample> Look() {
+  base::Result<Sample> Look() {
     SKERRY_RETURN_IF_ERROR(Gather());
-    const bench::Duration began = base::ThreadTime();
+    const Duration began = base::ThreadTime();
     monitor_.LookNow();
-    const bench::Duration took = base::ThreadTime() - began;
+    const Duration took = base::ThreadTime() - began;
     if (const auto seen = monitor_.All(1).size(); seen != kSandboxes)
       return base::Err(base::Code::kInternal, "only " + std::to_string(seen) + " sandboxes could be looked at");
-    return bench::Sample{.total = took, .steps = {}};
+    return Sample{.total = took, .steps = {}};
   }
 
  private:
@@ -51,8 +51,8 @@ class Crowd {
 
 }  // namespace
 
-bench::Baselines MonitorSubjects(core::Backend& backend) {
-  bench::Baselines all;
+Baselines MonitorSubjects(core::Backend& backend) {
+  Baselines all;
   const auto crowd = std::make_shared<Crowd>(backend);
   all.subjects.push_back({.group = "monitor",
                           .name = "skerry",
@@ -60,15 +60,14 @@ bench::Baselines MonitorSubjects(core::Backend& backend) {
                           .run = [crowd] { return crowd->Look(); },
                           .settle = {},
                           .target = {}});
-  all.subjects.push_back({.group = "monitor",
-                          .name = "one core",
-                          .detail = "a second of one core, by definition",
-                          .run = []() -> base::Result<bench::Sample> {
-                            return bench::Sample{.total = std::chrono::seconds(1), .steps = {}};
-                          },
-                          .settle = {},
-                          .target = {}});
+  all.subjects.push_back(
+      {.group = "monitor",
+       .name = "one core",
+       .detail = "a second of one core, by definition",
+       .run = []() -> base::Result<Sample> { return Sample{.total = std::chrono::seconds(1), .steps = {}}; },
+       .settle = {},
+       .target = {}});
   return all;
 }
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

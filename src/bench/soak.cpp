@@ -1,13 +1,15 @@
-#include "cli/bench_soak.hpp"
+#include "bench/soak.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 
+#include "bench/footprint.hpp"
 #include "bench/report.hpp"
-#include "cli/bench_footprint.hpp"
 #include "engine/warm_sandboxes.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 namespace {
 
 using std::chrono_literals::operator""s;
@@ -19,7 +21,7 @@ double Megabytes(std::uint64_t bytes) {
 }
 
 // The series of the plot, in this order.
-std::vector<bench::Series> EmptySeries() {
+std::vector<Series> EmptySeries() {
   return {{"latency", "ms", {}},
           {"skerry", "MB", {}},
           {"launcher", "MB", {}},
@@ -29,7 +31,7 @@ std::vector<bench::Series> EmptySeries() {
           {"cgroups", "", {}}};
 }
 
-void Add(std::vector<bench::Series>& series, double latency_ms, const ProcessFacts& facts) {
+void Add(std::vector<Series>& series, double latency_ms, const ProcessFacts& facts) {
   const std::array values = {latency_ms,
                              Megabytes(facts.own_bytes),
                              Megabytes(facts.launcher_bytes),
@@ -42,10 +44,9 @@ void Add(std::vector<bench::Series>& series, double latency_ms, const ProcessFac
 
 std::string Summary(const SoakResult& result) {
   std::string text = std::to_string(result.latency.count()) + " runs, " + std::to_string(result.failures) +
-                     " failures; p50 " + bench::HumanDuration(result.latency.P50()) + ", p99 " +
-                     bench::HumanDuration(result.latency.P99()) + ", slowest " +
-                     bench::HumanDuration(result.latency.Max()) + "\n";
-  for (const bench::Series& series : result.plot.series) {
+                     " failures; p50 " + HumanDuration(result.latency.P50()) + ", p99 " +
+                     HumanDuration(result.latency.P99()) + ", slowest " + HumanDuration(result.latency.Max()) + "\n";
+  for (const Series& series : result.plot.series) {
     if (series.values.size() < 4 || series.unit == "ms") continue;
     // The first tenth is warming up.
     const std::size_t first = series.values.size() / 10;
@@ -59,8 +60,8 @@ std::string Summary(const SoakResult& result) {
 
 }  // namespace
 
-base::Result<SoakResult> Soak(BenchStand& stand, std::uint64_t runs,
-                              const std::function<void(std::uint64_t)>& on_progress, const std::stop_token& stop) {
+base::Result<SoakResult> Soak(Stand& stand, std::uint64_t runs, const std::function<void(std::uint64_t)>& on_progress,
+                              const std::stop_token& stop) {
   SoakResult result;
   result.plot = {.title = std::to_string(runs) + " warm Python runs", .x_label = "run", .series = EmptySeries()};
   const std::uint64_t between = std::max<std::uint64_t>(runs / kLooks, 1);
@@ -83,4 +84,4 @@ base::Result<SoakResult> Soak(BenchStand& stand, std::uint64_t runs,
   return result;
 }
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

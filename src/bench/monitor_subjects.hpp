@@ -4,10 +4,10 @@
 #include "bench/baselines.hpp"
 #include "core/backend.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 
 // The group "monitor". The sandboxes are made with the first look and are gone with the subjects. `backend` outlives
 // them.
-bench::Baselines MonitorSubjects(core::Backend& backend);
+Baselines MonitorSubjects(core::Backend& backend);
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

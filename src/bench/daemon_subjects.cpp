@@ -1,4 +1,4 @@
-#include "cli/bench_daemon.hpp"
+#include "bench/daemon_subjects.hpp"
 
 #include <chrono>
 #include <memory>
@@ -7,46 +7,43 @@
 #include <thread>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "base/deadline.hpp"
 #include "bench/workloads.hpp"
-#include "cli/daemon_client.hpp"
 #include "json/text.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 namespace {
 
-using Json = DaemonClient::Json;
-using bench::Clock;
+using Json = nlohmann::ordered_json;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 constexpr const char* kName = "skerry serve";
 
-// One connection, for all of them in turn.
+// One connection, for all subjects in turn.
 struct Line {
-  explicit Line(DaemonClient to) : client(std::move(to)) {}
+  explicit Line(DaemonCalls to) : daemon(std::move(to)) {}
   ~Line() {
-    if (!session.empty()) (void)client.Ask("DELETE", "/v1/sessions/" + session);
+    if (!session.empty()) (void)daemon.ask("DELETE", "/v1/sessions/" + session, nullptr);
   }
 
-  DaemonClient client;
+  DaemonCalls daemon;
   std::string session;               // with the context that cells run in
   std::set<std::string> introduced;  // kinds that the daemon knows of
 };
 
 // From the first byte sent to the last one received.
-base::Result<std::pair<bench::Sample, Json>> Timed(Line& line, const std::string& target, const Json& body) {
+base::Result<std::pair<Sample, Json>> Timed(Line& line, const std::string& target, const Json& body) {
   const std::string text = json::Text(body);
   const auto start = Clock::now();
-  SKERRY_ASSIGN_OR_RETURN(
-      auto answer,
-      line.client.Send(
-          {.method = "POST", .target = target, .headers = {{"Content-Type", "application/json"}}, .body = text}));
-  SKERRY_ASSIGN_OR_RETURN(const std::string result, answer.ReadAll(1U << 20U, base::Deadline::After(30s)));
-  const bench::Sample sample{Clock::now() - start, {}};
+  SKERRY_ASSIGN_OR_RETURN(const std::string result, line.daemon.post(target, text));
+  const Sample sample{Clock::now() - start, {}};
   return std::pair(sample, json::Parse(result));
 }
 
-base::Result<bench::Sample> RunProgram(Line& line, const Json& body, std::string_view expected) {
+base::Result<Sample> RunProgram(Line& line, const Json& body, std::string_view expected) {
   SKERRY_ASSIGN_OR_RETURN(const auto timed, Timed(line, "/v1/execute", body));
   const auto& [sample, result] = timed;
   if (!result.is_object() || result.value("stdout", "") != expected)
@@ -57,7 +54,7 @@ base::Result<bench::Sample> RunProgram(Line& line, const Json& body, std::string
   return sample;
 }
 
-base::Result<bench::Sample> RunCell(Line& line) {
+base::Result<Sample> RunCell(Line& line) {
   SKERRY_ASSIGN_OR_RETURN(const auto timed,
                           Timed(line, "/v1/sessions/" + line.session + "/contexts/bench/execute", {{"code", "1+1"}}));
   if (!json::Text(timed.second).contains(R"("text/plain":"2")"))
@@ -70,7 +67,7 @@ base::Result<bench::Sample> RunCell(Line& line) {
 void AwaitWarm(Line& line, const std::string& kind) {
   const auto deadline = base::Deadline::After(10s);
   while (!deadline.Expired()) {
-    const auto pool = line.client.Ask("GET", "/v1/pool");
+    const auto pool = line.daemon.ask("GET", "/v1/pool", nullptr);
     if (!pool) return;
     bool known = false;
     for (const Json& row : (*pool)["kinds"]) {
@@ -93,9 +90,9 @@ void Settle(Line& line, const Json& body, const std::string& kind) {
   AwaitWarm(line, kind);
 }
 
-bench::Subject Program(const std::shared_ptr<Line>& line, const std::string& group, const std::string& language,
-                       const std::string& kind) {
-  const bench::Workload* workload = bench::FindWorkload(group);
+Subject Program(const std::shared_ptr<Line>& line, const std::string& group, const std::string& language,
+                const std::string& kind) {
+  const Workload* workload = FindWorkload(group);
   const Json body = {{"code", workload->code}, {"language", language}, {"approve", true}};
   return {.group = group,
           .name = kName,
@@ -106,27 +103,27 @@ bench::Subject Program(const std::shared_ptr<Line>& line, const std::string& gro
 }
 
 base::Status OpenContext(Line& line) {
-  SKERRY_ASSIGN_OR_RETURN(const Json session, line.client.Ask("POST", "/v1/sessions", Json{{"ttl_seconds", 3600}}));
+  SKERRY_ASSIGN_OR_RETURN(const Json session, line.daemon.ask("POST", "/v1/sessions", Json{{"ttl_seconds", 3600}}));
   line.session = session.value("id", "");
   SKERRY_RETURN_IF_ERROR(
-      line.client.Ask("POST", "/v1/sessions/" + line.session + "/contexts", Json{{"name", "bench"}}));
+      line.daemon.ask("POST", "/v1/sessions/" + line.session + "/contexts", Json{{"name", "bench"}}));
   return {};
 }
 
 }  // namespace
 
-bench::Baselines FindDaemonSubjects(const Context& context) {
-  bench::Baselines all;
+Baselines FindDaemonSubjects(base::Result<DaemonCalls> daemon) {
+  Baselines all;
   const auto leave_out = [&](const std::string& reason, std::initializer_list<const char*> groups) {
     for (const char* group : groups) all.left_out.push_back({group, kName, reason});
   };
-  auto found = DaemonClient::Find(context);
-  const auto health = found ? found->Ask("GET", "/v1/health") : base::Result<Json>(std::unexpected(found.error()));
+  const auto health =
+      daemon ? daemon->ask("GET", "/v1/health", nullptr) : base::Result<Json>(std::unexpected(daemon.error()));
   if (!health) {
     leave_out(health.error().message, {"python", "pandas", "node", "shell", "cell"});
     return all;
   }
-  const auto line = std::make_shared<Line>(std::move(*found));
+  const auto line = std::make_shared<Line>(std::move(*daemon));
   all.subjects = {Program(line, "python", "python", "python"), Program(line, "pandas", "python", "python-data"),
                   Program(line, "node", "javascript", "javascript"), Program(line, "shell", "shell", "shell")};
   if (const auto opened = OpenContext(*line); !opened) {
@@ -138,8 +135,8 @@ bench::Baselines FindDaemonSubjects(const Context& context) {
                           .detail = "POST /v1/sessions/…/contexts/…/execute over the daemon's socket",
                           .run = [line] { return RunCell(*line); },
                           .settle = {},
-                          .target = bench::FindWorkload("cell")->target});
+                          .target = FindWorkload("cell")->target});
   return all;
 }
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

@@ -10,17 +10,17 @@
 #include "core/backend_registry.hpp"
 #include "engine/sandbox_manager.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 
 // What is measured: a manager with a pool, as a daemon has one, and the native backend below it.
-class BenchStand {
+class Stand {
  public:
   // `registry` with interpreters kept loaded.
-  static base::Result<std::unique_ptr<BenchStand>> Make(std::unique_ptr<core::BackendRegistry> registry,
-                                                        engine::PoolOptions pool);
+  static base::Result<std::unique_ptr<Stand>> Make(std::unique_ptr<core::BackendRegistry> registry,
+                                                   engine::PoolOptions pool);
 
   // One for each workload; they refer to this object, which must outlive them.
-  std::vector<bench::Subject> Subjects();
+  std::vector<Subject> Subjects();
 
   [[nodiscard]] engine::SandboxManager& manager() { return *manager_; }
   [[nodiscard]] core::Backend& native() { return *native_; }
@@ -29,14 +29,14 @@ class BenchStand {
   base::Result<std::unique_ptr<core::Sandbox>> Park(core::Preload preload);
 
   // One warm run; the output must be right and the interpreter must have waited.
-  base::Result<bench::Sample> RunWarm(core::Language language, const std::string& code, const std::string& expected);
+  base::Result<Sample> RunWarm(core::Language language, const std::string& code, const std::string& expected);
 
  private:
-  BenchStand() = default;
-  base::Result<bench::Sample> RunCold();
-  base::Result<bench::Sample> RunHundred();
-  base::Result<bench::Sample> RunCell();
-  bench::Subject Warm(const std::string& group, core::Language language);
+  Stand() = default;
+  base::Result<Sample> RunCold();
+  base::Result<Sample> RunHundred();
+  base::Result<Sample> RunCell();
+  Subject Warm(const std::string& group, core::Language language);
 
   std::unique_ptr<core::BackendRegistry> registry_;
   std::unique_ptr<engine::SandboxManager> manager_;
@@ -46,4 +46,4 @@ class BenchStand {
   std::unique_ptr<core::Context> context_;
 };
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/bench_subjects.hpp"
+#include "bench/stand.hpp"
 
-namespace skerry::cli {
+namespace skerry::bench {
 
 // What this process and its descendants use, as the kernel tells it.
 struct ProcessFacts {
@@ -33,8 +33,8 @@ struct Footprint {
 };
 
 // For 0, 10 and 100 of each kind.
-base::Result<std::vector<Footprint>> MeasureFootprints(BenchStand& stand);
+base::Result<std::vector<Footprint>> MeasureFootprints(Stand& stand);
 
 std::string ToTable(const std::vector<Footprint>& footprints);
 
-}  // namespace skerry::cli
+}  // namespace skerry::bench

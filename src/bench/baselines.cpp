@@ -1,5 +1,7 @@
 #include "bench/baselines.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -87,6 +89,11 @@ void AddCandidate(Baselines& baselines, const Candidate& candidate) {
 void LeaveOut(Baselines& baselines, const std::string& name, const std::vector<std::string>& groups,
               const std::string& reason) {
   for (const std::string& group : groups) baselines.left_out.push_back({group, name, reason});
+}
+
+void Append(Baselines& all, Baselines more) {
+  std::ranges::move(more.subjects, std::back_inserter(all.subjects));
+  std::ranges::move(more.left_out, std::back_inserter(all.left_out));
 }
 
 Baselines FindBaselines(const Interpreters& interpreters) {

@@ -23,6 +23,9 @@ struct Baselines {
   std::vector<LeftOut> left_out;
 };
 
+// Adds `more` behind what `all` has.
+void Append(Baselines& all, Baselines more);
+
 // All that is installed: bare programs, bwrap, srt, docker, ipykernel. Nothing is downloaded.
 Baselines FindBaselines(const Interpreters& interpreters);
 

@@ -1,7 +1,11 @@
 #include "bench/subject.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace skerry::bench {
 namespace {
@@ -93,6 +97,17 @@ GroupResult RunGroup(const Group& group, const Schedule& schedule, const OnProgr
 }
 
 }  // namespace
+
+void SettleTogether(std::vector<Subject>& subjects) {
+  std::map<std::string, std::vector<std::function<void()>>> settles;
+  for (const Subject& subject : subjects)
+    if (subject.settle) settles[subject.group].push_back(subject.settle);
+  for (Subject& subject : subjects)
+    if (const auto found = settles.find(subject.group); found != settles.end())
+      subject.settle = [all = found->second] {
+        for (const auto& settle : all) settle();
+      };
+}
 
 std::vector<GroupResult> RunInterleaved(const std::vector<Group>& groups, const Schedule& schedule,
                                         const OnProgress& on_progress, const std::stop_token& stop) {

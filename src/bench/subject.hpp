@@ -80,6 +80,10 @@ struct GroupResult {
   std::vector<SubjectResult> subjects;  // in the order of the group, then those left out
 };
 
+// Every subject of a group settles for all of the group: what one of them left to do in the background must not be
+// charged to the next.
+void SettleTogether(std::vector<Subject>& subjects);
+
 // Group after group. Within one, every round asks each subject once, each time in another order. A subject that failed
 // more often than allowed is dropped with its last error. When `stop` is requested the current run is finished and what
 // was measured until then is returned. Runs everything on the calling thread.

@@ -143,5 +143,17 @@ TEST_F(InterleaveTest, AStopKeepsWhatWasMeasured) {
   EXPECT_EQ(results[1].subjects[0].samples.count(), 0U);
 }
 
+TEST(SettleTogetherTest, EverySubjectWaitsForAllOfItsGroupOnly) {
+  std::vector<std::string> log;
+  const auto settling = [&](const std::string& group, const std::string& name) {
+    return Subject{.group = group, .name = name, .settle = [&log, name] { log.push_back(name); }};
+  };
+  std::vector<Subject> subjects = {settling("g", "a"), settling("g", "b"), settling("other", "c"), {.group = "none"}};
+  SettleTogether(subjects);
+  subjects[0].settle();
+  EXPECT_THAT(log, ElementsAre("a", "b"));
+  EXPECT_FALSE(subjects[3].settle);
+}
+
 }  // namespace
 }  // namespace skerry::bench

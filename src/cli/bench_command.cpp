@@ -3,27 +3,29 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/baselines.hpp"
-#include "bench/command.hpp"
+#include "bench/command_line_subjects.hpp"
 #include "bench/compare.hpp"
+#include "bench/daemon_subjects.hpp"
+#include "bench/footprint.hpp"
+#include "bench/monitor_subjects.hpp"
 #include "bench/plot.hpp"
 #include "bench/policy_subjects.hpp"
 #include "bench/report.hpp"
+#include "bench/soak.hpp"
+#include "bench/stand.hpp"
 #include "bench/workloads.hpp"
 #include "bench/workspace_subjects.hpp"
-#include "cli/bench_daemon.hpp"
-#include "cli/bench_footprint.hpp"
-#include "cli/bench_monitor.hpp"
-#include "cli/bench_soak.hpp"
-#include "cli/bench_subjects.hpp"
 #include "cli/command.hpp"
+#include "cli/daemon_client.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
 #include "interpreters/interpreter.hpp"
@@ -32,6 +34,9 @@
 
 namespace skerry::cli {
 namespace {
+
+constexpr auto kPatience = std::chrono::seconds(30);  // with the daemon
+constexpr std::size_t kMostAnswer = 1U << 20U;
 
 struct BenchOptions {
   bool json = false;
@@ -64,29 +69,6 @@ base::Status Write(const std::string& path, const std::string& text) {
   return os::WriteAll(file.get(), text);
 }
 
-// The command line itself beside the interface, as people use it without a daemon.
-void AddCommandLine(std::vector<bench::Subject>& subjects) {
-  const auto program = os::ReadLink(AT_FDCWD, "/proc/self/exe");
-  if (!program) return;
-  const auto add = [&](const std::string& group, const std::string& language, const std::string& code) {
-    const bench::Command command{{*program, "run", "-l", language, code}, bench::CallersEnvironment()};
-    const std::string output(bench::FindWorkload(group)->output);
-    subjects.push_back(
-        {.group = group,
-         .name = "skerry run",
-         .detail = bench::CommandLine(command),
-         .run = [command, output]() -> base::Result<bench::Sample> { return bench::TimeCommand(command, output); },
-         .settle = {},
-         .target = {}});
-  };
-  for (const auto& [group, language] : {std::pair("python", "python"),
-                                        {"pandas", "python"},
-                                        {"node", "javascript"},
-                                        {"shell", "shell"},
-                                        {"cold", "shell"}})
-    add(group, language, std::string(bench::FindWorkload(group)->code));
-}
-
 bool IsAsked(const BenchOptions& options, std::string_view group) {
   return options.groups.empty() ||
          std::ranges::any_of(options.groups, [&](const std::string& name) { return bench::IsGroupOf(group, name); });
@@ -105,25 +87,23 @@ bool Asks(const BenchOptions& options, Kind kind) {
   });
 }
 
-void Append(bench::Baselines& all, bench::Baselines more) {
-  std::ranges::move(more.subjects, std::back_inserter(all.subjects));
-  std::ranges::move(more.left_out, std::back_inserter(all.left_out));
-}
-
-// What one subject left to do in the background must not be charged to the next: all of a group wait for all.
-void SettleTogether(std::vector<bench::Subject>& subjects) {
-  std::map<std::string, std::vector<std::function<void()>>> settles;
-  for (const bench::Subject& subject : subjects)
-    if (subject.settle) settles[subject.group].push_back(subject.settle);
-  for (bench::Subject& subject : subjects)
-    if (const auto found = settles.find(subject.group); found != settles.end())
-      subject.settle = [all = found->second] {
-        for (const auto& settle : all) settle();
-      };
+base::Result<bench::DaemonCalls> FindDaemon(const Context& context) {
+  SKERRY_ASSIGN_OR_RETURN(DaemonClient found, DaemonClient::Find(context));
+  const auto client = std::make_shared<DaemonClient>(std::move(found));
+  return bench::DaemonCalls{
+      .ask = [client](const std::string& method, const std::string& target,
+                      const DaemonClient::Json& body) { return client->Ask(method, target, body); },
+      .post = [client](const std::string& target, const std::string& body) -> base::Result<std::string> {
+        SKERRY_ASSIGN_OR_RETURN(
+            auto answer,
+            client->Send(
+                {.method = "POST", .target = target, .headers = {{"Content-Type", "application/json"}}, .body = body}));
+        return answer.ReadAll(kMostAnswer, base::Deadline::After(kPatience));
+      }};
 }
 
 // `stand` is nullptr when nothing is to be run.
-base::Result<bench::Report> Measure(const Context& context, const BenchOptions& options, BenchStand* stand,
+base::Result<bench::Report> Measure(const Context& context, const BenchOptions& options, bench::Stand* stand,
                                     const std::stop_token& stop) {
   const bench::Interpreters interpreters = {.python = interpreters::FindInterpreter(core::Language::kPython),
                                             .node = interpreters::FindInterpreter(core::Language::kJavaScript),
@@ -131,15 +111,16 @@ base::Result<bench::Report> Measure(const Context& context, const BenchOptions& 
   bench::Baselines all;
   if (stand != nullptr) {
     all.subjects = stand->Subjects();
-    AddCommandLine(all.subjects);
-    Append(all, FindDaemonSubjects(context));
+    if (const auto program = os::ReadLink(AT_FDCWD, "/proc/self/exe"); program)
+      Append(all, {.subjects = bench::CommandLineSubjects(*program), .left_out = {}});
+    Append(all, bench::FindDaemonSubjects(FindDaemon(context)));
     Append(all, bench::FindBaselines(interpreters));
   }
   if (Asks(options, Kind::kReads)) Append(all, bench::FindPolicySubjects(interpreters));
   if (stand != nullptr && Asks(options, Kind::kFiles))
     Append(all, bench::FindWorkspaceSubjects(std::filesystem::temp_directory_path().string(), &stand->native()));
-  if (stand != nullptr && IsAsked(options, "monitor")) Append(all, MonitorSubjects(stand->native()));
-  SettleTogether(all.subjects);
+  if (stand != nullptr && IsAsked(options, "monitor")) Append(all, bench::MonitorSubjects(stand->native()));
+  bench::SettleTogether(all.subjects);
   std::vector<bench::Group> groups = bench::Grouped(all.subjects, all.left_out);
   std::erase_if(groups, [&](const bench::Group& group) { return !IsAsked(options, group.name); });
   const ProgressLine line;
@@ -160,17 +141,17 @@ base::Result<int> ShowComparison(const bench::Report& before, const bench::Repor
   return comparison.AnyWorse() ? 1 : 0;
 }
 
-base::Result<int> RunIdle(BenchStand& stand) {
-  SKERRY_ASSIGN_OR_RETURN(const auto footprints, MeasureFootprints(stand));
-  Print(ToTable(footprints));
+base::Result<int> RunIdle(bench::Stand& stand) {
+  SKERRY_ASSIGN_OR_RETURN(const auto footprints, bench::MeasureFootprints(stand));
+  Print(bench::ToTable(footprints));
   return 0;
 }
 
-base::Result<int> RunSoak(const BenchOptions& options, BenchStand& stand, const std::stop_token& stop) {
+base::Result<int> RunSoak(const BenchOptions& options, bench::Stand& stand, const std::stop_token& stop) {
   const ProgressLine line;
   SKERRY_ASSIGN_OR_RETURN(
-      const SoakResult result,
-      Soak(
+      const bench::SoakResult result,
+      bench::Soak(
           stand, options.soak,
           [&](std::uint64_t run) { line.Show("run " + std::to_string(run) + "/" + std::to_string(options.soak)); },
           stop));
@@ -179,10 +160,10 @@ base::Result<int> RunSoak(const BenchOptions& options, BenchStand& stand, const 
   return result.failures == 0 ? 0 : 1;
 }
 
-base::Result<std::unique_ptr<BenchStand>> MakeStand(const Context& context) {
+base::Result<std::unique_ptr<bench::Stand>> MakeStand(const Context& context) {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());
   SKERRY_ASSIGN_OR_RETURN(auto registry, context.Backends(loaded.config.sandbox, Warmth::kWarm));
-  return BenchStand::Make(std::move(registry), {});
+  return bench::Stand::Make(std::move(registry), {});
 }
 
 base::Result<int> Bench(const BenchOptions& options, const Context& context) {
@@ -199,7 +180,7 @@ base::Result<int> Bench(const BenchOptions& options, const Context& context) {
     if (!std::ranges::any_of(bench::Workloads(), [&](const auto& row) { return bench::IsGroupOf(row.group, group); }))
       return base::Err(base::Code::kInvalidArgument, "there is no group " + group + "; see skerry bench --help");
   const SignalWatch signals;
-  std::unique_ptr<BenchStand> stand;
+  std::unique_ptr<bench::Stand> stand;
   if (options.idle || options.soak != 0 || Asks(options, Kind::kRuns)) {
     SKERRY_ASSIGN_OR_RETURN(stand, MakeStand(context));
   }

@@ -170,7 +170,7 @@ base::Result<core::FileChange> Session::Append(std::string_view path, std::strin
 }
 
 base::Result<workspace::AgentWorkspace::Edited> Session::Edit(std::string_view path,
-                                                              const std::vector<workspace::TextEdit>& edits,
+                                                              const std::vector<text::TextEdit>& edits,
                                                               const std::optional<std::string>& expected_sha256) {
   return Recorded("edit", base::Printable(path), [&] { return files().Edit(path, edits, expected_sha256); });
 }

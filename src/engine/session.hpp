@@ -18,6 +18,7 @@
 #include "engine/sandbox_manager.hpp"
 #include "engine/tree_look.hpp"
 #include "os/file_identity.hpp"
+#include "text/text_edit.hpp"
 #include "workspace/agent_workspace.hpp"
 #include "workspace/archive_import.hpp"
 #include "workspace/session_directory.hpp"
@@ -55,8 +56,7 @@ class Session {
   base::Result<core::FileChange> WriteStream(std::string_view path, const workspace::WriteOptions& options,
                                              const std::function<base::Status(workspace::FileWriter&)>& feed);
   base::Result<core::FileChange> Append(std::string_view path, std::string_view bytes);
-  base::Result<workspace::AgentWorkspace::Edited> Edit(std::string_view path,
-                                                       const std::vector<workspace::TextEdit>& edits,
+  base::Result<workspace::AgentWorkspace::Edited> Edit(std::string_view path, const std::vector<text::TextEdit>& edits,
                                                        const std::optional<std::string>& expected_sha256);
   base::Status MakeDirectory(std::string_view path, workspace::Parents parents);
   base::Result<Changes> Move(std::string_view from, std::string_view to, workspace::Existing existing);

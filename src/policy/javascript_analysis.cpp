@@ -1,15 +1,14 @@
 // The analysis of JavaScript and TypeScript: names are followed to what they mean, then held against the table.
 #include <algorithm>
 #include <array>
-#include <set>
 
+#include "policy/code_analysis.hpp"
 #include "policy/javascript_rules.hpp"
 #include "policy/javascript_syntax.hpp"
 #include "policy/javascript_values.hpp"
 #include "policy/report.hpp"
 #include "policy/shell_commands.hpp"
 #include "policy/texts.hpp"
-#include "policy/tokens.hpp"
 
 namespace skerry::policy {
 namespace javascript {
@@ -32,10 +31,13 @@ std::string PercentDecoded(std::string_view text) {
   return decoded;
 }
 
-class Analysis {
+TokenTable TheTable() {
+  return {JavaScriptNames(), "globalThis"};
+}
+
+class Analysis : CodeAnalysis<Evaluation> {
  public:
-  Analysis(const SyntaxTree& tree, Report& report)
-      : tree_(tree), names_(JavaScriptNames()), evaluation_(tree, names_), report_(report) {}
+  Analysis(const SyntaxTree& tree, Report& report) : CodeAnalysis(tree, TheTable(), report) {}
 
   void Run() {
     evaluation_.Run();
@@ -43,21 +45,11 @@ class Analysis {
       if (tree_[id].error) ReportError(id);
       ReportNode(id);
     }
-    if (loads_unknown_ && critical_module_ != kNoNode) ReportModuleNamed(TextOf(critical_module_), critical_module_);
+    if (loads_unknown_ && critical_module_ != kNoNode)
+      ReportModuleNamed(TextOf(critical_module_).value_or(""), critical_module_);
   }
 
  private:
-  [[nodiscard]] std::string TextOf(NodeId id) const { return evaluation_.TextOf(evaluation_.ValueOf(id)).value_or(""); }
-
-  void Add(const Rule& rule, NodeId id) { report_.Add(rule, tree_.text(), tree_[id].begin, tree_[id].end); }
-
-  void ReportError(NodeId id) {
-    const NodeId parent = tree_[id].parent;
-    if (parent != kNoNode && tree_[parent].error) return;
-    Add(kUnparsed, id);
-    ReportTokens(tree_.TextOf(id), tree_[id].begin, {names_, "globalThis"}, report_);
-  }
-
   void ReportNode(NodeId id) {
     switch (tree_[id].kind) {
       case kIdentifier:
@@ -73,7 +65,8 @@ class Analysis {
       case kString:
       case kTemplateString:
         // No name of a module is longer.
-        if (tree_[id].end - tree_[id].begin < 64 && critical_module_ == kNoNode && IsCriticalModule(TextOf(id)))
+        if (tree_[id].end - tree_[id].begin < 64 && critical_module_ == kNoNode &&
+            IsCriticalModule(TextOf(id).value_or("")))
           critical_module_ = id;
         return ReportHiddenName(id);
       case kMemberExpression:
@@ -107,13 +100,12 @@ class Analysis {
 
   // A text that is put together, and then is a name that nobody has a reason to put together.
   void ReportHiddenName(NodeId id) {
-    const Value value = evaluation_.ValueOf(id);
-    if (value.kind != Value::Kind::kText || value == ValuePool::kSomeText) return;
+    const std::string* text = AssembledText(id);
+    if (text == nullptr) return;
     const NodeId first = tree_.FirstNamedChild(id);
     const bool one_part = tree_[id].kind == kTemplateString && first != kNoNode &&
                           tree_[id].end - tree_[id].begin <= tree_[first].end - tree_[first].begin + 2;
-    const std::string& text = evaluation_.pool().TextAt(value.id);
-    if (!one_part && IsCriticalName(text)) Add(kJavaScriptHiddenName, id);
+    if (!one_part && IsCriticalName(*text)) Add(kJavaScriptHiddenName, id);
   }
 
   [[nodiscard]] bool IsCriticalName(std::string_view text) const {
@@ -139,8 +131,7 @@ class Analysis {
     const NodeId object = tree_.Child(id, kFieldObject);
     const NodeId index = tree_.Child(id, kFieldIndex);
     if (object == kNoNode || index == kNoNode || IsThis(object) || tree_[id].field == kFieldLeft) return;
-    const bool known =
-        tree_[index].kind == kNumber || evaluation_.ForEachText(evaluation_.ValueOf(index), [](const std::string&) {});
+    const bool known = tree_[index].kind == kNumber || IsKnownText(index);
     evaluation_.pool().ForEach(evaluation_.ValueOf(object), [&](Value value) {
       const bool global = value.kind == Value::Kind::kName &&
                           (value.id == names_.Root("globalThis") || value.id == evaluation_.Own("process") ||
@@ -279,7 +270,7 @@ class Analysis {
 
   // A text in place of a function is code.
   void ReportTimer(NodeId id, NodeId first) {
-    if (first == kNoNode || !evaluation_.TextOf(evaluation_.ValueOf(first))) return;
+    if (!TextOf(first)) return;
     Add(kJavaScriptEval, id);
     NestCode(first, core::Language::kJavaScript);
   }
@@ -305,39 +296,16 @@ class Analysis {
 
   // --- code in code ---
 
-  // A literal of any length once; what is made of parts as far as it is known.
-  void NestCode(NodeId id, core::Language language) {
-    if (id == kNoNode) return;
-    const std::string_view unknown = language == core::Language::kShell ? "${unknown}" : "unknown";
-    evaluation_.pool().ForEach(evaluation_.ValueOf(id), [&](Value value) {
-      if (value.kind == Value::Kind::kLiteral) {
-        if (nested_.insert({value.id, language}).second)
-          report_.Nest(language, Filled(evaluation_.LiteralText(value.id), unknown), tree_[id].begin);
-      } else if (value.kind == Value::Kind::kText) {
-        report_.Nest(language, Filled(evaluation_.pool().TextAt(value.id), unknown), tree_[id].begin);
-      }
-    });
-  }
-
   // A program and a list of its words. With `shell: true` the first can be a whole command.
   void NestArgv(NodeId program, NodeId list) {
     if (program == kNoNode) return;
-    const auto first = evaluation_.TextOf(evaluation_.ValueOf(program));
+    const auto first = TextOf(program);
     if (first && first->find(' ') != std::string::npos) NestCode(program, core::Language::kShell);
-    std::vector<std::optional<std::string>> words = {first};
-    if (list != kNoNode && tree_[list].kind == kArray)
-      for (NodeId each = tree_.FirstNamedChild(list); each != kNoNode; each = tree_.NextNamedSibling(each))
-        words.push_back(evaluation_.TextOf(evaluation_.ValueOf(each)));
-    for (auto& word : words)
-      if (word && word->find(kHole) != std::string::npos) word.reset();
+    Words words = {WholeWord(first)};
+    if (list != kNoNode && tree_[list].kind == kArray) AddWords(list, words);
     AnalyseCommand(words, tree_[program].begin, report_);
   }
 
-  const SyntaxTree& tree_;
-  const Names& names_;
-  Evaluation evaluation_;
-  Report& report_;
-  std::set<std::pair<NodeId, core::Language>> nested_;
   bool loads_unknown_ = false;        // a module that cannot be told
   NodeId critical_module_ = kNoNode;  // the first text that is the name of a critical one
 };
@@ -383,9 +351,7 @@ void AnalyseJavaScript(std::string_view text, Report& report) {
   const std::string code = javascript::WithPlainFirstLine(text);
   const SyntaxTree tree = javascript::ParseBest(code, report.budget());
   if (tree.complete()) javascript::Analysis(tree, report).Run();
-  if (tree.complete() && !report.budget().IsOver()) return;
-  report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
-  ReportTokens(code, 0, {JavaScriptNames(), "globalThis"}, report);
+  ReportWhatIsLeft(tree, code, javascript::TheTable(), report);
 }
 
 }  // namespace skerry::policy

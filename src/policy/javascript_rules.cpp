@@ -23,11 +23,6 @@ constexpr Rule kSignal{"javascript.signal", kHigh, "Sends signals to processes."
 constexpr Rule kEnvironment{"javascript.environment", kMedium, "Reads or changes environment variables."};
 constexpr Rule kWebAssembly{"javascript.webassembly", kMedium, "Runs WebAssembly, which is not analysed."};
 
-constexpr auto kNone = Rule{};
-constexpr Rule SameAs(std::string_view path) {
-  return {.id = path};
-}
-
 // A row a rule; see NameRow for how paths are written.
 constexpr std::array kRows = {
     // critical
@@ -45,7 +40,7 @@ constexpr std::array kRows = {
             "globalThis.eval globalThis.Function globalThis.execScript vm.runInNewContext vm.runInThisContext "
             "vm.runInContext "
             "vm.Script vm.compileFunction globalThis.module._compile globalThis.require.main._compile",
-            kNone},
+            kNoRule},
     NameRow{kImported,
             "child_process execa shelljs cross-spawn zx node-pty sudo-prompt spawn-sync exec-sh tinyexec nano-spawn "
             "foreground-child simple-git node-cmd child-process-promise promisify-child-process",
@@ -56,9 +51,9 @@ constexpr std::array kRows = {
             kChildProcess},
     NameRow{kMethod, "execSync spawnSync execFileSync execFile", kChildProcess},
     NameRow{kRunsShell, "child_process.exec child_process.execSync shelljs.exec execa.command execa.execaCommand",
-            kNone},
+            kNoRule},
     NameRow{kRunsArgv, "child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync",
-            kNone},
+            kNoRule},
     NameRow{kImported, "vm vm2 isolated-vm repl require-from-string node-eval safe-eval", kVirtualMachine},
     NameRow{kUsed, "vm.* repl.* globalThis.ShadowRealm", kVirtualMachine},
     NameRow{
@@ -121,7 +116,7 @@ constexpr std::array kRows = {
     NameRow{kImported, "worker_threads cluster piscina tinypool workerpool synckit npm open opn", kWorkers},
     NameRow{kUsed, "worker_threads.* cluster.* test.run", kWorkers},
     NameRow{kCalled, "globalThis.Worker globalThis.SharedWorker globalThis.navigator.serviceWorker.register", kWorkers},
-    NameRow{kKnown, "worker_threads.Worker", kNone},
+    NameRow{kKnown, "worker_threads.Worker", kNoRule},
     NameRow{kImported, "wasi", kWasi},
     NameRow{kUsed, "wasi.*", kWasi},
     NameRow{kUsed, "globalThis.process.kill globalThis.process._kill globalThis.process.abort globalThis.Deno.kill",
@@ -149,17 +144,15 @@ constexpr std::array kRows = {
     NameRow{
         kAmbient,
         "fs child_process http https http2 net tls dgram dns vm repl inspector cluster worker_threads v8 wasi crypto",
-        kNone},
+        kNoRule},
     NameRow{kKnown,
             "globalThis.require globalThis.setTimeout globalThis.setInterval globalThis.setImmediate globalThis.atob "
             "globalThis.String.fromCharCode globalThis.String.fromCodePoint "
             "globalThis.Buffer.from globalThis.Reflect.get globalThis.Reflect.construct globalThis.Reflect.apply "
             "module.createRequire globalThis.require.resolve globalThis.Function.() globalThis.Object.getPrototypeOf "
             "globalThis.Reflect.getPrototypeOf globalThis.Object.getOwnPropertyDescriptor",
-            kNone},
+            kNoRule},
 };
-
-constexpr std::string_view kByOrganisation = "A module that this organisation has put on its list.";
 
 }  // namespace
 
@@ -168,11 +161,7 @@ const Rule kJavaScriptDynamicRequire = kDynamicRequire;
 const Rule kJavaScriptHiddenName{"javascript.hidden-name", kCritical, "Puts a name together that hides what it is."};
 const Rule kJavaScriptReflection{"javascript.reflection", kHigh,
                                  "Asks for a global by a name that is only known when it runs."};
-const Rule kJavaScriptOrganisationModule[] = {{"javascript.organisation", kSafe, kByOrganisation},
-                                              {"javascript.organisation", kLow, kByOrganisation},
-                                              {"javascript.organisation", kMedium, kByOrganisation},
-                                              {"javascript.organisation", kHigh, kByOrganisation},
-                                              {"javascript.organisation", kCritical, kByOrganisation}};
+const RuleByLevel kJavaScriptOrganisationModule = OrganisationModule("javascript.organisation");
 
 const Names& JavaScriptNames() {
   static const Names names(kRows);

@@ -13,6 +13,6 @@ extern const Rule kJavaScriptEval;
 extern const Rule kJavaScriptDynamicRequire;
 extern const Rule kJavaScriptHiddenName;
 extern const Rule kJavaScriptReflection;
-extern const Rule kJavaScriptOrganisationModule[];  // by RiskLevel
+extern const RuleByLevel kJavaScriptOrganisationModule;
 
 }  // namespace skerry::policy

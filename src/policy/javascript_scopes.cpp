@@ -8,12 +8,9 @@ namespace {
 class Scopes {
  public:
   Scopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings)
-      : tree_(tree), spellings_(spellings), bindings_(bindings) {}
+      : tree_(tree), spellings_(spellings), bindings_(bindings), result_(tree.size()) {}
 
   Scoping Find() {
-    result_.scope_of.assign(tree_.size(), 0);
-    result_.bound_in.assign(tree_.size(), 0);
-    result_.is_binding.assign(tree_.size(), false);
     bindings_.AddScope(0, ScopeKind::kModule);
     function_of_ = {0};
     for (NodeId id = 0; tree_.Reaches(id); ++id) Visit(id);
@@ -31,16 +28,9 @@ class Scopes {
            kind == kCatchClause;
   }
 
-  // Deeper than any person writes: those share the scope that they are in.
   Scope Open(Scope parent, bool function) {
-    constexpr int kMaxDepth = 150;
-    int depth = 0;
-    for (Scope scope = parent; scope != 0; scope = bindings_.Parent(scope))
-      if (++depth > kMaxDepth) break;
-    tree_.budget().Spend(kWorkOfALookup + static_cast<std::uint64_t>(depth) * kWorkOfAStep);
-    if (depth > kMaxDepth) return parent;
-    const Scope scope = bindings_.AddScope(parent, ScopeKind::kFunction);
-    function_of_.push_back(function ? scope : function_of_[parent]);
+    const Scope scope = bindings_.Open(parent, ScopeKind::kFunction);
+    if (scope != parent) function_of_.push_back(function ? scope : function_of_[parent]);
     return scope;
   }
 
@@ -133,8 +123,7 @@ class Scopes {
       switch (node.kind) {
         case kIdentifier:
         case kShorthandPropertyIdentifierPattern:
-          result_.is_binding[id] = true;
-          result_.bound_in[id] = scope;
+          result_.Bind(id, scope);
           bindings_.Declare(scope, spellings_.Normal(tree_.TextOf(id)), sure_from);
           ++id;
           break;

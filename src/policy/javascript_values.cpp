@@ -7,57 +7,15 @@
 namespace skerry::policy::javascript {
 namespace {
 
-constexpr int kMaxPasses = 4;
-constexpr std::uint32_t kMaxLiteral = 4096;  // of those that are parts of others
-constexpr std::size_t kMaxText = 4096;       // of what is put together; what is longer, the pool does not keep
-constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; what more there is becomes holes
-constexpr std::size_t kMemoryOfANode = 32;
 constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
-constexpr std::size_t kMaxListItems = 256;                   // of a list of texts that are joined
 constexpr int kMaxAncestors = 200;
 constexpr int kMaxPatternDepth = 16;
-
-const std::string kUnknownText(1, kHole);
-
-Value NameValue(NameId id) {
-  return id == kNoName ? Value{} : Value{Value::Kind::kName, id};
-}
 
 }  // namespace
 
 Evaluation::Evaluation(const SyntaxTree& tree, const Names& names)
-    : tree_(tree),
-      names_(names),
-      own_(names.Root("globalThis")),
-      memory_(tree.budget()),
-      pool_(tree.budget()),
-      spellings_(UnescapedIdentifier, tree.budget()),
-      bindings_(pool_, tree.budget()) {
-  memory_.Add(kMemoryOfANode * tree.size());
-  scoping_ = FindScopes(tree, spellings_, bindings_);
-  values_.resize(tree.size());
-}
-
-void Evaluation::Run() {
-  std::vector<NodeId> open;
-  for (int pass = 0; pass < kMaxPasses; ++pass) {
-    news_ = false;
-    // A node has its turn when all inside it had theirs.
-    const auto close = [&](NodeId until) {
-      while (!open.empty() && tree_[open.back()].after <= until) {
-        values_[open.back()] = Evaluate(open.back());
-        open.pop_back();
-      }
-    };
-    for (NodeId id = 0; tree_.Reaches(id); ++id) {
-      close(id);
-      open.push_back(id);
-    }
-    if (tree_.budget().IsOver()) return;
-    close(tree_.size());
-    if (!news_) return;
-  }
-}
+    : Evaluator(tree, names, {.own = "globalThis", .read = UnescapedIdentifier, .part = kTemplateSubstitution}),
+      scoping_(FindScopes(tree, spellings_, bindings_)) {}
 
 Value Evaluation::Evaluate(NodeId id) {
   const auto child = [&](std::uint8_t field) {
@@ -142,12 +100,7 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
   const std::string_view name = Normal(tree_.TextOf(id));
   const Bindings::Found found = bindings_.Lookup(scoping_.scope_of[id], name, tree_[id].begin);
   tree_.budget().Spend(2 * kWorkOfALookup);
-  if (!found.may_be_outer) return found.value;
-  const NameId own = Own(name);
-  if (own != kNoName) return pool_.Either(found.value, NameValue(own));
-  const NameId module = names_.Root(name);
-  const bool ambient = module != kNoName && names_.Has(module, When::kAmbient);
-  return ambient && found.value.kind == Value::Kind::kUnknown ? NameValue(module) : found.value;
+  return found.may_be_outer ? OwnOr(name, found.value, found.value) : found.value;
 }
 
 // Outside of classes and objects `this` can be what holds all names.
@@ -189,12 +142,6 @@ Value Evaluation::EvaluateSubscript(NodeId id) {
   return MembersNamed(values_[object], values_[index]);
 }
 
-Value Evaluation::MembersNamed(Value object, Value names) {
-  Value result;
-  ForEachText(names, [&](const std::string& name) { result = pool_.Either(result, MemberOf(object, name)); });
-  return result;
-}
-
 Value Evaluation::EvaluateBinary(NodeId id) {
   const NodeId left = tree_.Child(id, kFieldLeft);
   const NodeId right = tree_.Child(id, kFieldRight);
@@ -204,9 +151,7 @@ Value Evaluation::EvaluateBinary(NodeId id) {
   if (word == "||" || word == "??" || word == "&&") return pool_.Either(values_[left], values_[right]);
   if (tree_[sign].kind != kPlus) return {};
   const auto before = TextOf(values_[left]);
-  const auto after = TextOf(values_[right]);
-  if (!before && !after) return {};
-  return pool_.Text(before.value_or(kUnknownText) + after.value_or(kUnknownText));
+  return Sum(before, TextOf(values_[right]));
 }
 
 bool Evaluation::IsRequire(Value function) const {
@@ -269,18 +214,6 @@ Value Evaluation::CallOfReflection(NodeId id, NameId function) {
     return second == kNoNode ? Value{} : MembersNamed(object, values_[second]);
   }
   return {};
-}
-
-Value Evaluation::Joined(NodeId list, std::string_view between) {
-  std::string joined;
-  std::size_t count = 0;
-  for (NodeId each = tree_.FirstNamedChild(list); each != kNoNode; each = tree_.NextNamedSibling(each)) {
-    if (++count > kMaxListItems) return {};
-    if (count > 1) joined += between;
-    joined += TextOf(values_[each]).value_or(kUnknownText);
-    if (joined.size() > kMaxText) return {};
-  }
-  return pool_.Text(std::move(joined));
 }
 
 // Methods of texts and lists of texts.
@@ -406,71 +339,13 @@ Value Evaluation::ModuleNamed(std::string_view name) const {
   return id == kNoName ? Value{Value::Kind::kForeign, 0} : NameValue(id);
 }
 
-std::optional<std::string> Evaluation::TextOf(Value value) const {
-  if (value.kind == Value::Kind::kText) {
-    tree_.budget().Spend(WorkOfCopying(pool_.TextAt(value.id).size()));
-    return pool_.TextAt(value.id);
-  }
-  if (value.kind == Value::Kind::kLiteral) {
-    const bool is_long = tree_[value.id].end - tree_[value.id].begin > kMaxLiteral;
-    return is_long ? kUnknownText : LiteralText(value.id);
-  }
-  if (value.kind != Value::Kind::kMany) return std::nullopt;
-  // One of several: the first text; the others are looked at where they stand.
-  std::optional<std::string> text;
-  pool_.ForEach(value, [&](Value each) {
-    if (!text && each.kind != Value::Kind::kMany) text = TextOf(each);
-  });
-  return text;
+NodeId Evaluation::ExpressionIn(NodeId part) const {
+  return tree_.FirstNamedChild(part);
 }
 
-bool Evaluation::HasParts(NodeId literal) const {
-  for (NodeId each = tree_.FirstChild(literal); each != kNoNode; each = tree_.NextSibling(each))
-    if (tree_[each].kind == kTemplateSubstitution) return true;
-  return false;
-}
-
-// A text with parts is put together when its parts are known, so that none is a part of itself.
-Value Evaluation::EvaluateString(NodeId id) {
-  const bool is_long = tree_[id].end - tree_[id].begin > kMaxLiteral;
-  return is_long || !HasParts(id) ? Value{Value::Kind::kLiteral, id} : pool_.Text(LiteralText(id));
-}
-
-std::string Evaluation::PartText(Value value) const {
-  std::string text(1, kHole);
-  pool_.ForEach(value, [&](Value each) {
-    if (each.kind == Value::Kind::kText) text = pool_.TextAt(each.id);
-    if (each.kind == Value::Kind::kLiteral && !HasParts(each.id)) text = TextOf(each).value_or(std::string(1, kHole));
-  });
-  return text;
-}
-
-std::string Evaluation::LiteralText(NodeId id) const {
-  std::string text;
-  std::size_t of_parts = 0;
-  for (NodeId each = tree_.FirstChild(id); each != kNoNode; each = tree_.NextSibling(each)) {
-    const std::string_view part = tree_.TextOf(each);
-    switch (tree_[each].kind) {
-      case kStringFragment:
-        text += part;
-        break;
-      case kEscapeSequence:
-        text += Unescaped(part);
-        break;
-      case kTemplateSubstitution: {
-        const NodeId inner = tree_.FirstNamedChild(each);
-        const bool unknown = inner == kNoNode || of_parts > kMaxOfParts;
-        const std::string inside = unknown ? kUnknownText : PartText(values_[inner]);
-        tree_.budget().Spend(WorkOfCopying(inside.size()));
-        of_parts += inside.size();
-        text += inside;
-        break;
-      }
-      default:
-        break;
-    }
-  }
-  return text;
+void Evaluation::AppendPiece(std::uint8_t kind, std::string_view written, Literal& literal) const {
+  if (kind == kStringFragment) literal.text += written;
+  if (kind == kEscapeSequence) literal.text += Unescaped(written);
 }
 
 NodeId Evaluation::Argument(NodeId call, std::size_t place) const {

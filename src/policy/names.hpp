@@ -39,6 +39,13 @@ struct NameRow {
   Rule rule;
 };
 
+// For rows that only say when.
+inline constexpr Rule kNoRule{};
+// For rows of kSameAs: the path that theirs stand for.
+constexpr Rule SameAs(std::string_view path) {
+  return {.id = path};
+}
+
 using NameId = std::uint32_t;
 inline constexpr NameId kNoName = 0;
 

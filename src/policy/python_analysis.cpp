@@ -1,14 +1,13 @@
 // The analysis of Python code: names are followed to what they mean, then held against the table.
 #include <algorithm>
-#include <set>
 
+#include "policy/code_analysis.hpp"
 #include "policy/python_rules.hpp"
 #include "policy/python_syntax.hpp"
 #include "policy/python_values.hpp"
 #include "policy/report.hpp"
 #include "policy/shell_commands.hpp"
 #include "policy/texts.hpp"
-#include "policy/tokens.hpp"
 
 namespace skerry::policy {
 namespace python {
@@ -47,10 +46,13 @@ std::string ExamplesIn(std::string_view text) {
 
 constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
 
-class Analysis {
+TokenTable TheTable() {
+  return {PythonNames(), "builtins"};
+}
+
+class Analysis : CodeAnalysis<Evaluation> {
  public:
-  Analysis(const SyntaxTree& tree, Report& report)
-      : tree_(tree), names_(PythonNames()), evaluation_(tree, names_), report_(report) {}
+  Analysis(const SyntaxTree& tree, Report& report) : CodeAnalysis(tree, TheTable(), report) {}
 
   void Run() {
     evaluation_.Run();
@@ -63,15 +65,6 @@ class Analysis {
   }
 
  private:
-  void Add(const Rule& rule, NodeId id) { report_.Add(rule, tree_.text(), tree_[id].begin, tree_[id].end); }
-
-  void ReportError(NodeId id) {
-    const NodeId parent = tree_[id].parent;
-    if (parent != kNoNode && tree_[parent].error) return;
-    Add(kUnparsed, id);
-    ReportTokens(tree_.TextOf(id), tree_[id].begin, {names_, "builtins"}, report_);
-  }
-
   void ReportNode(NodeId id) {
     switch (tree_[id].kind) {
       case kIdentifier:
@@ -157,10 +150,9 @@ class Analysis {
 
   // A text that is put together, and then is a name that nobody has a reason to put together.
   void ReportHiddenName(NodeId id) {
-    const Value value = evaluation_.ValueOf(id);
-    if (value.kind != Value::Kind::kText || value == ValuePool::kSomeText) return;
-    if (tree_[id].kind == kString && IsOnePart(id)) return;
-    if (IsCriticalName(evaluation_.pool().TextAt(value.id))) Add(kPythonReflection, id);
+    const std::string* text = AssembledText(id);
+    if (text == nullptr || (tree_[id].kind == kString && IsOnePart(id))) return;
+    if (IsCriticalName(*text)) Add(kPythonReflection, id);
   }
 
   // f"{x}" is only x.
@@ -199,10 +191,6 @@ class Analysis {
             !Is(value.id, "sys", "modules") && !Is(value.id, "builtins", "open");
     });
     return is;
-  }
-
-  [[nodiscard]] bool IsKnownText(NodeId id) const {
-    return evaluation_.ForEachText(evaluation_.ValueOf(id), [](const std::string&) {});
   }
 
   // --- imports ---
@@ -327,10 +315,6 @@ class Analysis {
       Add(kPythonEval, id);
   }
 
-  [[nodiscard]] std::optional<std::string> TextOf(NodeId id) const {
-    return id == kNoNode ? std::nullopt : evaluation_.TextOf(evaluation_.ValueOf(id));
-  }
-
   void ReportOpen(NodeId id, std::size_t place) {
     const NodeId file = evaluation_.Argument(id, 0, "file");
     if (file != kNoNode && IsHarmless(file)) return;
@@ -430,20 +414,6 @@ class Analysis {
 
   // --- code in code ---
 
-  // A literal of any length once; what is made of parts as far as it is known.
-  void NestCode(NodeId id, core::Language language) {
-    if (id == kNoNode) return;
-    const std::string_view unknown = language == core::Language::kShell ? "${unknown}" : "unknown";
-    evaluation_.pool().ForEach(evaluation_.ValueOf(id), [&](Value value) {
-      if (value.kind == Value::Kind::kLiteral) {
-        if (nested_.insert({value.id, language}).second)
-          report_.Nest(language, Filled(evaluation_.LiteralText(value.id), unknown), tree_[id].begin);
-      } else if (value.kind == Value::Kind::kText) {
-        report_.Nest(language, Filled(evaluation_.pool().TextAt(value.id), unknown), tree_[id].begin);
-      }
-    });
-  }
-
   // What doctest runs, what those run who read annotations, and what a configuration names.
   void NestTexts() {
     NodeId after_type = 0;
@@ -469,20 +439,11 @@ class Analysis {
   void NestArgv(NodeId id) {
     if (id == kNoNode) return;
     if (tree_[id].kind != kList && tree_[id].kind != kTuple) return NestCode(id, core::Language::kShell);
-    std::vector<std::optional<std::string>> words;
-    for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
-      auto text = TextOf(each);
-      if (text && text->find(kHole) != std::string::npos) text.reset();
-      words.push_back(std::move(text));
-    }
+    Words words;
+    AddWords(id, words);
     AnalyseCommand(words, tree_[id].begin, report_);
   }
 
-  const SyntaxTree& tree_;
-  const Names& names_;
-  Evaluation evaluation_;
-  Report& report_;
-  std::set<std::pair<NodeId, core::Language>> nested_;
   bool handed_on_ = false;   // a module went where it is not followed
   bool runs_texts_ = false;  // something runs texts that stand elsewhere
 };
@@ -524,9 +485,7 @@ void AnalysePython(std::string_view text, Report& report) {
   python::ReportEncoding(code, report);
   const SyntaxTree tree = SyntaxTree::Parse(python::TheVocabulary(), code, report.budget());
   if (tree.complete()) python::Analysis(tree, report).Run();
-  if (tree.complete() && !report.budget().IsOver()) return;
-  report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(code.size()));
-  ReportTokens(code, 0, {PythonNames(), "builtins"}, report);
+  ReportWhatIsLeft(tree, code, python::TheTable(), report);
 }
 
 }  // namespace skerry::policy

@@ -1,6 +1,4 @@
-// What the analysis of Python finds (S2.3), in every spelling, and what it leaves alone. A row is a piece of code, the
-// level of the whole, and the rule that it breaks; no rule where nothing is to be found.
-#include <string>
+// What the analysis of Python finds (S2.3), in every spelling, and what it leaves alone.
 #include <string_view>
 #include <vector>
 
@@ -8,36 +6,21 @@
 #include <gtest/gtest.h>
 
 #include "policy/risk_policy.hpp"
+#include "policy/test_rows.hpp"
 
 namespace skerry::policy {
 namespace {
 
-using core::RiskLevel;
 using ::testing::Contains;
 using ::testing::Field;
 using enum core::RiskLevel;
-
-struct Row {
-  std::string_view code;
-  RiskLevel level;
-  std::string_view rule = "";
-};
 
 core::RiskAssessment Assess(std::string_view code) {
   return RiskPolicy().Assess(core::Language::kPython, code);
 }
 
 void Check(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    SCOPED_TRACE(std::string(row.code));
-    const core::RiskAssessment assessment = Assess(row.code);
-    EXPECT_EQ(NameOf(assessment.level), NameOf(row.level)) << assessment.reason;
-    if (row.rule.empty()) {
-      EXPECT_TRUE(assessment.findings.empty()) << assessment.reason;
-    } else {
-      EXPECT_THAT(assessment.findings, Contains(Field("rule", &core::Finding::rule, std::string(row.rule))));
-    }
-  }
+  CheckRows(core::Language::kPython, rows);
 }
 
 TEST(PythonAnalysisTest, TheDocumentsExpressionsHold) {

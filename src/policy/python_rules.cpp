@@ -37,11 +37,6 @@ constexpr Rule kJsonLoad{"python.json-load", kMedium, "Reads data from a file."}
 constexpr Rule kDataRead{"python.data-read", kMedium, "Reads a file through a library."};
 constexpr Rule kEnvironment{"python.environment", kMedium, "Reads or changes environment variables."};
 
-constexpr auto kNone = Rule{};
-constexpr Rule SameAs(std::string_view path) {
-  return {.id = path};
-}
-
 // A row a rule; see NameRow for how paths are written.
 constexpr std::array kRows = {
     // critical
@@ -55,7 +50,7 @@ constexpr std::array kRows = {
             "cProfile.Profile.().run cProfile.Profile.().runctx profile.Profile.().run profile.Profile.().runctx "
             "profile.runctx doctest.debug_script builtins.get_ipython.().run_cell builtins.get_ipython.().ex "
             "builtins.get_ipython.().ev",
-            kNone},
+            kNoRule},
     NameRow{
         kUsed,
         "cProfile.run cProfile.runctx profile.run profile.runctx pdb.run pdb.runeval trace.Trace bdb.Bdb "
@@ -76,7 +71,7 @@ constexpr std::array kRows = {
     NameRow{kRunsTexts,
             "doctest.testmod doctest.run_docstring_examples doctest.DocTestSuite typing.get_type_hints "
             "inspect.get_annotations inspect.signature logging.config.DictConfigurator logging.config.dictConfig",
-            kNone},
+            kNoRule},
     NameRow{
         kUsed,
         "builtins.__import__ importlib.import_module importlib.__import__ importlib.reload imp.* pkgutil.resolve_name "
@@ -99,7 +94,7 @@ constexpr std::array kRows = {
             "pkgutil.get_loader pkgutil.find_loader importlib.resources.files importlib.resources.path "
             "importlib.resources.contents importlib.resources.is_resource importlib.resources.open_text "
             "importlib.resources.open_binary importlib.resources.read_text importlib.resources.read_binary",
-            kNone},
+            kNoRule},
     NameRow{kFunction, "load_module exec_module _gcd_import", kDynamicImport},
     NameRow{kUsed, "builtins.__builtins__ builtins.__loader__ builtins.__spec__", kBuiltins},
     NameRow{
@@ -126,7 +121,7 @@ constexpr std::array kRows = {
             "subprocess.getstatusoutput asyncio.create_subprocess_shell pexpect.run pexpect.spawn platform.popen "
             "webbrowser.get imaplib.IMAP4_stream builtins.get_ipython.().system builtins.get_ipython.().getoutput "
             "IPython.utils.process.system IPython.utils.process.getoutput",
-            kNone},
+            kNoRule},
     NameRow{kUsed,
             "os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp os.execvpe os.spawnl os.spawnle "
             "os.spawnlp "
@@ -146,7 +141,7 @@ constexpr std::array kRows = {
             kProcess},
     NameRow{kRunsArgv,
             "pty.spawn subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen",
-            kNone},
+            kNoRule},
     NameRow{kUsed,
             "subprocess.* subprocess32.* sh.* plumbum.local plumbum.cmd fabric.Connection invoke.run "
             "webbrowser.get webbrowser.register webbrowser.GenericBrowser webbrowser.BackgroundBrowser "
@@ -161,7 +156,7 @@ constexpr std::array kRows = {
     NameRow{kHandedOn,
             "builtins.open",
             {"python.file-write", kHigh, "Opens a file for writing, or for what cannot be told."}},
-    NameRow{kHandedOn, "os sys builtins importlib sys.modules", kNone},
+    NameRow{kHandedOn, "os sys builtins importlib sys.modules", kNoRule},
     NameRow{kUsed,
             "ctypes.CDLL ctypes.PyDLL ctypes.cdll ctypes.pydll ctypes.pythonapi ctypes.memmove ctypes.memset "
             "ctypes.string_at "
@@ -269,7 +264,7 @@ constexpr std::array kRows = {
             "sys.stdout sys.stderr sys.__stdout__ sys.__stderr__ sys.stdout.buffer sys.stderr.buffer io.StringIO.() "
             "io.BytesIO.() "
             "StringIO.StringIO.() builtins.super.() urllib.parse urllib.error",
-            kNone},
+            kNoRule},
     NameRow{kSameAs,
             "io.open io.FileIO codecs.open gzip.open gzip.GzipFile bz2.open bz2.BZ2File lzma.open lzma.LZMAFile "
             "tarfile.open tarfile.TarFile tarfile.TarFile.open zipfile.ZipFile wave.open aifc.open sunau.open dbm.open "
@@ -306,17 +301,15 @@ constexpr std::array kRows = {
     NameRow{kSameAs, "cgitb.pydoc", SameAs("pydoc")},
     NameRow{kAmbient,
             "os sys subprocess shutil requests urllib socket pickle ctypes importlib builtins json pty posix io",
-            kNone},
+            kNoRule},
     NameRow{kKnown,
             "builtins.open builtins.getattr builtins.globals builtins.vars builtins.locals builtins.chr builtins.print "
             "sys.modules "
             "base64.b64decode bytes.fromhex codecs.decode builtins.setattr builtins.bytes operator.attrgetter "
             "operator.methodcaller numpy.load fileinput.input fileinput.FileInput argparse.FileType "
             "builtins.get_ipython",
-            kNone},
+            kNoRule},
 };
-
-constexpr std::string_view kByOrganisation = "A module that this organisation has put on its list.";
 
 }  // namespace
 
@@ -330,11 +323,7 @@ const Rule kPythonFileWrite{"python.file-write", kHigh, "Opens a file for writin
 const Rule kPythonWriteCall = kWriteCall;
 const Rule kPythonUnpickle = kUnpickle;
 const Rule kPythonLibraryWrite{"python.library-write", kMedium, "Writes a file through a library."};
-const Rule kPythonOrganisationModule[] = {{"python.organisation", kSafe, kByOrganisation},
-                                          {"python.organisation", kLow, kByOrganisation},
-                                          {"python.organisation", kMedium, kByOrganisation},
-                                          {"python.organisation", kHigh, kByOrganisation},
-                                          {"python.organisation", kCritical, kByOrganisation}};
+const RuleByLevel kPythonOrganisationModule = OrganisationModule("python.organisation");
 
 const Names& PythonNames() {
   static const Names names(kRows);

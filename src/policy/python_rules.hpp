@@ -17,6 +17,6 @@ extern const Rule kPythonFileWrite;
 extern const Rule kPythonLibraryWrite;
 extern const Rule kPythonWriteCall;
 extern const Rule kPythonUnpickle;
-extern const Rule kPythonOrganisationModule[];  // by RiskLevel
+extern const RuleByLevel kPythonOrganisationModule;
 
 }  // namespace skerry::policy

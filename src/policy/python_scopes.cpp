@@ -8,14 +8,9 @@ namespace {
 class Scopes {
  public:
   Scopes(const SyntaxTree& tree, Spellings& spellings, Bindings& bindings)
-      : tree_(tree), spellings_(spellings), bindings_(bindings) {}
+      : tree_(tree), spellings_(spellings), bindings_(bindings), result_(tree.size()), opens_(tree.size(), kNoScope) {}
 
   Scoping Find() {
-    result_.scope_of.assign(tree_.size(), 0);
-    result_.bound_in.assign(tree_.size(), 0);
-    result_.is_mention.assign(tree_.size(), false);
-    result_.is_binding.assign(tree_.size(), false);
-    opens_.assign(tree_.size(), kNoScope);
     bindings_.AddScope(0, ScopeKind::kModule);
     for (NodeId id = 0; tree_.Reaches(id); ++id) Visit(id);
     return std::move(result_);
@@ -96,21 +91,10 @@ class Scopes {
     }
   }
 
-  // Deeper than any person writes: those share the scope of the outermost of them, which can only add meanings.
-  Scope Open(Scope parent, ScopeKind kind) {
-    constexpr int kMaxDepth = 150;
-    int depth = 0;
-    for (Scope scope = parent; scope != 0; scope = bindings_.Parent(scope))
-      if (++depth > kMaxDepth) break;
-    tree_.budget().Spend(kWorkOfALookup + static_cast<std::uint64_t>(depth) * kWorkOfAStep);
-    if (depth > kMaxDepth) return parent;
-    return bindings_.AddScope(parent, kind);
-  }
-
   void OpenFunction(NodeId id) {
     const NodeId body = tree_.Child(id, kFieldBody);
     const Scope outer = result_.scope_of[id];
-    const Scope inner = Open(outer, ScopeKind::kFunction);
+    const Scope inner = bindings_.Open(outer, ScopeKind::kFunction);
     if (body != kNoNode) opens_[body] = inner;
     const NodeId name = tree_[id].kind == kFunction ? tree_.Child(id, kFieldName) : kNoNode;
     BindTarget(name, outer, SureFrom(id));
@@ -137,11 +121,11 @@ class Scopes {
     const Scope outer = result_.scope_of[id];
     BindTarget(tree_.Child(id, kFieldName), outer, SureFrom(id));
     const NodeId body = tree_.Child(id, kFieldBody);
-    if (body != kNoNode) opens_[body] = Open(outer, ScopeKind::kClass);
+    if (body != kNoNode) opens_[body] = bindings_.Open(outer, ScopeKind::kClass);
   }
 
   void OpenComprehension(NodeId id) {
-    const Scope inner = Open(result_.scope_of[id], ScopeKind::kFunction);
+    const Scope inner = bindings_.Open(result_.scope_of[id], ScopeKind::kFunction);
     if (comprehensions_.size() <= inner) comprehensions_.resize(inner + 1);
     comprehensions_[inner] = inner != result_.scope_of[id];
     for (NodeId each = tree_.FirstChild(id); each != kNoNode; each = tree_.NextSibling(each)) opens_[each] = inner;
@@ -173,8 +157,7 @@ class Scopes {
       tree_.budget().Spend(kWorkOfAStep);
       switch (tree_[id].kind) {
         case kIdentifier:
-          result_.is_binding[id] = true;
-          result_.bound_in[id] = scope;
+          result_.Bind(id, scope);
           bindings_.Declare(scope, NameOf(id), sure_from);
           ++id;
           break;

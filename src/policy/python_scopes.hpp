@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "policy/identifiers.hpp"
+#include "policy/scoping.hpp"
 #include "policy/syntax_tree.hpp"
 #include "policy/values.hpp"
 
 namespace skerry::policy::python {
 
-struct Scoping {
-  std::vector<Scope> scope_of;   // by node: where its names are looked up
-  std::vector<bool> is_mention;  // by node: an identifier that stands for its value
-  std::vector<Scope> bound_in;   // by node: for an identifier that binds, the scope; only where is_binding
-  std::vector<bool> is_binding;  // by node
+struct Scoping : policy::Scoping {
+  Scoping() = default;
+  explicit Scoping(NodeId size) : policy::Scoping(size), is_mention(size, false) {}
+
+  std::vector<bool> is_mention;                  // by node: an identifier that stands for its value
   std::unordered_set<std::string_view> methods;  // functions that classes of this code have
 };
 

@@ -9,17 +9,7 @@
 namespace skerry::policy::python {
 namespace {
 
-constexpr int kMaxPasses = 4;
-constexpr std::uint32_t kMaxLiteral = 4096;  // of those that are parts of others
-constexpr std::size_t kMaxText = 4096;       // of what is put together; what is longer, the pool does not keep
-constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; what more there is becomes holes
-constexpr std::size_t kMemoryOfANode = 32;
 constexpr std::uint64_t kWorkOfACall = 12 * kWorkOfALookup;  // there are so many that are asked for
-constexpr std::size_t kMaxListItems = 256;                   // of a list of texts that are joined
-
-Value NameValue(NameId id) {
-  return id == kNoName ? Value{} : Value{Value::Kind::kName, id};
-}
 
 // Members that modules have of other modules: `shutil.os`, `random._os`.
 NameId ModuleAsMember(const Names& names, std::string_view member) {
@@ -31,37 +21,8 @@ NameId ModuleAsMember(const Names& names, std::string_view member) {
 }  // namespace
 
 Evaluation::Evaluation(const SyntaxTree& tree, const Names& names)
-    : tree_(tree),
-      names_(names),
-      memory_(tree.budget()),
-      pool_(tree.budget()),
-      spellings_(FoldLookalikes, tree.budget()),
-      bindings_(pool_, tree.budget()) {
-  memory_.Add(kMemoryOfANode * tree.size());
-  scoping_ = FindScopes(tree, spellings_, bindings_);
-  values_.resize(tree.size());
-}
-
-void Evaluation::Run() {
-  std::vector<NodeId> open;
-  for (int pass = 0; pass < kMaxPasses; ++pass) {
-    news_ = false;
-    // A node has its turn when all inside it had theirs.
-    const auto close = [&](NodeId until) {
-      while (!open.empty() && tree_[open.back()].after <= until) {
-        values_[open.back()] = Evaluate(open.back());
-        open.pop_back();
-      }
-    };
-    for (NodeId id = 0; tree_.Reaches(id); ++id) {
-      close(id);
-      open.push_back(id);
-    }
-    if (tree_.budget().IsOver()) return;
-    close(tree_.size());
-    if (!news_) return;
-  }
-}
+    : Evaluator(tree, names, {.own = "builtins", .read = FoldLookalikes, .part = kInterpolation}),
+      scoping_(FindScopes(tree, spellings_, bindings_)) {}
 
 Value Evaluation::Evaluate(NodeId id) {
   switch (tree_[id].kind) {
@@ -189,7 +150,7 @@ void Evaluation::AssignImports(NodeId id) {
     const NodeId target = kind == kAliasedImport ? tree_.Child(each, kFieldAlias) : first;
     Value value;
     if (module != kNoNode) {
-      value = Member(from, Normal(tree_.TextOf(name)));
+      value = MemberOf(from, Normal(tree_.TextOf(name)));
       if (value.kind == Value::Kind::kUnknown) value = NameValue(ModuleAsMember(names_, Normal(tree_.TextOf(name))));
     } else {
       // `import a.b` binds a, `import a.b as c` binds a.b.
@@ -220,11 +181,7 @@ Value Evaluation::GlobalName(std::string_view name, Scope scope, std::uint32_t a
   Value value = found.value;
   if (!found.may_be_outer) return value.kind == Value::Kind::kUnknown ? Value{} : value;
   for (const NameId module : star_imports_) value = pool_.Either(value, NameValue(names_.Member(module, name)));
-  const NameId own = names_.Member(names_.Root("builtins"), name);
-  if (own != kNoName) return pool_.Either(value, NameValue(own));
-  const NameId module = names_.Root(name);
-  const bool ambient = module != kNoName && names_.Has(module, When::kAmbient);
-  return ambient && found.value.kind == Value::Kind::kUnknown ? NameValue(module) : value;
+  return OwnOr(name, found.value, value);
 }
 
 Value Evaluation::EvaluateIdentifier(NodeId id) {
@@ -232,7 +189,7 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
   return GlobalName(Normal(tree_.TextOf(id)), scoping_.scope_of[id], tree_[id].begin);
 }
 
-Value Evaluation::Member(Value object, std::string_view name) {
+Value Evaluation::MemberOf(Value object, std::string_view name) {
   Value result;
   pool_.ForEach(object, [&](Value each) {
     if (name == "__dict__" && each.kind != Value::Kind::kUnknown) {
@@ -244,16 +201,10 @@ Value Evaluation::Member(Value object, std::string_view name) {
     if (each.kind != Value::Kind::kName) return;
     NameId member = names_.Member(each.id, name);
     // The namespaces of the running code hold its modules, too.
-    if (member == kNoName && each.id == names_.Root("builtins")) member = names_.Root(name);
+    if (member == kNoName && each.id == own_) member = names_.Root(name);
     if (member == kNoName) member = ModuleAsMember(names_, name);
     result = pool_.Either(result, member == kNoName ? Value{Value::Kind::kForeign, 0} : NameValue(member));
   });
-  return result;
-}
-
-Value Evaluation::MembersNamed(Value object, Value names) {
-  Value result;
-  ForEachText(names, [&](const std::string& name) { result = pool_.Either(result, Member(object, name)); });
   return result;
 }
 
@@ -261,7 +212,7 @@ Value Evaluation::EvaluateAttribute(NodeId id) {
   const NodeId object = tree_.Child(id, kFieldObject);
   const NodeId name = tree_.Child(id, kFieldAttribute);
   if (object == kNoNode || name == kNoNode) return {};
-  return Member(values_[object], Normal(tree_.TextOf(name)));
+  return MemberOf(values_[object], Normal(tree_.TextOf(name)));
 }
 
 Value Evaluation::EvaluateSubscript(NodeId id) {
@@ -294,15 +245,13 @@ Value Evaluation::EvaluateBinary(NodeId id) {
   const auto before = TextOf(values_[left]);
   if (tree_[sign].kind == kPercent) return before ? pool_.Text(WithHoles(*before, '%')) : Value{};
   if (tree_[sign].kind != kPlus) return {};
-  const auto after = TextOf(values_[right]);
-  if (!before && !after) return {};
-  return pool_.Text(before.value_or(std::string(1, kHole)) + after.value_or(std::string(1, kHole)));
+  return Sum(before, TextOf(values_[right]));
 }
 
 Value Evaluation::EvaluateConcatenation(NodeId id) {
   std::string whole;
   for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode; each = tree_.NextNamedSibling(each)) {
-    whole += TextOf(values_[each]).value_or(std::string(1, kHole));
+    whole += TextOf(values_[each]).value_or(kUnknownText);
     if (whole.size() > kMaxText) return {};
   }
   return pool_.Text(std::move(whole));
@@ -356,87 +305,20 @@ Value Evaluation::CallOfMethod(NodeId id, NodeId function) {
   }
   if (name == "format") return pool_.Text(WithHoles(*text, '{'));
   if (name == "decode" || name == "encode" || name == "strip" || name == "lower") return values_[object];
-  if (name == "join" && first != kNoNode && (tree_[first].kind == kList || tree_[first].kind == kTuple)) {
-    std::string joined;
-    std::size_t count = 0;
-    for (NodeId each = tree_.FirstNamedChild(first); each != kNoNode; each = tree_.NextNamedSibling(each)) {
-      if (++count > kMaxListItems) return {};
-      if (count > 1) joined += *text;
-      joined += TextOf(values_[each]).value_or(std::string(1, kHole));
-      if (joined.size() > kMaxText) return {};
-    }
-    return pool_.Text(std::move(joined));
-  }
-  return pool_.Text(std::string(1, kHole));
+  if (name == "join" && first != kNoNode && (tree_[first].kind == kList || tree_[first].kind == kTuple))
+    return Joined(first, *text);
+  return pool_.Text(kUnknownText);
 }
 
-std::optional<std::string> Evaluation::TextOf(Value value) const {
-  if (value.kind == Value::Kind::kText) {
-    tree_.budget().Spend(WorkOfCopying(pool_.TextAt(value.id).size()));
-    return pool_.TextAt(value.id);
-  }
-  if (value.kind == Value::Kind::kLiteral) {
-    const bool is_long = tree_[value.id].end - tree_[value.id].begin > kMaxLiteral;
-    return is_long ? std::string(1, kHole) : LiteralText(value.id);
-  }
-  if (value.kind != Value::Kind::kMany) return std::nullopt;
-  // One of several: the first text; the others are looked at where they stand.
-  std::optional<std::string> text;
-  pool_.ForEach(value, [&](Value each) {
-    if (!text && each.kind != Value::Kind::kMany) text = TextOf(each);
-  });
-  return text;
+NodeId Evaluation::ExpressionIn(NodeId part) const {
+  return tree_.Child(part, kFieldExpression);
 }
 
-bool Evaluation::HasParts(NodeId literal) const {
-  for (NodeId each = tree_.FirstChild(literal); each != kNoNode; each = tree_.NextSibling(each))
-    if (tree_[each].kind == kInterpolation) return true;
-  return false;
-}
-
-// A text with parts is put together when its parts are known, so that none is a part of itself.
-Value Evaluation::EvaluateString(NodeId id) {
-  const bool is_long = tree_[id].end - tree_[id].begin > kMaxLiteral;
-  return is_long || !HasParts(id) ? Value{Value::Kind::kLiteral, id} : pool_.Text(LiteralText(id));
-}
-
-std::string Evaluation::PartText(Value value) const {
-  std::string text(1, kHole);
-  pool_.ForEach(value, [&](Value each) {
-    if (each.kind == Value::Kind::kText) text = pool_.TextAt(each.id);
-    if (each.kind == Value::Kind::kLiteral && !HasParts(each.id)) text = TextOf(each).value_or(std::string(1, kHole));
-  });
-  return text;
-}
-
-std::string Evaluation::LiteralText(NodeId id) const {
-  std::string text;
-  std::size_t of_parts = 0;
-  bool raw = false;
-  for (NodeId each = tree_.FirstChild(id); each != kNoNode; each = tree_.NextSibling(each)) {
-    const std::string_view part = tree_.TextOf(each);
-    switch (tree_[each].kind) {
-      case kStringStart:
-        raw = part.find_first_of("rR") != std::string_view::npos;
-        break;
-      case kStringContent:
-        tree_.budget().Spend(WorkOfReading(part.size()));
-        text += raw ? std::string(part) : Unescaped(part);
-        break;
-      case kInterpolation: {
-        const NodeId expression = tree_.Child(each, kFieldExpression);
-        const bool unknown = expression == kNoNode || of_parts > kMaxOfParts;
-        const std::string inside = unknown ? std::string(1, kHole) : PartText(values_[expression]);
-        tree_.budget().Spend(WorkOfCopying(inside.size()));
-        of_parts += inside.size();
-        text += inside;
-        break;
-      }
-      default:
-        break;
-    }
-  }
-  return text;
+void Evaluation::AppendPiece(std::uint8_t kind, std::string_view written, Literal& literal) const {
+  if (kind == kStringStart) literal.raw = written.find_first_of("rR") != std::string_view::npos;
+  if (kind != kStringContent) return;
+  tree_.budget().Spend(WorkOfReading(written.size()));
+  literal.text += literal.raw ? std::string(written) : Unescaped(written);
 }
 
 NodeId Evaluation::Argument(NodeId call, std::size_t place, std::string_view name) const {

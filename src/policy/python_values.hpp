@@ -1,13 +1,13 @@
 // What the expressions of a Python tree are, as far as that can be told without running it.
 #pragma once
 
-#include <optional>
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
-#include "policy/identifiers.hpp"
+#include "policy/evaluator.hpp"
 #include "policy/names.hpp"
 #include "policy/python_scopes.hpp"
 #include "policy/syntax_tree.hpp"
@@ -15,31 +15,11 @@
 
 namespace skerry::policy::python {
 
-class Evaluation {
+class Evaluation final : public Evaluator {
  public:
   Evaluation(const SyntaxTree& tree, const Names& names);
 
-  // Gives every node its value.
-  void Run();
-
-  [[nodiscard]] Value ValueOf(NodeId id) const { return values_[id]; }
-  [[nodiscard]] const ValuePool& pool() const { return pool_; }
   [[nodiscard]] bool IsMention(NodeId id) const { return scoping_.is_mention[id]; }
-  // With kHole for what is not known, and for a literal that is very long; nothing when it is no text.
-  [[nodiscard]] std::optional<std::string> TextOf(Value value) const;
-  // Each of the texts that it can be. True when it can only be one of them.
-  template <typename Visitor>
-  bool ForEachText(Value value, Visitor&& visit) const {
-    bool all = true;
-    pool_.ForEach(value, [&](Value each) {
-      const auto text = TextOf(each);
-      if (text) visit(*text);
-      all &= text && text->find(kHole) == std::string::npos;
-    });
-    return all;
-  }
-  // The same for a literal of any length.
-  [[nodiscard]] std::string LiteralText(NodeId id) const;
   // The name of the table that a module is, with everything before its last dot taken into account.
   [[nodiscard]] Value ModuleNamed(std::string_view dotted) const;
 
@@ -52,16 +32,15 @@ class Evaluation {
   // The program has this module, however it came by it.
   [[nodiscard]] bool Mentions(NameId module) const { return mentioned_.contains(module); }
 
-  // An identifier as Python reads it: letters that only look different are the same.
-  [[nodiscard]] std::string_view Normal(std::string_view identifier) { return spellings_.Normal(identifier); }
   // A class of this code has a function of this name.
   [[nodiscard]] bool IsOwnMethod(std::string_view name) const { return scoping_.methods.contains(name); }
 
  private:
-  Value Evaluate(NodeId id);
-  Value EvaluateString(NodeId id);
-  [[nodiscard]] bool HasParts(NodeId literal) const;
-  [[nodiscard]] std::string PartText(Value value) const;
+  Value Evaluate(NodeId id) override;
+  Value MemberOf(Value object, std::string_view name) override;
+  [[nodiscard]] NodeId ExpressionIn(NodeId part) const override;
+  void AppendPiece(std::uint8_t kind, std::string_view written, Literal& literal) const override;
+
   Value EvaluateIdentifier(NodeId id);
   Value EvaluateAttribute(NodeId id);
   Value EvaluateSubscript(NodeId id);
@@ -70,8 +49,6 @@ class Evaluation {
   Value EvaluateConcatenation(NodeId id);
   Value CallOfName(NodeId id, NameId function);
   Value CallOfMethod(NodeId id, NodeId function);
-  Value Member(Value object, std::string_view name);
-  Value MembersNamed(Value object, Value names);
   Value ItemOf(Value object, Value key);
   Value EvaluateBinding(NodeId id);
   void AssignSum(NodeId id);
@@ -80,17 +57,9 @@ class Evaluation {
   void AssignTo(NodeId target, Value value);
   void AssignImports(NodeId id);
 
-  const SyntaxTree& tree_;
-  const Names& names_;
-  HeldMemory memory_;
-  ValuePool pool_;
-  Spellings spellings_;
-  Bindings bindings_;
   Scoping scoping_;
-  std::vector<Value> values_;
   std::vector<NameId> star_imports_;
   std::unordered_set<NameId> mentioned_;
-  bool news_ = false;
 };
 
 }  // namespace skerry::policy::python

@@ -1,6 +1,8 @@
 // A rule: what a finding is called, how grave it is, and why. The rules of a language are a table in a file of its own.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "core/risk.hpp"
@@ -18,6 +20,17 @@ struct Rule {
   std::string_view explanation;  // one sentence
   Verdict verdict = Verdict::kAssess;
 };
+
+// The same rule at each level.
+using RuleByLevel = std::array<Rule, static_cast<std::size_t>(core::RiskLevel::kCritical) + 1>;
+
+// What an organisation's list of modules makes a rule of.
+constexpr RuleByLevel OrganisationModule(std::string_view id) {
+  RuleByLevel rules;
+  for (std::size_t level = 0; level < rules.size(); ++level)
+    rules[level] = {id, static_cast<core::RiskLevel>(level), "A module that this organisation has put on its list."};
+  return rules;
+}
 
 // What every language can have.
 inline constexpr Rule kUnparsed{"code.unparsed", core::RiskLevel::kMedium,

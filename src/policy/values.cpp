@@ -11,6 +11,7 @@ constexpr std::size_t kMaxNames = 16;  // in a set
 constexpr std::size_t kMaxTexts = 8;
 constexpr std::size_t kMaxSets = 1U << 16U;
 constexpr std::size_t kMemoryOfAnEntry = 64;  // of a hash table, besides what is in it
+constexpr int kMaxDepth = 150;                // of scopes in scopes
 constexpr int kMaxScopes = 200;  // that are looked through; beyond, a name can be anything that it can be outside
 
 }  // namespace
@@ -50,6 +51,14 @@ Value ValuePool::Either(Value a, Value b) {
 Scope Bindings::AddScope(Scope parent, ScopeKind kind) {
   scopes_.push_back({parent, kind});
   return static_cast<Scope>(scopes_.size() - 1);
+}
+
+Scope Bindings::Open(Scope parent, ScopeKind kind) {
+  int depth = 0;
+  for (Scope scope = parent; scope != 0; scope = Parent(scope))
+    if (++depth > kMaxDepth) break;
+  budget_.Spend(kWorkOfALookup + static_cast<std::uint64_t>(depth) * kWorkOfAStep);
+  return depth > kMaxDepth ? parent : AddScope(parent, kind);
 }
 
 Bindings::Binding* Bindings::Find(Scope scope, std::string_view name) {

@@ -29,6 +29,11 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
+// The name of the table; unknown for kNoName.
+inline Value NameValue(NameId id) {
+  return id == kNoName ? Value{} : Value{Value::Kind::kName, id};
+}
+
 // In a text: a part that is not known.
 inline constexpr char kHole = '\x01';
 
@@ -72,7 +77,10 @@ class Bindings {
  public:
   Bindings(ValuePool& pool, Budget& budget) : pool_(pool), budget_(budget), memory_(budget) {}
 
+  // The first scope is the outermost, and its own parent.
   Scope AddScope(Scope parent, ScopeKind kind);
+  // The same for a scope of the code; deeper than any person writes, it is its parent, which can only add meanings.
+  Scope Open(Scope parent, ScopeKind kind);
   [[nodiscard]] Scope Parent(Scope scope) const { return scopes_[scope].parent; }
   [[nodiscard]] ScopeKind KindOf(Scope scope) const { return scopes_[scope].kind; }
 

@@ -17,8 +17,8 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "core/record.hpp"
+#include "text/text_edit.hpp"
 #include "workspace/resolver.hpp"
-#include "workspace/text_edit.hpp"
 #include "workspace/usage.hpp"
 
 namespace skerry::workspace {
@@ -145,10 +145,10 @@ class AgentWorkspace {
 
   struct Edited {
     std::optional<core::FileChange> change;  // nothing when the text stayed as it was
-    EditReport report;
+    text::EditReport report;
   };
   // Text edits, all of them or none. The file must not change meanwhile, nor be other than expected.
-  base::Result<Edited> Edit(std::string_view path, const std::vector<TextEdit>& edits,
+  base::Result<Edited> Edit(std::string_view path, const std::vector<text::TextEdit>& edits,
                             const std::optional<std::string>& expected_sha256 = std::nullopt);
 
   // These give every file that is different now, also those in a directory.

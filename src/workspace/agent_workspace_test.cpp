@@ -365,14 +365,15 @@ TEST_P(AgentWorkspaceTest, AppendAddsInPlaceAndCreates) {
 TEST_P(AgentWorkspaceTest, EditChangesTheTextAndKeepsTheMode) {
   Put("f", "one\ntwo\n");
   ::chmod((root_ / "f").c_str(), 0700);
-  const auto edited = Files().Edit("f", {ReplaceText{.old_text = "two", .new_text = "three"}});
+  const auto edited = Files().Edit("f", {text::ReplaceText{.old_text = "two", .new_text = "three"}});
   ASSERT_TRUE(edited) << edited.error().message;
   EXPECT_EQ(edited->change.value(), Written("f", FileAction::kChanged, "one\nthree\n", 0700));
   EXPECT_EQ(edited->report.replacements, 1U);
-  EXPECT_FALSE(Files().Edit("f", {ReplaceText{.old_text = "one", .new_text = "one"}})->change);
-  EXPECT_EQ(CodeOf(Files().Edit("f", {ReplaceText{.old_text = "four", .new_text = ""}})), "not_found");
-  EXPECT_EQ(CodeOf(Files().Edit("f", {ReplaceText{.old_text = "one", .new_text = "1"}}, base::Sha256Hex("other"))),
-            "conflict");
+  EXPECT_FALSE(Files().Edit("f", {text::ReplaceText{.old_text = "one", .new_text = "one"}})->change);
+  EXPECT_EQ(CodeOf(Files().Edit("f", {text::ReplaceText{.old_text = "four", .new_text = ""}})), "not_found");
+  EXPECT_EQ(
+      CodeOf(Files().Edit("f", {text::ReplaceText{.old_text = "one", .new_text = "1"}}, base::Sha256Hex("other"))),
+      "conflict");
   EXPECT_EQ(CodeOf(Files().Edit("none", {})), "not_found");
   EXPECT_EQ(GetFile("f"), "one\nthree\n");
 }
@@ -380,7 +381,7 @@ TEST_P(AgentWorkspaceTest, EditChangesTheTextAndKeepsTheMode) {
 TEST_P(AgentWorkspaceTest, EditRefusesWhatIsTooLarge) {
   Put("f", "x");
   ASSERT_EQ(::truncate((root_ / "f").c_str(), (16 << 20) + 1), 0);
-  EXPECT_EQ(CodeOf(Files().Edit("f", {ReplaceText{.old_text = "x", .new_text = "y"}})), "too_large");
+  EXPECT_EQ(CodeOf(Files().Edit("f", {text::ReplaceText{.old_text = "x", .new_text = "y"}})), "too_large");
 }
 
 TEST_P(AgentWorkspaceTest, TheDiskIsAskedForAllThatIsWritten) {
@@ -540,7 +541,7 @@ TEST_P(AgentWorkspaceTest, OfManyEditsNoneIsLost) {
   for (int editor = 0; editor < kEditors; ++editor)
     editors.emplace_back([&] {
       for (int done = 0; done < kEach;) {
-        const auto edited = Files().Edit("f", {InsertLines{.line = 1, .text = "line\n"}});
+        const auto edited = Files().Edit("f", {text::InsertLines{.line = 1, .text = "line\n"}});
         if (edited) ++done;
         if (!edited) EXPECT_EQ(CodeOf(edited), "conflict") << MessageOf(edited);
       }

@@ -7,9 +7,9 @@
 
 #include "base/printable.hpp"
 #include "os/files.hpp"
+#include "text/unified_diff.hpp"
 #include "workspace/beneath.hpp"
 #include "workspace/entry_digest.hpp"
-#include "workspace/unified_diff.hpp"
 
 namespace skerry::workspace {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxShownFile = std::size_t{1} << 20U;
 constexpr std::size_t kMaxDiff = std::size_t{8} << 20U;
 
-// One side of a file, with what FileDiff borrows.
+// One side of a file, with what text::FileDiff borrows.
 struct Side {
   std::string bytes;
   std::string sha256;
@@ -40,9 +40,9 @@ std::optional<Side> SideOf(int root, const std::string& path) {
   return side;
 }
 
-std::optional<DiffSide> Borrow(const std::optional<Side>& side) {
+std::optional<text::DiffSide> Borrow(const std::optional<Side>& side) {
   if (!side) return std::nullopt;
-  DiffSide borrowed{.bytes = side->bytes, .sha256 = side->sha256, .mode = side->mode};
+  text::DiffSide borrowed{.bytes = side->bytes, .sha256 = side->sha256, .mode = side->mode};
   if (side->bytes.size() < side->size) borrowed.size = side->size;
   return borrowed;
 }
@@ -54,7 +54,7 @@ class Collector {
       ++left_out_;
       return;
     }
-    text_ += FileDiff(path, Borrow(before), Borrow(after));
+    text_ += text::FileDiff(path, Borrow(before), Borrow(after));
   }
 
   std::string Finish() {

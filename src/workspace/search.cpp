@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/search_glob.hpp"
 #include "workspace/beneath.hpp"
 #include "workspace/path_errors.hpp"
-#include "workspace/search_glob.hpp"
 #include "workspace/sorted_walk.hpp"
 #include "workspace/text_search.hpp"
 
@@ -18,7 +18,7 @@ constexpr std::size_t kMaxMatches = 10'000;
 
 class Searcher {
  public:
-  Searcher(const SearchOptions& options, const TextPattern* pattern) : options_(options) {
+  Searcher(const SearchOptions& options, const text::TextPattern* pattern) : options_(options) {
     if (pattern != nullptr) text_.emplace(options, *pattern, result_);
   }
 
@@ -88,7 +88,7 @@ class Searcher {
 
 struct Scope {
   std::string path;  // as MapPath gives it
-  SearchGlob glob;
+  text::SearchGlob glob;
 };
 
 base::Status SearchTree(int top, const Scope& scope, const SearchOptions& options, Searcher& searcher) {
@@ -119,10 +119,10 @@ base::Status SearchTree(int top, const Scope& scope, const SearchOptions& option
 base::Result<SearchResult> Run(const AgentWorkspace& workspace, const SearchOptions& options) {
   Scope scope;
   SKERRY_ASSIGN_OR_RETURN(scope.path, MapPath(options.path));
-  SKERRY_ASSIGN_OR_RETURN(scope.glob, SearchGlob::Make(options.glob));
-  std::optional<TextPattern> pattern;
+  SKERRY_ASSIGN_OR_RETURN(scope.glob, text::SearchGlob::Make(options.glob));
+  std::optional<text::TextPattern> pattern;
   if (options.pattern) {
-    SKERRY_ASSIGN_OR_RETURN(pattern, TextPattern::Make(options));
+    SKERRY_ASSIGN_OR_RETURN(pattern, text::TextPattern::Make(*options.pattern, options.kind, options.letter_case));
   }
   Searcher searcher(options, pattern ? &*pattern : nullptr);
   const auto top = workspace.resolver().Open(scope.path, O_RDONLY | O_DIRECTORY);

@@ -10,12 +10,10 @@
 
 #include "base/deadline.hpp"
 #include "base/result.hpp"
+#include "text/text_pattern.hpp"
 #include "workspace/agent_workspace.hpp"
 
 namespace skerry::workspace {
-
-enum class PatternKind { kRegularExpression, kLiteral };
-enum class LetterCase { kDiffers, kIgnored };
 
 // Behind this match, or with kWholeFile behind the whole file.
 struct SearchPosition {
@@ -27,11 +25,11 @@ struct SearchPosition {
 };
 
 struct SearchOptions {
-  std::string path;                                    // a directory or one file
-  std::string glob;                                    // SearchGlob; relative to `path`; empty: every file
-  std::optional<std::string> pattern;                  // none: the files themselves are what is looked for
-  PatternKind kind = PatternKind::kRegularExpression;  // in the syntax of RE2
-  LetterCase letter_case = LetterCase::kDiffers;
+  std::string path;                    // a directory or one file
+  std::string glob;                    // text::SearchGlob; relative to `path`; empty: every file
+  std::optional<std::string> pattern;  // none: the files themselves are what is looked for
+  text::PatternKind kind = text::PatternKind::kRegularExpression;
+  text::LetterCase letter_case = text::LetterCase::kDiffers;
   std::size_t context = 0;         // lines before and behind, 20 at most
   std::size_t max_matches = 1000;  // 10,000 at most
   std::uint64_t max_file_bytes = std::uint64_t{16} << 20U;

@@ -58,9 +58,10 @@ TEST_P(SearchTest, ThePatternIsOnlyAPattern) {
 TEST_P(SearchTest, LiteralTextAndLetterCase) {
   Put("f", "a.b\naxb\nA.B\n");
   EXPECT_THAT(Shown(Find({.pattern = "a.b"})), ElementsAre("f:1:1:a.b", "f:2:1:axb"));
-  EXPECT_THAT(Shown(Find({.pattern = "a.b", .kind = PatternKind::kLiteral})), ElementsAre("f:1:1:a.b"));
-  EXPECT_THAT(Shown(Find({.pattern = "a.b", .kind = PatternKind::kLiteral, .letter_case = LetterCase::kIgnored})),
-              ElementsAre("f:1:1:a.b", "f:3:1:A.B"));
+  EXPECT_THAT(Shown(Find({.pattern = "a.b", .kind = text::PatternKind::kLiteral})), ElementsAre("f:1:1:a.b"));
+  EXPECT_THAT(
+      Shown(Find({.pattern = "a.b", .kind = text::PatternKind::kLiteral, .letter_case = text::LetterCase::kIgnored})),
+      ElementsAre("f:1:1:a.b", "f:3:1:A.B"));
 }
 
 TEST_P(SearchTest, APatternThatExplodesElsewhereIsLinearHere) {

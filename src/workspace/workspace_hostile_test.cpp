@@ -29,7 +29,7 @@ class HostileWorkspaceTest : public WorkspaceTest {
         CodeOf(Files().ReadLines(path, {}, kLimit)),
         CodeOf(Files().Write(path, "evil")),
         CodeOf(Files().Append(path, "evil")),
-        CodeOf(Files().Edit(path, {ReplaceText{.old_text = "secret", .new_text = "evil"}})),
+        CodeOf(Files().Edit(path, {text::ReplaceText{.old_text = "secret", .new_text = "evil"}})),
         CodeOf(Files().Copy(path, "copy", Existing::kReplace)),
     };
     for (std::size_t at = 0; at < codes.size(); ++at)

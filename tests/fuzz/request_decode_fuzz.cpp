@@ -23,7 +23,7 @@ namespace {
 
 namespace kit = skerry::transport::kit;
 namespace v1 = skerry::transport::v1;
-namespace workspace = skerry::workspace;
+namespace text = skerry::text;
 using Json = nlohmann::json;
 
 [[noreturn]] void Break(const char* rule) {
@@ -35,10 +35,10 @@ void Require(bool holds, const char* rule) {
   if (!holds) Break(rule);
 }
 
-Json Written(const workspace::TextEdit& edit) {
-  if (const auto* insert = std::get_if<workspace::InsertLines>(&edit))
+Json Written(const text::TextEdit& edit) {
+  if (const auto* insert = std::get_if<text::InsertLines>(&edit))
     return {{"insert", insert->line}, {"text", insert->text}};
-  const auto& replace = std::get<workspace::ReplaceText>(edit);
+  const auto& replace = std::get<text::ReplaceText>(edit);
   Json object = {{"replace", replace.old_text}, {"with", replace.new_text}, {"count", replace.count}};
   if (replace.count == 0) object["count"] = "all";
   return object;

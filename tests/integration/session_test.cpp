@@ -236,7 +236,7 @@ TEST_F(SessionTest, AfterARandomSequenceTheRecordEqualsTheFiles) {
                 .has_value();
         break;
       case 5:
-        done = session->Edit(name(), {workspace::ReplaceText{"text", "edited", 0}}, std::nullopt).has_value();
+        done = session->Edit(name(), {text::ReplaceText{"text", "edited", 0}}, std::nullopt).has_value();
         break;
       case 6:
         done = session->Undo(workspace::LaterWork::kStays).has_value();

@@ -23,7 +23,7 @@ std::string NeededPath(json::Fields& fields, std::string_view name) {
 
 struct EditRequest {
   std::string path;
-  std::vector<workspace::TextEdit> edits;
+  std::vector<text::TextEdit> edits;
   std::optional<std::string> expected_sha256;
 };
 

@@ -28,8 +28,8 @@ base::Result<SearchOptions> SearchOptionsOf(const http::Request& request) {
   SearchOptions options{.path = fields.Text("path", kLongestPath).value_or("/"),
                         .glob = fields.Text("glob", kLongestPath).value_or(""),
                         .pattern = fields.Text("pattern", kLongestPattern)};
-  if (fields.Flag("literal").value_or(false)) options.kind = workspace::PatternKind::kLiteral;
-  if (fields.Flag("ignore_case").value_or(false)) options.letter_case = workspace::LetterCase::kIgnored;
+  if (fields.Flag("literal").value_or(false)) options.kind = text::PatternKind::kLiteral;
+  if (fields.Flag("ignore_case").value_or(false)) options.letter_case = text::LetterCase::kIgnored;
   options.context = fields.Number("context", 0, kMostContext).value_or(options.context);
   options.max_matches = fields.Number("limit", 1, kMostMatches).value_or(options.max_matches);
   const auto cursor = fields.Text("cursor", kit::kLongestCursor);

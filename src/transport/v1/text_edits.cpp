@@ -14,7 +14,7 @@ namespace skerry::transport::v1 {
 namespace {
 
 using Json = nlohmann::json;
-using workspace::TextEdit;
+using text::TextEdit;
 
 std::unexpected<base::Error> Wrong(const std::string& what) {
   return base::Err(base::Code::kInvalidArgument, what);
@@ -44,7 +44,7 @@ base::Result<std::size_t> CountOf(const Json& object) {
 
 base::Result<TextEdit> ReplaceOf(const Json& object) {
   SKERRY_RETURN_IF_ERROR(CheckNames(object, {"replace", "with", "count"}));
-  workspace::ReplaceText replace;
+  text::ReplaceText replace;
   SKERRY_ASSIGN_OR_RETURN(replace.old_text, TextOf(object, "replace"));
   SKERRY_ASSIGN_OR_RETURN(replace.new_text, TextOf(object, "with"));
   SKERRY_ASSIGN_OR_RETURN(replace.count, CountOf(object));
@@ -55,7 +55,7 @@ base::Result<TextEdit> InsertOf(const Json& object) {
   SKERRY_RETURN_IF_ERROR(CheckNames(object, {"insert", "text"}));
   const Json& line = object.at("insert");
   if (!line.is_number_unsigned()) return Wrong("needs a number of a line as \"insert\"");
-  workspace::InsertLines insert{.line = line.get<std::uint64_t>()};
+  text::InsertLines insert{.line = line.get<std::uint64_t>()};
   SKERRY_ASSIGN_OR_RETURN(insert.text, TextOf(object, "text"));
   return insert;
 }

@@ -6,12 +6,12 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.hpp"
-#include "workspace/text_edit.hpp"
+#include "text/text_edit.hpp"
 
 namespace skerry::transport::v1 {
 
 // `count` is a number from 1, or "all"; 1 when it is missing. kInvalidArgument, with the number of the edit, for
 // everything that is not exactly so.
-base::Result<std::vector<workspace::TextEdit>> EditsOf(const nlohmann::json& array);
+base::Result<std::vector<text::TextEdit>> EditsOf(const nlohmann::json& array);
 
 }  // namespace skerry::transport::v1

@@ -11,8 +11,8 @@
 namespace skerry::transport::v1 {
 namespace {
 
-using workspace::InsertLines;
-using workspace::ReplaceText;
+using text::InsertLines;
+using text::ReplaceText;
 
 TEST(TextEditsTest, EveryKindOfEditIsReadInItsOrder) {
   const auto edits = EditsOf(nlohmann::json::parse(

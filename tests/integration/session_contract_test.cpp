@@ -126,7 +126,7 @@ TEST_P(SessionContractTest, ToolsAndProgramsSeeTheSameFiles) {
   EXPECT_EQ(Says(session, "cat tool.txt; echo more >> tool.txt"), "one two\n");
   EXPECT_EQ(Seen(session, "tool.txt"), "one two\nmore\n");
   ASSERT_TRUE(session->life().Change([](engine::Session& files) -> base::Status {
-    SKERRY_RETURN_IF_ERROR(files.Edit("tool.txt", {workspace::ReplaceText{"two", "2", 1}}, std::nullopt));
+    SKERRY_RETURN_IF_ERROR(files.Edit("tool.txt", {text::ReplaceText{"two", "2", 1}}, std::nullopt));
     SKERRY_RETURN_IF_ERROR(files.MakeDirectory("made", workspace::Parents::kMake));
     return {};
   }));

@@ -22,6 +22,10 @@ base::Result<CommandResult> ResultOfLaunch(const base::Error& error, std::chrono
                                    .limit = static_cast<std::uint64_t>(seconds)}};
 }
 
+base::Result<std::unique_ptr<ByteStream>> Sandbox::Connect(std::uint16_t, base::Deadline) {
+  return base::Err(base::Code::kUnavailable, "ports of this sandbox cannot be reached");
+}
+
 base::Result<SandboxUsage> Sandbox::Sample(base::Deadline) {
   return base::Err(base::Code::kUnavailable, "this sandbox cannot tell what it uses");
 }

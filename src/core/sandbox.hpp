@@ -9,6 +9,7 @@
 
 #include "base/deadline.hpp"
 #include "base/result.hpp"
+#include "core/byte_stream.hpp"
 #include "core/context.hpp"
 #include "core/output_sink.hpp"
 #include "core/process.hpp"
@@ -65,6 +66,10 @@ class Sandbox {
   [[nodiscard]] virtual SandboxFiles& files() = 0;
   [[nodiscard]] virtual Contexts* contexts() { return nullptr; }
   [[nodiscard]] virtual Pausing* pausing() { return nullptr; }
+
+  // A connection to a port that a program inside listens at (Abilities::ports). It lives no longer than the sandbox.
+  // kUnavailable where the backend cannot, or where nobody listens.
+  virtual base::Result<std::unique_ptr<ByteStream>> Connect(std::uint16_t port, base::Deadline deadline);
 
   // Sends every process inside to its end and does not wait for it; Stop does. Nothing else may follow.
   virtual void BeginStop() {}

@@ -165,8 +165,9 @@ core::Backend* SandboxManager::Preferred() const {
 }
 
 base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_type) const {
-  const std::string& name = sandbox_type == core::kAutoSandbox ? options_.default_backend : sandbox_type;
-  if (!name.empty()) {
+  const bool is_auto = sandbox_type == core::kAutoSandbox;
+  const std::string& name = is_auto ? options_.default_backend : sandbox_type;
+  if (!is_auto || !name.empty()) {
     SKERRY_ASSIGN_OR_RETURN(core::Backend * named, registry_.Find(name));
     if (policy::Allows(options_.mode, named->Can().strength)) return named;
   }

@@ -28,6 +28,10 @@ constexpr std::array kSubprocessRules = {
     os::LandlockRule{.path = "/etc/ssl/openssl.cnf", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/etc/nsswitch.conf", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/etc/passwd", .grant = os::LandlockGrant::kReadAndExecute},
+    // What the interpreter reads at its start lies there, behind a link.
+    os::LandlockRule{.path = "/etc/python3", .grant = os::LandlockGrant::kReadAndExecute},
+    os::LandlockRule{.path = "/etc/python3.11", .grant = os::LandlockGrant::kReadAndExecute},
+    os::LandlockRule{.path = "/etc/python3.13", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/dev/null", .grant = os::LandlockGrant::kDevices},
     os::LandlockRule{.path = "/dev/zero", .grant = os::LandlockGrant::kDevices},
     os::LandlockRule{.path = "/dev/full", .grant = os::LandlockGrant::kDevices},

@@ -103,7 +103,7 @@ TEST_F(ServerTest, AStreamEndsWithTheTokenThatOpenedIt) {
   tap->revoked = true;
   const Answer answer = client.Receive();
   EXPECT_EQ(answer.body, "one") << "it ends as it should, and is not cut";
-  EXPECT_TRUE(tap->destroyed);
+  EXPECT_TRUE(Eventually([&] { return tap->destroyed.load(); }));
   EXPECT_EQ(owner.Ask(Get("/hello")).status, 200);
 }
 

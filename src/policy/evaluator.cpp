@@ -5,7 +5,6 @@
 namespace skerry::policy {
 namespace {
 
-constexpr int kMaxPasses = 4;
 constexpr std::uint32_t kMaxLiteral = 4096;                 // of those that are parts of others
 constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; what more there is becomes holes
 constexpr std::size_t kMemoryOfANode = 32;
@@ -27,27 +26,6 @@ Evaluator::Evaluator(const SyntaxTree& tree, const Names& names, const Language&
       bindings_(pool_, tree.budget()) {
   memory_.Add(kMemoryOfANode * tree.size());
   values_.resize(tree.size());
-}
-
-void Evaluator::Run() {
-  std::vector<NodeId> open;
-  for (int pass = 0; pass < kMaxPasses; ++pass) {
-    news_ = false;
-    // A node has its turn when all inside it had theirs.
-    const auto close = [&](NodeId until) {
-      while (!open.empty() && tree_[open.back()].after <= until) {
-        values_[open.back()] = Evaluate(open.back());
-        open.pop_back();
-      }
-    };
-    for (NodeId id = 0; tree_.Reaches(id); ++id) {
-      close(id);
-      open.push_back(id);
-    }
-    if (tree_.budget().IsOver()) return;
-    close(tree_.size());
-    if (!news_) return;
-  }
 }
 
 Value Evaluator::OwnOr(std::string_view name, Value bound, Value value) {

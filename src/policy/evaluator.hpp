@@ -21,9 +21,6 @@ inline const std::string kUnknownText(1, kHole);
 
 class Evaluator {
  public:
-  // Gives every node its value, in as many passes as tell something new, four at most.
-  void Run();
-
   [[nodiscard]] Value ValueOf(NodeId id) const { return values_[id]; }
   [[nodiscard]] const ValuePool& pool() const { return pool_; }
   // With kHole for what is not known, and for a literal that is very long; nothing when the value is no text.
@@ -62,9 +59,30 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
   ~Evaluator() = default;
 
-  // The value of a node whose children have theirs. Sets news_ when a name that was looked up before has got another
-  // value: then there is another pass.
-  virtual Value Evaluate(NodeId id) = 0;
+  // Gives every node the value that `evaluate` says, when all nodes inside it have theirs. Another pass follows, up to
+  // four in all, when a name that was looked up before has got another value, which sets news_.
+  template <typename Evaluate>
+  void EvaluateAll(Evaluate&& evaluate) {
+    constexpr int kMaxPasses = 4;
+    std::vector<NodeId> open;
+    for (int pass = 0; pass < kMaxPasses; ++pass) {
+      news_ = false;
+      const auto close = [&](NodeId until) {
+        while (!open.empty() && tree_[open.back()].after <= until) {
+          values_[open.back()] = evaluate(open.back());
+          open.pop_back();
+        }
+      };
+      for (NodeId id = 0; tree_.Reaches(id); ++id) {
+        close(id);
+        open.push_back(id);
+      }
+      if (tree_.budget().IsOver()) return;
+      close(tree_.size());
+      if (!news_) return;
+    }
+  }
+
   virtual Value MemberOf(Value object, std::string_view name) = 0;
   // The expression in a part of a literal; kNoNode when there is none.
   [[nodiscard]] virtual NodeId ExpressionIn(NodeId part) const = 0;

@@ -18,6 +18,11 @@ class Evaluation final : public Evaluator {
  public:
   Evaluation(const SyntaxTree& tree, const Names& names);
 
+  // Gives every node its value.
+  void Run() {
+    EvaluateAll([this](NodeId id) { return Evaluate(id); });
+  }
+
   [[nodiscard]] bool IsBinding(NodeId id) const { return scoping_.is_binding[id]; }
   // `node:fs`, `fs` and `fs/promises` are the same here.
   [[nodiscard]] Value ModuleNamed(std::string_view name) const;
@@ -28,7 +33,7 @@ class Evaluation final : public Evaluator {
   [[nodiscard]] Value AFunction() const { return {Value::Kind::kName, names_.Member(Own("Function"), "()")}; }
 
  private:
-  Value Evaluate(NodeId id) override;
+  Value Evaluate(NodeId id);
   Value MemberOf(Value object, std::string_view name) override;
   [[nodiscard]] NodeId ExpressionIn(NodeId part) const override;
   void AppendPiece(std::uint8_t kind, std::string_view written, Literal& literal) const override;

@@ -19,6 +19,11 @@ class Evaluation final : public Evaluator {
  public:
   Evaluation(const SyntaxTree& tree, const Names& names);
 
+  // Gives every node its value.
+  void Run() {
+    EvaluateAll([this](NodeId id) { return Evaluate(id); });
+  }
+
   [[nodiscard]] bool IsMention(NodeId id) const { return scoping_.is_mention[id]; }
   // The name of the table that a module is, with everything before its last dot taken into account.
   [[nodiscard]] Value ModuleNamed(std::string_view dotted) const;
@@ -36,7 +41,7 @@ class Evaluation final : public Evaluator {
   [[nodiscard]] bool IsOwnMethod(std::string_view name) const { return scoping_.methods.contains(name); }
 
  private:
-  Value Evaluate(NodeId id) override;
+  Value Evaluate(NodeId id);
   Value MemberOf(Value object, std::string_view name) override;
   [[nodiscard]] NodeId ExpressionIn(NodeId part) const override;
   void AppendPiece(std::uint8_t kind, std::string_view written, Literal& literal) const override;

@@ -26,6 +26,18 @@ std::unexpected<base::Error> ThereAlready(std::string_view noun, const std::stri
   return Err(Code::kConflict, "the " + std::string(noun) + " '" + base::Printable(id) + "' is there already");
 }
 
+base::Status UpdateOne(const Database& database, Statement& update, std::string_view noun, const std::string& id) {
+  SKERRY_RETURN_IF_ERROR(update.Run());
+  if (database.RowsWritten() == 0) return NotThere(noun, id);
+  return {};
+}
+
+base::Status InsertNew(const Database& database, Statement& insert, std::string_view noun, const std::string& id) {
+  SKERRY_RETURN_IF_ERROR(insert.Run());
+  if (database.RowsWritten() == 0) return ThereAlready(noun, id);
+  return {};
+}
+
 base::Result<std::int64_t> KeyOf(Statement statement, std::string_view noun, const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(const Statement::Row row, statement.Text(id).Step());
   if (row == Statement::Row::kNoMore) return NotThere(noun, id);

@@ -11,6 +11,18 @@ namespace {
 using std::chrono::nanoseconds;
 using Row = Statement::Row;
 
+base::Result<core::SessionRecord> NextSession(Database& /*database*/, Statement& statement) {
+  core::SessionRecord session;
+  session.id = statement.NextText();
+  session.unique_id = statement.NextText();
+  session.tenant = statement.NextText();
+  session.created_by = statement.NextText();
+  session.created_at = NextTime(statement);
+  session.used_at = NextTime(statement);
+  session.deleted_at = NextOptionalTime(statement);
+  return session;
+}
+
 base::Result<core::ExecutionRecord> NextExecution(Database& database, Statement& statement) {
   core::ExecutionRecord execution;
   execution.id = statement.NextText();
@@ -98,21 +110,8 @@ base::Result<core::FileChange> NextChange(Database& database, Statement& stateme
   return change;
 }
 
-base::Result<std::vector<core::SessionRecord>> ReadSessions(Statement& statement) {
-  std::vector<core::SessionRecord> sessions;
-  while (true) {
-    SKERRY_ASSIGN_OR_RETURN(const Row row, statement.Step());
-    if (row == Row::kNoMore) return sessions;
-    core::SessionRecord session;
-    session.id = statement.NextText();
-    session.unique_id = statement.NextText();
-    session.tenant = statement.NextText();
-    session.created_by = statement.NextText();
-    session.created_at = NextTime(statement);
-    session.used_at = NextTime(statement);
-    session.deleted_at = NextOptionalTime(statement);
-    sessions.push_back(std::move(session));
-  }
+base::Result<std::vector<core::SessionRecord>> ReadSessions(Database& database, Statement& statement) {
+  return ReadAll(database, statement, NextSession);
 }
 
 base::Result<std::vector<core::ExecutionRecord>> ReadExecutions(Database& database, Statement& statement) {

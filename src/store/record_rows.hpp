@@ -23,7 +23,7 @@ extern const std::string_view kChangeColumns;     // of file_versions v
 extern const std::string_view kUseColumns;        // of file_uses u
 
 // The rest of the rows, or of the columns of one row. kUnavailable for a value that we cannot have written.
-base::Result<std::vector<core::SessionRecord>> ReadSessions(Statement& statement);
+base::Result<std::vector<core::SessionRecord>> ReadSessions(Database& database, Statement& statement);
 base::Result<std::vector<core::ExecutionRecord>> ReadExecutions(Database& database, Statement& statement);
 base::Result<std::vector<core::FileChange>> ReadChanges(Database& database, Statement& statement);
 base::Result<std::vector<core::FileUse>> ReadUses(Database& database, Statement& statement);

@@ -64,6 +64,13 @@ base::Result<core::RunRecord> NextRun(Database& database, Statement& statement) 
   return run;
 }
 
+base::Result<core::RunOwner> NextOwner(Database& /*database*/, Statement& statement) {
+  core::RunOwner owner{.id = statement.NextText()};
+  owner.tenant = statement.NextText();
+  owner.sequence = NextUnsigned(statement);
+  return owner;
+}
+
 base::Result<core::ApprovalRecord> NextApproval(Database& /*database*/, Statement& statement) {
   core::ApprovalRecord approval;
   approval.id = statement.NextText();
@@ -134,6 +141,10 @@ base::Result<std::vector<core::HostedSessionRecord>> ReadHosted(Database& databa
 
 base::Result<std::vector<core::RunRecord>> ReadRuns(Database& database, Statement& statement) {
   return ReadAll(database, statement, NextRun);
+}
+
+base::Result<std::vector<core::RunOwner>> ReadOwners(Database& database, Statement& statement) {
+  return ReadAll(database, statement, NextOwner);
 }
 
 base::Result<std::vector<core::ApprovalRecord>> ReadApprovals(Database& database, Statement& statement) {

@@ -24,6 +24,8 @@ extern const std::string_view kApprovalColumns;
 base::Result<std::vector<core::TokenRecord>> ReadTokens(Database& database, Statement& statement);
 base::Result<std::vector<core::HostedSessionRecord>> ReadHosted(Database& database, Statement& statement);
 base::Result<std::vector<core::RunRecord>> ReadRuns(Database& database, Statement& statement);
+// Rows of a run's id, its tenant and its sequence.
+base::Result<std::vector<core::RunOwner>> ReadOwners(Database& database, Statement& statement);
 base::Result<std::vector<core::ApprovalRecord>> ReadApprovals(Database& database, Statement& statement);
 
 // The runs of a filter, the newest first.

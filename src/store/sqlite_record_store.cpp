@@ -83,9 +83,7 @@ base::Status SqliteRecordStore::SetTenant(const std::string& id, const std::stri
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement update,
                           database_->Prepare("UPDATE sessions SET tenant = ? WHERE id = ? AND deleted_at IS NULL"));
-  SKERRY_RETURN_IF_ERROR(update.Text(tenant).Text(id).Run());
-  if (database_->RowsWritten() == 0) return NotThere("living session", id);
-  return {};
+  return UpdateOne(*database_, update.Text(tenant).Text(id), "living session", id);
 }
 
 base::Status SqliteRecordStore::TouchSession(const std::string& id, core::TimePoint used_at) {
@@ -94,27 +92,21 @@ base::Status SqliteRecordStore::TouchSession(const std::string& id, core::TimePo
   SKERRY_ASSIGN_OR_RETURN(
       Statement update,
       database_->Prepare("UPDATE sessions SET used_at = max(used_at, ?) WHERE id = ? AND deleted_at IS NULL"));
-  SKERRY_RETURN_IF_ERROR(update.Number(ToMicroseconds(used_at)).Text(id).Run());
-  if (database_->RowsWritten() == 0) return NotThere("living session", id);
-  return {};
+  return UpdateOne(*database_, update.Number(ToMicroseconds(used_at)).Text(id), "living session", id);
 }
 
 base::Status SqliteRecordStore::EndSession(const std::string& id, core::TimePoint deleted_at) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement update,
                           database_->Prepare("UPDATE sessions SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL"));
-  SKERRY_RETURN_IF_ERROR(update.Number(ToMicroseconds(deleted_at)).Text(id).Run());
-  if (database_->RowsWritten() == 0) return NotThere("living session", id);
-  return {};
+  return UpdateOne(*database_, update.Number(ToMicroseconds(deleted_at)).Text(id), "living session", id);
 }
 
 base::Result<core::SessionRecord> SqliteRecordStore::FindSession(const std::string& id) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t key, SessionKey(id));
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kSessionColumns, " FROM sessions WHERE key = ?")));
-  SKERRY_ASSIGN_OR_RETURN(auto sessions, ReadSessions(find.Number(key)));
-  if (sessions.empty()) return NotThere("session", id);
-  return std::move(sessions.front());
+  return FirstOf(ReadSessions(*database_, find.Number(key)), "session", id);
 }
 
 base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::SessionsNamed(
@@ -125,7 +117,7 @@ base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::SessionsNamed(
                                               kSessionColumns,
                                               " FROM sessions WHERE (id = ?1 OR (id > ?1 || '~' AND id < ?1 || '~~')) "
                                               "AND (?2 IS NULL OR tenant = ?2) ORDER BY key DESC LIMIT 1000")));
-  return ReadSessions(list.Text(name).OptionalText(tenant));
+  return ReadSessions(*database_, list.Text(name).OptionalText(tenant));
 }
 
 base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::Sessions(Which which) {
@@ -134,7 +126,7 @@ base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::Sessions(Which
   SKERRY_ASSIGN_OR_RETURN(
       Statement list,
       database_->Prepare(Select(kSessionColumns, " FROM sessions" + std::string(living) + " ORDER BY key")));
-  return ReadSessions(list);
+  return ReadSessions(*database_, list);
 }
 
 base::Result<std::uint64_t> SqliteRecordStore::BeginExecution(const core::ExecutionRecord& execution) {
@@ -260,9 +252,7 @@ base::Result<std::vector<core::ExecutionRecord>> SqliteRecordStore::Executions(c
 base::Result<core::ExecutionRecord> SqliteRecordStore::FindExecution(const std::string& id) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(SelectExecutions("WHERE e.id = ?")));
-  SKERRY_ASSIGN_OR_RETURN(auto executions, ReadExecutions(*database_, find.Text(id)));
-  if (executions.empty()) return NotThere("execution", id);
-  return std::move(executions.front());
+  return FirstOf(ReadExecutions(*database_, find.Text(id)), "execution", id);
 }
 
 base::Result<std::vector<core::ExecutionRecord>> SqliteRecordStore::Unfinished(const std::string& session) {

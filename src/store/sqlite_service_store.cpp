@@ -43,9 +43,7 @@ base::Status SqliteServiceStore::AddToken(const core::TokenRecord& token) {
   insert.Number(Bits(token.limits.requests_per_second)).Number(Bits(token.limits.concurrent_runs));
   insert.Number(Bits(token.limits.sessions)).Text(token.created_by).Number(ToMicroseconds(token.created_at));
   insert.OptionalNumber(ToMicroseconds(token.expires_at)).OptionalNumber(ToMicroseconds(token.revoked_at));
-  SKERRY_RETURN_IF_ERROR(insert.Run());
-  if (database_->RowsWritten() == 0) return ThereAlready("token", token.id);
-  return {};
+  return InsertNew(*database_, insert, "token", token.id);
 }
 
 base::Result<std::vector<core::TokenRecord>> SqliteServiceStore::Tokens() {
@@ -58,9 +56,7 @@ base::Status SqliteServiceStore::RevokeToken(const std::string& id, core::TimePo
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement update,
                           database_->Prepare("UPDATE tokens SET revoked_at = ifnull(revoked_at, ?) WHERE id = ?"));
-  SKERRY_RETURN_IF_ERROR(update.Number(ToMicroseconds(at)).Text(id).Run());
-  if (database_->RowsWritten() == 0) return NotThere("token", id);
-  return {};
+  return UpdateOne(*database_, update.Number(ToMicroseconds(at)).Text(id), "token", id);
 }
 
 base::Result<std::int64_t> SqliteServiceStore::HostedKey(const std::string& id) {
@@ -74,9 +70,8 @@ base::Status SqliteServiceStore::InsertClaim(const std::optional<core::Idempoten
   SKERRY_ASSIGN_OR_RETURN(Statement insert,
                           database_->Prepare("INSERT INTO claims(tenant, key, request_sha256, made) VALUES(?, ?, ?, ?) "
                                              "ON CONFLICT DO NOTHING"));
-  SKERRY_RETURN_IF_ERROR(insert.Text(claim->tenant).Text(claim->key).Text(claim->request_sha256).Text(made).Run());
-  if (database_->RowsWritten() == 0) return ThereAlready("key", claim->key);
-  return {};
+  return InsertNew(*database_, insert.Text(claim->tenant).Text(claim->key).Text(claim->request_sha256).Text(made),
+                   "key", claim->key);
 }
 
 base::Status SqliteServiceStore::AddHosted(const core::HostedSessionRecord& session,
@@ -92,8 +87,7 @@ base::Status SqliteServiceStore::AddHosted(const core::HostedSessionRecord& sess
                          "VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
   insert.Text(session.id).Text(session.tenant).Text(session.settings).Number(ToMicroseconds(session.created_at));
   insert.OptionalNumber(ToMicroseconds(session.expires_at)).Number(session.in_use ? 1 : 0);
-  SKERRY_RETURN_IF_ERROR(insert.Run());
-  if (database_->RowsWritten() == 0) return ThereAlready("hosted session", session.id);
+  SKERRY_RETURN_IF_ERROR(InsertNew(*database_, insert, "hosted session", session.id));
   return transaction.Commit();
 }
 
@@ -103,9 +97,7 @@ base::Status SqliteServiceStore::UpdateHosted(const core::HostedSessionRecord& s
       Statement update,
       database_->Prepare("UPDATE hosted_sessions SET settings = ?, expires_at = ?, in_use = ? WHERE id = ?"));
   update.Text(session.settings).OptionalNumber(ToMicroseconds(session.expires_at)).Number(session.in_use ? 1 : 0);
-  SKERRY_RETURN_IF_ERROR(update.Text(session.id).Run());
-  if (database_->RowsWritten() == 0) return NotThere("hosted session", session.id);
-  return {};
+  return UpdateOne(*database_, update.Text(session.id), "hosted session", session.id);
 }
 
 base::Status SqliteServiceStore::RemoveHosted(const std::string& id) {
@@ -148,9 +140,7 @@ base::Status SqliteServiceStore::InsertRun(const core::RunRecord& run) {
   insert.Text(run.id).Text(run.session).Text(run.tenant).Text(run.kind).Text(run.language).Text(NameOf(run.state));
   insert.Number(ToMicroseconds(run.created_at)).Text(run.what);
   insert.Number(static_cast<std::int64_t>(kRunBytes + run.what.size()));
-  SKERRY_RETURN_IF_ERROR(insert.Run());
-  if (database_->RowsWritten() == 0) return ThereAlready("run", run.id);
-  return {};
+  return InsertNew(*database_, insert, "run", run.id);
 }
 
 base::Result<std::uint64_t> SqliteServiceStore::BeginRun(const core::RunRecord& run,
@@ -191,9 +181,7 @@ base::Status SqliteServiceStore::EndRun(const std::string& id, const core::RunEn
 base::Result<core::RunRecord> SqliteServiceStore::FindRun(const std::string& id) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kRunColumns, " FROM runs WHERE id = ?")));
-  SKERRY_ASSIGN_OR_RETURN(auto runs, ReadRuns(*database_, find.Text(id)));
-  if (runs.empty()) return NotThere("run", id);
-  return std::move(runs.front());
+  return FirstOf(ReadRuns(*database_, find.Text(id)), "run", id);
 }
 
 base::Result<std::vector<core::RunRecord>> SqliteServiceStore::Runs(const core::RunFilter& filter) {
@@ -204,15 +192,7 @@ base::Result<std::vector<core::RunRecord>> SqliteServiceStore::Runs(const core::
 base::Result<std::vector<core::RunOwner>> SqliteServiceStore::RunOwners() {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare("SELECT id, tenant, sequence FROM runs"));
-  std::vector<core::RunOwner> owners;
-  while (true) {
-    SKERRY_ASSIGN_OR_RETURN(const Row row, list.Step());
-    if (row == Row::kNoMore) return owners;
-    core::RunOwner owner{.id = list.NextText()};
-    owner.tenant = list.NextText();
-    owner.sequence = NextUnsigned(list);
-    owners.push_back(std::move(owner));
-  }
+  return ReadOwners(*database_, list);
 }
 
 base::Result<std::vector<core::RunRecord>> SqliteServiceStore::UnfinishedRuns() {
@@ -323,9 +303,7 @@ base::Status SqliteServiceStore::AddApproval(const core::ApprovalRecord& approva
   insert.Text(approval.decision).Text(approval.decided_by).Text(approval.decided_from).Text(approval.scope);
   insert.Text(approval.reason);
   insert.Number(ToMicroseconds(approval.asked_at)).OptionalNumber(ToMicroseconds(approval.decided_at));
-  SKERRY_RETURN_IF_ERROR(insert.Run());
-  if (database_->RowsWritten() == 0) return ThereAlready("approval", approval.id);
-  return {};
+  return InsertNew(*database_, insert, "approval", approval.id);
 }
 
 base::Status SqliteServiceStore::DecideApproval(const core::ApprovalRecord& approval) {
@@ -374,9 +352,7 @@ base::Result<std::vector<core::ApprovalRecord>> SqliteServiceStore::Approvals(co
 base::Result<core::ApprovalRecord> SqliteServiceStore::FindApproval(const std::string& id) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare(Select(kApprovalColumns, " FROM approvals WHERE id = ?")));
-  SKERRY_ASSIGN_OR_RETURN(const auto found, ReadApprovals(*database_, find.Text(id)));
-  if (found.empty()) return NotThere("approval", id);
-  return found.front();
+  return FirstOf(ReadApprovals(*database_, find.Text(id)), "approval", id);
 }
 
 base::Status SqliteServiceStore::ForgetApprovals(std::size_t keep) {

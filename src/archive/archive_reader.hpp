@@ -1,4 +1,4 @@
-// An archive of any format that is read here, with limits against those that are made to do harm.
+// Reads an archive of any format that Skerry knows, with limits against archives that are made to do harm.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@ namespace skerry::archive {
 
 enum class ArchiveFormat { kTar, kTarGzip, kZip };
 
-// By the first bytes. What is neither gzip nor zip is a tar archive, or none: that shows when it is read.
+// The format by the first bytes. What is neither gzip nor zip counts as a tar archive; whether it is one shows when it
+// is read.
 base::Result<ArchiveFormat> DetectFormat(int fd);
 
 struct ArchiveLimits {
   std::size_t max_entries = 50'000;
   std::uint64_t max_total_bytes = std::uint64_t{2} << 30U;  // unpacked
   std::uint64_t max_file_bytes = std::uint64_t{1} << 30U;
-  std::uint64_t max_ratio = 200;  // bytes out of each byte in, once it is more than 1 MB
+  std::uint64_t max_ratio = 200;  // unpacked bytes for each packed byte, once more than 1 MB came out
 };
 
 struct ArchiveEntry {
@@ -33,8 +34,9 @@ struct ArchiveEntry {
   std::uint32_t mode = 0;   // 12 bits
 };
 
-// kTooLarge at a limit, before anything beyond it is given; kPathTraversal for an absolute path and for "..";
-// kInvalidArgument for what is damaged or not read here. Memory stays below 200 MB whatever the archive says.
+// Errors of all functions: kTooLarge at a limit, before anything beyond the limit is given; kPathTraversal for an
+// absolute path and for ".."; kInvalidArgument for an archive that is damaged or of a kind that is not read here.
+// Memory stays below 200 MB whatever the archive says.
 class ArchiveReader {
  public:
   ArchiveReader() = default;
@@ -42,13 +44,14 @@ class ArchiveReader {
   ArchiveReader& operator=(const ArchiveReader&) = delete;
   virtual ~ArchiveReader() = default;
 
-  // `fd` is a seekable file, borrowed; the archive is all of it, wherever its position is. tar may be compressed with
-  // gzip or zstd.
+  // `fd` is a seekable file, borrowed; the archive is the whole file, wherever the descriptor's position is. tar may be
+  // compressed with gzip or zstd.
   static base::Result<std::unique_ptr<ArchiveReader>> Open(int fd, ArchiveFormat format, const ArchiveLimits& limits);
 
   // The next entry, or nothing at the end.
   virtual base::Result<std::optional<ArchiveEntry>> Next() = 0;
-  // The content of the present file: at least one byte, 0 at its end, which is where it is found to be damaged.
+  // The next bytes of the present file's content: at least one; 0 at the end of the content, which is where damage is
+  // found.
   virtual base::Result<std::size_t> ReadContent(std::span<char> buffer) = 0;
 };
 

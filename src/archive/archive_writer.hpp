@@ -12,7 +12,7 @@
 
 namespace skerry::archive {
 
-// One thing in an archive. `path` is relative, without a slash at its end; any bytes but NUL.
+// A file, directory or link in an archive. `path` is relative, without a slash at its end; any bytes but NUL.
 struct Member {
   std::string path;
   std::uint32_t mode = 0644;  // permissions
@@ -30,9 +30,10 @@ class ArchiveWriter {
   virtual base::Status AddDirectory(const Member& member) = 0;
   // A symbolic link, stored as such.
   virtual base::Status AddLink(const Member& member, std::string_view target) = 0;
-  // The first `size` bytes of `content`. kConflict when there are fewer: the file became shorter meanwhile.
+  // Adds a file with the first `size` bytes of `content`. kConflict when there are fewer: the file became shorter
+  // meanwhile.
   virtual base::Status AddFile(const Member& member, std::uint64_t size, ByteSource& content) = 0;
-  // The end of the archive; once, as the last call.
+  // Writes the end of the archive. Called once, as the last call.
   virtual base::Status Finish() = 0;
 };
 

@@ -15,11 +15,11 @@ class ByteSink {
   ByteSink& operator=(const ByteSink&) = delete;
   virtual ~ByteSink() = default;
 
-  // All of them, or an error; after an error nothing more is written.
+  // Writes all of the bytes, or gives an error; after an error nothing more is written.
   virtual base::Status Write(std::string_view bytes) = 0;
 };
 
-// From the descriptor's present position. `fd` is borrowed.
+// Writes to a descriptor, from its present position on. `fd` is borrowed.
 class FileSink : public ByteSink {
  public:
   explicit FileSink(int fd) : fd_(fd) {}

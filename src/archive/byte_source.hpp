@@ -18,7 +18,7 @@ using base::ByteSource;
 // Fills `buffer`; less only at the end.
 base::Result<std::size_t> ReadFull(ByteSource& source, std::span<char> buffer);
 
-// From the descriptor's present position to its end.
+// Reads a descriptor from its present position to its end.
 class FileSource : public ByteSource {
  public:
   explicit FileSource(int fd) : fd_(fd) {}
@@ -28,7 +28,8 @@ class FileSource : public ByteSource {
   int fd_;
 };
 
-// `length` bytes from `offset` on; fewer when the file ends before. The descriptor's position is not used.
+// Reads `length` bytes of a file from `offset` on; fewer when the file ends before. The descriptor's position is not
+// used.
 class RangeSource : public ByteSource {
  public:
   RangeSource(int fd, std::uint64_t offset, std::uint64_t length) : fd_(fd), offset_(offset), left_(length) {}
@@ -40,7 +41,7 @@ class RangeSource : public ByteSource {
   std::uint64_t left_;
 };
 
-// `bytes` is borrowed.
+// Reads from memory. `bytes` is borrowed.
 class MemorySource : public ByteSource {
  public:
   explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
@@ -55,7 +56,7 @@ class HashingSource : public ByteSource {
  public:
   explicit HashingSource(ByteSource& inner) : inner_(inner) {}
   base::Result<std::size_t> Read(std::span<char> buffer) override;
-  // Of everything read so far; once.
+  // The digest of everything read so far. Called once.
   std::string FinishHex() { return hash_.FinishHex(); }
 
  private:

@@ -1,4 +1,4 @@
-// The name of an entry, taken apart and checked. No disk is touched.
+// The name of an archive's entry, taken apart and checked. No disk is touched.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline constexpr std::size_t kMaxPathBytes = 4095;
 inline constexpr std::size_t kMaxNameBytes = 255;
 inline constexpr std::size_t kMaxDepth = 255;
 
-// Relative to the top of the tree. No part of it is "", "." or "..".
+// A path relative to the top of the tree. No part of it is "", "." or "..".
 struct EntryPath {
   std::string parent;  // "" is the top
   std::string name;    // "" is the top itself
@@ -21,8 +21,8 @@ struct EntryPath {
   [[nodiscard]] std::string Joined() const { return parent.empty() ? name : parent + "/" + name; }
 };
 
-// "./" and "/" at the front and doubled slashes are dropped. A ".." anywhere is kPathTraversal; too long or too deep is
-// kTooLarge; empty or with a NUL is kInvalidArgument.
+// Drops "./" and "/" at the front and doubled slashes. A ".." anywhere is kPathTraversal; too long or too deep a path
+// is kTooLarge; an empty one or one with a NUL is kInvalidArgument.
 base::Result<EntryPath> ParseEntryPath(std::string_view text);
 
 // 'name', short and printable, for messages.

@@ -1,4 +1,4 @@
-// For tests: what went wrong, or that nothing did. error() of a success would be anything.
+// For tests: the message of an error, or that there is none; error() of a success would be undefined.
 #pragma once
 
 #include <optional>

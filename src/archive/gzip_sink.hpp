@@ -19,7 +19,8 @@ class GzipSink : public ByteSink {
   ~GzipSink() override;
 
   base::Status Write(std::string_view bytes) override;
-  // What is still held back, and the checksum; once, after the last Write. Without it the stream is cut off.
+  // Writes the bytes that are still held back, and the checksum. Called once, after the last Write; without it the
+  // stream is cut off.
   base::Status Finish();
 
  private:

@@ -12,7 +12,7 @@
 
 namespace skerry::archive {
 
-// What we use of them. The rest (owners, extended attributes, capabilities, comments) is dropped.
+// The records that the reader uses. The rest (owners, extended attributes, capabilities, comments) is dropped.
 struct PaxRecords {
   std::optional<std::string> path;
   std::optional<std::string> link_path;

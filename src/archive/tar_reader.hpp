@@ -1,5 +1,6 @@
-// Reads a tar archive front to back: ustar, pax and GNU names and sizes. It is strict: what two programs could
-// understand in two ways is refused, because the one that checks and the one that runs would see different files.
+// Reads a tar archive front to back: ustar, pax and GNU names and sizes. The reader is strict: it refuses what two
+// programs could understand in two ways, because a program that checks and a program that unpacks would see different
+// files.
 #pragma once
 
 #include <time.h>
@@ -36,7 +37,7 @@ class TarReader {
   // which is an error like everything else that is wrong.
   base::Result<std::optional<TarEntry>> Next();
 
-  // The content of the present file: at least one byte, 0 at its end.
+  // The next bytes of the present file's content: at least one; 0 at the end of the content.
   base::Result<std::size_t> ReadContent(std::span<char> buffer);
 
  private:

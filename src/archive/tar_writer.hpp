@@ -10,8 +10,8 @@
 
 namespace skerry::archive {
 
-// Names of any length and of any bytes, sizes above 8 GB and times finer than a second are kept. Owners are not: all
-// belongs to number 0. `sink` is borrowed.
+// Keeps names of any length and of any bytes, sizes above 8 GB and times finer than a second. Owners are not kept:
+// every entry belongs to user and group 0. `sink` is borrowed.
 class TarWriter : public ArchiveWriter {
  public:
   explicit TarWriter(ByteSink& sink) : sink_(sink) {}

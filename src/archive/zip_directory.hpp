@@ -31,13 +31,14 @@ struct ZipDirectory {
   std::uint64_t start = 0;  // where the table begins and the entries end
 };
 
-// `fd` is a seekable file, borrowed; the archive is all of it. kTooLarge for more than `max_entries` or a table of more
-// than 64 MB, kPathTraversal for a name that leads out, kInvalidArgument for everything else that is wrong: encryption,
-// several disks, methods other than stored and deflated, a backslash or a NUL in a name, a name that is there twice.
+// `fd` is a seekable file, borrowed; the archive is the whole file. kTooLarge for more than `max_entries` or a table of
+// more than 64 MB, kPathTraversal for a name that leads out, kInvalidArgument for everything else that is wrong:
+// encryption, several disks, methods other than stored and deflated, a backslash or a NUL in a name, a name that is
+// there twice.
 base::Result<ZipDirectory> ReadZipDirectory(int fd, std::size_t max_entries);
 
-// Holds each entry against what stands before its content, and sets `content`. Refused are entries that overlap or lie
-// outside of the archive, and those about which the two places do not say the same.
+// Compares each entry of the table with the local header before its content, and sets `content`. Refused are entries
+// that overlap or lie outside of the archive, and entries whose table row and local header do not say the same.
 base::Status CheckLocalHeaders(int fd, ZipDirectory& directory);
 
 }  // namespace skerry::archive

@@ -15,8 +15,8 @@ std::unexpected<base::Error> Damaged(const std::string& what);
 // Exactly `count` bytes at `offset`.
 base::Result<std::string> ReadAt(int fd, std::uint64_t offset, std::size_t count);
 
-// The extra field of `name`: the 64-bit numbers in it, or nothing. Refused are a field that cannot be taken apart, two
-// sets of numbers, and a second name.
+// The 64-bit numbers in the extra field of the entry `name`, or nothing when the field has none. Refused are a field
+// that cannot be taken apart, two sets of numbers, and a second name.
 base::Result<std::optional<std::string>> NumbersIn64(std::string_view extra, std::string_view name);
 
 }  // namespace skerry::archive::zip

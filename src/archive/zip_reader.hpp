@@ -16,8 +16,8 @@
 
 namespace skerry::archive {
 
-// The content of one entry, unpacked. Never more than its size, whatever the archive holds; an error at the end when
-// there is less or more, or when the checksum is wrong.
+// The unpacked content of one entry. Never more than the entry's size, whatever the archive holds; an error at the end
+// when there is less or more, or when the checksum is wrong.
 class ZipContent : public ByteSource {
  public:
   // `fd` is borrowed.
@@ -47,13 +47,14 @@ class ZipContent : public ByteSource {
 // Memory is bounded by the table of contents, of which 64 MB are read at most.
 class ZipReader {
  public:
-  // All checks of zip_directory.hpp. `fd` is borrowed and has to outlive the reader; the archive is all of it.
+  // Makes all checks of zip_directory.hpp. `fd` is borrowed and has to outlive the reader; the archive is the whole
+  // file.
   static base::Result<ZipReader> Open(int fd, std::size_t max_entries);
 
   // In the order of the table of contents. Never a kHardLink.
   [[nodiscard]] const std::vector<ZipEntry>& entries() const { return entries_; }
   [[nodiscard]] base::Result<std::unique_ptr<ZipContent>> Content(const ZipEntry& entry) const;
-  // Of a symbolic link: at most 4096 bytes, without a NUL.
+  // The target of a symbolic link: at most 4096 bytes, without a NUL.
   [[nodiscard]] base::Result<std::string> Target(const ZipEntry& entry) const;
 
  private:

@@ -15,7 +15,7 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
 
-  // At least one byte, or 0 at the end. `buffer` is not empty.
+  // Reads at least one byte into `buffer`, which is not empty, and gives their number; 0 at the end.
   virtual Result<std::size_t> Read(std::span<char> buffer) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Company: whether others did something lately.
+// Company: whether several parties, such as tenants, are active at the same time.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@ class Company {
   using TimePoint = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::seconds kLately{1};
 
-  // Somebody does something now. Whether somebody else did within the last second.
+  // `who` is active now. True when another party was active within the last second.
   bool Note(const std::string& who, TimePoint now) {
     if (last_.who != who) before_ = std::exchange(last_, {.who = who});
     last_.at = now;
     return Has(who, now);
   }
-  // The same for somebody who does nothing.
+  // The same question without noting that `who` is active.
   [[nodiscard]] bool Has(const std::string& who, TimePoint now) const {
     const Deed& others = last_.who != who ? last_ : before_;
     return !others.who.empty() && others.at + kLately > now;
@@ -31,7 +31,7 @@ class Company {
     TimePoint at;
   };
   Deed last_;
-  Deed before_;  // by somebody else than the last
+  Deed before_;  // the latest one of another party than the last
 };
 
 }  // namespace skerry::base

@@ -42,7 +42,7 @@ inline constexpr std::array kFeatureNames = {
     FeatureName{"overlay", Feature::kOverlay},
 };
 
-// "landlock,cgroups" → both. Nothing for a name that is not known.
+// "landlock,cgroups" gives both features. Nothing when one of the names is not known.
 inline std::optional<FeatureSet> ParseFeatures(std::string_view text) {
   FeatureSet set;
   while (!text.empty()) {

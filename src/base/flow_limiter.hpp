@@ -1,4 +1,4 @@
-// FlowLimiter: how long somebody has to wait so that what they do stays within a rate.
+// FlowLimiter: how long a party, such as a tenant, has to wait so that what it uses stays within a rate.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@ namespace skerry::base {
 
 struct Flow {
   double per_second = 0;
-  double beside_others = 0;  // the same for each of several who used something within the last second; 0: no less
-  double at_once = 0;        // what may be used without waiting by somebody who used nothing for a while
+  double beside_others = 0;  // the rate of each party while several used something within the last second; 0: no less
+  double at_once = 0;        // what a party that used nothing for a while may use without waiting
   std::chrono::milliseconds longest_wait{10'000};
 };
 
-// For one thread. What was used is charged afterwards, so an account may go below zero: its owner then waits until that
-// is paid, however many connections they use. Nobody waits longer than the longest wait: more debt than that
+// For one thread. A party is charged after it used something, so its account may go below zero: then the party waits
+// until that is paid, however many connections it has. No party waits longer than the longest wait: more debt than that
 // is forgotten.
 class FlowLimiter {
  public:
@@ -26,7 +26,7 @@ class FlowLimiter {
 
   explicit FlowLimiter(Flow flow) : flow_(flow) {}
 
-  // How long whoever used this has to wait before they may go on; zero: not at all.
+  // Charges `who` for `amount`, and says how long `who` has to wait before it may go on; zero: not at all.
   std::chrono::milliseconds Charge(const std::string& who, double amount, TimePoint now);
 
   [[nodiscard]] std::size_t size() const { return accounts_.size(); }

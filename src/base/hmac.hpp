@@ -1,4 +1,5 @@
-// HMAC-SHA256 (RFC 2104, FIPS 198-1): lets who shares the key tell that a text comes from us and is whole.
+// HMAC-SHA256 (RFC 2104, FIPS 198-1): the receiver of a text, who has the key, can tell that the sender had it too and
+// that the text is whole.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4), for naming, checking and signing content. Comparing with a secret takes more: it makes no
-// promise about timing.
+// SHA-256 (FIPS 180-4), for naming, checking and signing content. The time it takes may depend on the bytes: it is not
+// for comparing with a secret.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Sha256 {
   void Update(std::string_view bytes);
   // The digest of everything so far. Afterwards the object is used up.
   Digest Finish();
-  // The same as 64 lower-case hexadecimal digits.
+  // As Finish, in 64 lower-case hexadecimal digits.
   std::string FinishHex();
 
  private:

@@ -1,4 +1,4 @@
-// Processor time of the calling thread: unlike the time of day it does not depend on who else is at work.
+// Processor time of the calling thread: unlike the time of day it does not depend on what else the machine does.
 #pragma once
 
 #include <chrono>

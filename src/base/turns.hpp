@@ -1,4 +1,5 @@
-// Turns: few do at one time what takes much of the machine, and no tenant keeps the others waiting.
+// Turns: work that takes much of the machine is done by few callers at one time, and no tenant keeps the others
+// waiting.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +21,7 @@ class Turns {
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  // Is over when it is destroyed.
+  // The right to do the work. It ends with its destructor.
   class Turn {
    public:
     Turn(Turn&& other) noexcept : turns_(std::exchange(other.turns_, nullptr)), tenant_(std::move(other.tenant_)) {}
@@ -34,7 +35,8 @@ class Turns {
     std::string tenant_;
   };
 
-  // Waits until the tenant has no other, and there are fewer than `at_once`. kUnavailable when `stop` was asked for.
+  // Waits until the tenant has no other turn and fewer than `at_once` turns are taken. kUnavailable when `stop` was
+  // requested.
   [[nodiscard]] Result<Turn> Take(std::string tenant, const std::stop_token& stop = {});
 
  private:

@@ -20,10 +20,10 @@ std::string_view NameOf(SourceKind kind);
 
 struct Image {
   std::string name;
-  std::string id;  // of the tree: the same for the same content
+  std::string id;  // of the tree; the same content has the same id
   SourceKind source = SourceKind::kRootfs;
   std::string digest;         // sha256:…, of the archive's content or of the image's own description; "" when unknown
-  std::uint64_t size = 0;     // bytes of all files that were unpacked
+  std::uint64_t size = 0;     // bytes of all unpacked files
   std::uint64_t entries = 0;  // files, directories, links
   std::uint64_t skipped = 0;  // devices, fifos, sockets
   std::int64_t created = 0;   // seconds since 1970, when it was imported
@@ -31,9 +31,9 @@ struct Image {
   std::string working_directory;         // absolute, or ""
 };
 
-// What the store keeps for a name.
+// The text that the store keeps for a name.
 std::string ToRecord(const Image& image);
-// Fails for anything that ToRecord did not write.
+// The image of such a text. Fails for any text that ToRecord did not write.
 base::Result<Image> ParseRecord(std::string_view text);
 
 }  // namespace skerry::image

@@ -19,7 +19,7 @@ class LayoutBuilder {
  public:
   using Json = nlohmann::json;
 
-  // Adds the blob and describes it.
+  // Adds the blob and gives its description.
   Json Blob(const std::string& bytes, const std::string& media_type = "") {
     const std::string hex = base::Sha256Hex(bytes);
     files["blobs/sha256/" + hex] = bytes;

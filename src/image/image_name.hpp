@@ -15,7 +15,7 @@ base::Status CheckImageName(std::string_view name);
 // `/` and `:` as %2F and %3A, then `.json`: one file name for each name, and no other directory. `name` is a good one.
 std::string FileOfName(std::string_view name);
 
-// The way back; nothing for a file that keeps no name.
+// The image name that a file of that name keeps; nothing for a file that keeps none.
 std::optional<std::string> NameOfFile(std::string_view file);
 
 }  // namespace skerry::image

@@ -1,4 +1,4 @@
-// From a file or directory that somebody gave us to a tree.
+// From the file or directory that an import names to a tree.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace skerry::image {
 
-// Unpacks what is at `path` into a new directory `root` of `work_fd`: a tar archive of a root file system, a `docker
-// save` archive, or an OCI image layout (archive or directory). Every layer is checked against its digest. What else is
-// needed meanwhile lies in `work_fd` too; after an error the caller removes all of it. The image has no name and no
-// time yet.
+// Unpacks the tar archive of a root file system, the `docker save` archive or the OCI image layout (archive or
+// directory) at `path` into a new directory `root` of `work_fd`. Every layer is checked against its digest. Temporary
+// files lie in `work_fd` too; after an error the caller removes everything in it. The image has no name and no time of
+// creation yet.
 base::Result<Image> UnpackSource(const std::string& path, int work_fd, ImportBudget& budget);
 
 }  // namespace skerry::image

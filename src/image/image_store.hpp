@@ -2,7 +2,7 @@
 //
 //   names/NAME.json   what NAME is, and the id of its tree
 //   trees/ID/root     the files; the same content is there once, whatever names it has
-//   trees/ID/lock     held shared by whoever runs something in the tree
+//   trees/ID/lock     held shared by each process that runs something in the tree
 //   incoming-…        an import that is under way, or was killed; or a tree that is being removed
 //   lock              held for the moment in which names and trees change
 //
@@ -24,7 +24,7 @@
 
 namespace skerry::image {
 
-// A tree in use. It stays as long as this does, even when its name is removed or moved.
+// Keeps a tree in use: the tree stays as long as the lease, even when its name is removed or given to another tree.
 struct ImageLease {
   std::string root_path;   // absolute
   base::UniqueFd root_fd;  // the same directory. Its content is foreign: open below it with RESOLVE_IN_ROOT only
@@ -37,38 +37,38 @@ struct ImageLease {
 enum class TreeFate {
   kRemoved,
   kKeptForOtherName,
-  kInUse,  // goes with the first Import, Remove or Prune after its last user ended
+  kInUse,  // removed by the first Import, Remove or Prune after its last user ended
 };
 
 struct PruneReport {
   std::size_t removed_trees = 0;
-  std::size_t removed_imports = 0;  // that had been killed
-  std::size_t kept_in_use = 0;      // trees without a name that somebody still uses
+  std::size_t removed_imports = 0;  // what killed imports left
+  std::size_t kept_in_use = 0;      // trees without a name that a process still uses
 };
 
 class ImageStore {
  public:
-  // Makes the directory (0700) and those above it where they are missing. One that others may write to, or that belongs
-  // to somebody else, is refused.
+  // Opens the store in `directory`; makes the directory (0700), and the directories above it, where they are missing. A
+  // directory that other users may write to, or that belongs to another user, is refused.
   static base::Result<ImageStore> Open(const std::string& directory);
 
-  // Unpacks `path` (see UnpackSource) and gives it the name, which is taken from another image that has it. Either all
-  // of that happens or nothing. `sink` may be null.
+  // Unpacks `path` (see UnpackSource) and gives the image the name; an image that has the name already loses it. Either
+  // all of that happens or nothing. `sink` may be null.
   [[nodiscard]] base::Result<Image> Import(const std::string& name, const std::string& path, const ImportLimits& limits,
                                            ProgressSink* sink) const;
-  // By name.
+  // All images, sorted by name.
   [[nodiscard]] base::Result<std::vector<Image>> List() const;
   [[nodiscard]] base::Result<TreeFate> Remove(const std::string& name) const;
   [[nodiscard]] base::Result<PruneReport> Prune() const;
   [[nodiscard]] base::Result<ImageLease> Acquire(const std::string& name) const;
 
  private:
-  // What the store can do without. Removing it takes time, so it is declared before the lock is taken and goes after
-  // the lock is free again.
+  // Directories that the store does not need any more. Removing them takes time: an Unused is declared before the lock
+  // is taken, so that its destructor removes them when the lock is free again.
   struct Unused {
     std::vector<WorkDirectory> trees;
     std::vector<WorkDirectory> imports;
-    std::vector<std::string> ids_in_use;  // of trees that have no name, but a user
+    std::vector<std::string> ids_in_use;  // of trees without a name that a process still uses
   };
 
   explicit ImageStore(std::string path) : path_(std::move(path)) {}

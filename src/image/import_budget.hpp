@@ -1,4 +1,4 @@
-// How much one import may take, how much it took, and who is told.
+// How much one import may take, how much it has taken, and who is told of its progress.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace skerry::image {
 
 struct ImportLimits {
-  std::uint64_t max_bytes = std::uint64_t{20} << 30U;  // uncompressed, everything that is read out of the archive
+  std::uint64_t max_bytes = std::uint64_t{20} << 30U;  // everything that is read out of the archive, uncompressed
   std::uint64_t max_entries = 2'000'000;               // files, directories and links, also those made by the way
 };
 
@@ -20,7 +20,7 @@ struct Progress {
 
 enum class ProgressAnswer { kGoOn, kStop };
 
-// Called often, from the importing thread: it must be quick.
+// Told of an import's progress, often and from the importing thread: Report must return quickly.
 class ProgressSink {
  public:
   ProgressSink() = default;
@@ -30,7 +30,7 @@ class ProgressSink {
   virtual ProgressAnswer Report(const Progress& progress) = 0;
 };
 
-// One for a whole import, whatever number of layers it has. An error ends the import: kTooLarge at a limit,
+// Counts what a whole import takes, whatever number of layers it has. An error ends the import: kTooLarge at a limit,
 // kRejected when the sink said stop.
 class ImportBudget {
  public:
@@ -50,7 +50,7 @@ class ImportBudget {
   ImportLimits limits_;
   ProgressSink* sink_;
   Progress used_;
-  std::optional<Progress> shown_;  // instead of what was used
+  std::optional<Progress> shown_;  // shown to the sink in place of the real progress
 };
 
 }  // namespace skerry::image

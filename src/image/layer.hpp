@@ -11,14 +11,14 @@ namespace skerry::image {
 
 struct LayerReport {
   std::string file_digest;     // SHA-256 of the file as it is, in hexadecimal
-  std::string content_digest;  // of what it holds uncompressed
+  std::string content_digest;  // the same of the uncompressed content
   TreeCounts counts;
 };
 
 enum class LayerPlace {
   kAlone,     // a whole root file system: `.wh.` means nothing
   kBottom,    // the first of several: there is nothing to hide
-  kOnOthers,  // hides first, then adds, in whatever order the entries stand: a layer cannot hide what it brings itself
+  kOnOthers,  // hides first, then adds, in whatever order the entries stand: a layer cannot hide its own entries
 };
 
 // Reads the file from its beginning to its end, once or (on others) twice.

@@ -10,7 +10,8 @@
 
 namespace skerry::image {
 
-// Passes the bytes of another source on as long as the budget has room for them. Both are borrowed.
+// Passes the bytes of another source on as long as the import's budget has room for them. Source and budget are
+// borrowed.
 class MeteredSource : public archive::ByteSource {
  public:
   MeteredSource(archive::ByteSource& inner, ImportBudget& budget) : inner_(inner), budget_(budget) {}

@@ -1,4 +1,4 @@
-// Directories of a tree that foreign hands filled.
+// Directories of a tree that was unpacked from an untrusted archive.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,8 +20,8 @@ enum class Links {
 // other file system. "" is the top itself. O_CLOEXEC is added. Invalid with errno set when it fails.
 base::UniqueFd OpenInTree(int root_fd, const std::string& path, int flags, Links links);
 
-// A directory that is written to and keeps its time of change: it is put back when this ends. So the times that an
-// archive gives survive the entries that come later, and no list of them is kept.
+// A directory that entries are written to and that keeps its time of change: the destructor puts it back. So the times
+// that an archive gives survive later entries, and no list of them is kept.
 class TimedDirectory {
  public:
   explicit TimedDirectory(base::UniqueFd fd);

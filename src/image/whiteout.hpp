@@ -13,7 +13,7 @@ enum class WhiteoutKind {
   kNone,     // an entry like any other
   kName,     // hides `target`
   kOpaque,   // hides all that is in `target.parent`
-  kIgnored,  // of an old union file system's own, and nothing to unpack
+  kIgnored,  // bookkeeping of an old union file system: nothing to unpack
 };
 
 struct Whiteout {
@@ -24,8 +24,8 @@ struct Whiteout {
 // Fails like archive::ParseEntryPath, and when what is hidden has no name of its own.
 base::Result<Whiteout> ParseWhiteout(std::string_view entry_path);
 
-// Removes from the tree what is hidden. Links on the way are not followed: a layer names the directories of its own
-// tree, and a link that lies there now is one that the layer is about to replace. What is not there is success.
+// Removes from the tree what the whiteout hides. Links on the way are not followed: a layer names the directories of
+// its own tree, and a link that lies there now is one that the layer is about to replace. Nothing to remove is success.
 base::Status ApplyWhiteout(int root_fd, const Whiteout& whiteout);
 
 }  // namespace skerry::image

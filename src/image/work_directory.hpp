@@ -1,5 +1,5 @@
-// A directory of the store that is not a finished image: one that is being filled, one that was left when an import was
-// killed, or one that nobody needs any more.
+// A directory of the store that is no finished image: an import is filling it, a killed import left it, or the image is
+// no longer needed.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,20 @@
 
 namespace skerry::image {
 
-// What is in such a directory, and later in a tree.
+// The names in such a directory, and later in a tree.
 inline constexpr char kTreeName[] = "root";      // the root file system
 inline constexpr char kLayoutName[] = "layout";  // the archive it comes from, while it is unpacked
-inline constexpr char kLockName[] = "lock";      // held by whoever fills, uses or removes it
+inline constexpr char kLockName[] = "lock";      // held by each process that fills, uses or removes it
 
-// Owns the directory `incoming-…` and its lock; the destructor removes it. Whoever makes one holds the store's lock
-// exclusively, so that nobody takes it for one that was left; it may be kept longer than that.
+// Owns the directory `incoming-…` and its lock; the destructor removes it. A caller that makes one holds the store's
+// lock exclusively, so that no other process takes the directory for one that was left; the WorkDirectory may be kept
+// after the store's lock is free.
 class WorkDirectory {
  public:
   static base::Result<WorkDirectory> Create(int store_fd);
-  // Those that were left: nobody holds their lock.
+  // The directories that killed imports left: no process holds their lock.
   static base::Result<std::vector<WorkDirectory>> TakeAbandoned(int store_fd);
-  // Moves the tree `id` out of `trees_fd`. Nothing is returned, and the tree stays, while somebody uses it.
+  // Moves the tree `id` out of `trees_fd`. Nothing, and the tree stays, while a process uses it.
   static base::Result<std::optional<WorkDirectory>> TakeTree(int store_fd, int trees_fd, const std::string& id);
 
   WorkDirectory(WorkDirectory&& other) noexcept = default;
@@ -35,7 +36,7 @@ class WorkDirectory {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // Makes it the tree `id` and lets go of it. The caller holds the store's lock exclusively.
+  // Makes this directory the tree `id` and gives it up. The caller holds the store's lock exclusively.
   base::Status BecomeTree(int trees_fd, const std::string& id);
 
  private:

@@ -10,9 +10,9 @@
 
 namespace skerry::interpreters {
 
-// The interpreter reads `text` from descriptor 3 and closes it before the first line of the program runs: any size,
-// exactly the bytes that were given, not changeable by anybody, not to be read in the list of processes, and nothing
-// left open.
+// The interpreter reads `text` from descriptor 3 and closes it before the first line of the program runs. So the text
+// may have any size, is run byte for byte, cannot be changed by another process, does not appear in the list of
+// processes, and leaves no descriptor open.
 struct Invocation {
   std::vector<std::string> arguments;
   std::string text;
@@ -20,8 +20,9 @@ struct Invocation {
 
 Invocation InvocationFor(const core::Code& code);
 
-// A shell that waits: it runs the text that is in the file at descriptor 3 as soon as a line arrives at 4, and closes
-// both first. The end of 4 without a line is its end. To the text it looks as if InvocationFor had started it.
+// The command line of a shell that waits: the shell runs the text in the file at descriptor 3 as soon as a line arrives
+// at descriptor 4, and closes both first. When descriptor 4 ends without a line, the shell ends. To the text it looks
+// as if InvocationFor had started the shell.
 std::vector<std::string> WaitingShell();
 std::string TextForWaitingShell(std::string_view text);
 

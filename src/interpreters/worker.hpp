@@ -1,6 +1,6 @@
-// Workers: interpreters that wait in a sandbox for a program, or keep their state between cells. They talk over a
-// channel, a stream socket at descriptor 3, in fields that each end with a NUL; src/interpreters/workers has their
-// texts.
+// Workers: interpreters that wait in a sandbox for a program, or keep their state between cells. A worker talks over
+// its channel, a stream socket at descriptor 3, in fields that each end with a NUL; the programs of the workers are in
+// src/interpreters/workers.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace skerry::interpreters {
 
-// How a worker is started where it cannot be forked: a command line. The channel is its descriptor 3.
+// The command line of a worker, for where it cannot be forked from a zygote. The channel is the worker's descriptor 3.
 std::vector<std::string> WorkerArguments(core::Language language);
 
 // An interpreter on the host that is forked into sandboxes.
@@ -20,11 +20,11 @@ struct ZygoteProgram {
   std::string name;
   std::vector<std::string> arguments;  // the first is the path of the program
   std::vector<std::string> environment;
-  std::string text;  // what it reads from descriptor 5
+  std::string text;  // the program that the zygote reads from descriptor 5
 };
 
-// For the Python that a sandbox would find, one bare and one with the usual modules for data, if nobody but root can
-// change it. Else none: then it is started anew each time.
+// Zygotes for the Python that a sandbox would find, one bare and one with the usual modules for data, if only root can
+// change that Python. Else none: then Python is started anew each time.
 std::vector<ZygoteProgram> PythonZygotes();
 
 inline constexpr std::string_view kBareZygote = "python";
@@ -41,15 +41,15 @@ std::string CellMessage(std::uint64_t id, std::string_view text);
 std::string DumpMessage(std::uint64_t id);
 std::string LoadMessage(std::uint64_t id, std::string_view state);
 
-// What a worker says. It is a tenant's process: nothing of it is to be believed but that it said so.
+// A message of a worker. The worker is a tenant's process: nothing that it says is trusted.
 struct WorkerWord {
   enum class Kind { kReady, kFailed, kExit, kDisplay, kResult, kError, kState, kDone };
   Kind kind = Kind::kReady;
   std::vector<std::string> fields;  // as many as the kind has; display and result: mime, data, mime, data, …
 };
 
-// Cuts what arrives into words. After something that is no word, or more than `limit` bytes without the end of one,
-// Broken() is true and no more words come.
+// Cuts the bytes of a worker into words. After bytes that are no word, or more than `limit` bytes without the end of
+// one, Broken() is true and no more words come.
 class WorkerHearing {
  public:
   explicit WorkerHearing(std::size_t limit) : limit_(limit) {}

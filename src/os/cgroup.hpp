@@ -31,10 +31,11 @@ struct CgroupUsage {
   std::uint64_t times_throttled = 0;
 };
 
-// The counters of a group, open: they can be read by whoever has them, without a way through the group's owner.
+// The counters of a cgroup as open files: a process that holds these descriptors reads them without asking the owner of
+// the cgroup.
 class CgroupCounters {
  public:
-  // In the order of `fds`, as many as there are: those of a group without a controller are not.
+  // What a counter counts. A cgroup without a controller lacks the controller's counters.
   enum class Kind : std::uint8_t { kMemoryPeak, kMemoryEvents, kPidsEvents, kCpuStatistics };
   static constexpr std::size_t kKinds = 4;
   struct Counter {
@@ -53,19 +54,19 @@ class CgroupCounters {
   std::vector<Counter> counters_;
 };
 
-// One of `parts` parts of what a group has of the processors by itself, beside other groups; only while they are wanted
-// by more than there are. At least 1.
+// Gives a cgroup one part in `parts` of the processor share that it would have by itself beside other cgroups. That
+// counts only while more processor time is wanted than there is. At least 1.
 base::Status ShareProcessors(const GroupPlace& processors, std::uint32_t parts);
 
-// Removes the groups whose OwnedName() says that their maker is dead, with what is left in them. Others are not
-// touched.
+// Removes the cgroups whose OwnedName() says that the process that made them is dead, and kills what is left in them.
+// Other cgroups are not touched.
 void SweepCgroups(const CgroupHierarchy& hierarchy, std::string_view prefix);
 
-// Owns one directory per hierarchy. The destructor kills every member, waits for the group to be empty and removes it.
+// Owns one directory per hierarchy. The destructor kills every member, waits until the cgroup is empty and removes it.
 class Cgroup {
  public:
-  // Makes `name` in every hierarchy that has a wanted controller, and in version 2 for the kill. What the machine
-  // cannot limit is not an error here: ask LimitsMemory() and its sisters.
+  // Makes `name` in every hierarchy that has a wanted controller, and in version 2 for the kill. A limit that the
+  // machine cannot keep is no error here: LimitsMemory(), LimitsPids() and LimitsCpu() tell.
   static base::Result<Cgroup> Create(const CgroupHierarchy& hierarchy, const std::string& name, CgroupLimits limits);
 
   Cgroup(Cgroup&&) noexcept = default;
@@ -82,7 +83,7 @@ class Cgroup {
   [[nodiscard]] bool LimitsPids() const { return Directory("pids") != nullptr; }
   [[nodiscard]] bool LimitsCpu() const { return Directory("cpu") != nullptr; }
 
-  // Other limits than it was made with.
+  // Replaces the limits that the cgroup was made with.
   base::Status Limit(CgroupLimits limits) const;
 
   // For clone3's CLONE_INTO_CGROUP, or -1.
@@ -92,9 +93,9 @@ class Cgroup {
   // 10 ms, this way some 40 µs.
   [[nodiscard]] std::vector<int> JoinFds() const;
 
-  // The same for a process that exists already: besides version 1 also a version 2 that limits something. One that only
-  // serves to kill is left out: entering it from outside takes milliseconds, and the kill finds such a process through
-  // its pid namespace.
+  // As JoinFds, for a process that exists already: besides version 1 also a version 2 cgroup that limits something. A
+  // version 2 cgroup that only serves to kill is left out: entering it from outside takes milliseconds, and the kill
+  // finds such a process through its pid namespace.
   [[nodiscard]] std::vector<int> JoinFdsForMembers() const;
 
   // SIGKILL to every member at once where version 2 can, else to one listed member after the other, but not to
@@ -103,12 +104,12 @@ class Cgroup {
   // Asks for every member to stop where it is, or to go on. Of version 2 only; kUnavailable without.
   enum class Motion { kFrozen, kMoving };
   base::Status Set(Motion motion) const;
-  // What has come of it.
+  // How far Set has come: kFrozen when every member stands still.
   [[nodiscard]] Motion CurrentMotion() const;
   [[nodiscard]] bool WaitEmpty(base::Deadline deadline) const;
   [[nodiscard]] CgroupUsage Usage() const { return OpenCounters().Read(); }
   [[nodiscard]] CgroupCounters OpenCounters() const;
-  // Where whoever may read its directories finds what it uses now.
+  // The directories from which the present use of the cgroup can be read.
   [[nodiscard]] GroupPlaces Places() const;
 
  private:

@@ -1,4 +1,4 @@
-// Where this machine lets us make cgroups: version 1, version 2, both (hybrid) or nowhere.
+// Where this process may make cgroups: version 1, version 2, both (hybrid) or nowhere.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace skerry::os {
 
 enum class CgroupVersion { kOne, kTwo };
 
-// A directory below which groups may be made, for one controller of version 1 or all of version 2.
+// A directory below which cgroups may be made, for one controller of version 1 or all of version 2.
 struct CgroupMount {
   CgroupVersion version = CgroupVersion::kTwo;
   std::string top;  // where the hierarchy is mounted
@@ -22,7 +22,7 @@ struct CgroupMount {
 };
 
 struct CgroupHierarchy {
-  std::vector<CgroupMount> mounts;  // only those we may write to
+  std::vector<CgroupMount> mounts;  // only those that this process may write to
 
   // The mount that limits `controller`, or nullptr.
   [[nodiscard]] const CgroupMount* Find(std::string_view controller) const;

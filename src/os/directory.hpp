@@ -16,7 +16,7 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-// Takes an open directory over; nothing, and errno, when it cannot be listed.
+// Takes over an open directory. Null, and errno, when it cannot be listed.
 inline Directory ListingOf(base::UniqueFd directory) {
   if (!directory.valid()) return nullptr;
   Directory listing(::fdopendir(directory.get()));
@@ -29,7 +29,7 @@ inline bool IsDots(std::string_view name) {
   return name == "." || name == "..";
 }
 
-// False also for what cannot be listed.
+// False also for a directory that cannot be listed.
 inline bool IsEmptyDirectory(int directory) {
   const Directory listing = ListingOf(base::UniqueFd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (listing == nullptr) return false;

@@ -10,7 +10,8 @@ namespace skerry::os {
 
 struct DiskSpace {
   std::uint64_t size = 0;  // bytes in all
-  // That this user may still write. Where there is room for few files, no more than they would have as their share.
+  // Bytes that this user may still write. Where there is room for few files only, no more than those files would have
+  // as their share.
   std::uint64_t free = 0;
 };
 

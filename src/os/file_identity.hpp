@@ -8,15 +8,15 @@
 namespace skerry::os {
 
 struct FileIdentity {
-  uid_t user = static_cast<uid_t>(-1);  // nobody else
+  uid_t user = static_cast<uid_t>(-1);  // the default: this process's own
   gid_t group = static_cast<gid_t>(-1);
 };
 
 // The owner of an open file.
 base::Result<FileIdentity> IdentityOf(int fd);
 
-// As long as it lives, files are made and judged by that user's rights (setfsuid). Only root becomes somebody else; for
-// others, and for the default identity, it does nothing. To be destroyed by the thread that made it.
+// While this object lives, its thread makes and opens files with that user's rights (setfsuid). Only root can do so;
+// for other users, and with the default identity, it does nothing. Destroyed by the thread that made it.
 class AsFileIdentity {
  public:
   explicit AsFileIdentity(const FileIdentity& identity);

@@ -1,5 +1,5 @@
-// Locks between processes: flock(2) on a file. The lock is held as long as the descriptor is open, and ends with the
-// process however that ends.
+// Locks between processes: flock(2) on a file. A lock is held as long as its descriptor is open, and ends with the
+// process however the process ends.
 #pragma once
 
 #include "base/deadline.hpp"
@@ -10,7 +10,7 @@ namespace skerry::os {
 
 enum class LockMode { kShared, kExclusive };
 
-// The file is made when it is not there. kUnavailable when others hold it until the deadline.
+// Makes the file when it is not there. kUnavailable when other processes hold the lock until the deadline.
 base::Result<base::UniqueFd> LockFile(int directory_fd, const char* name, LockMode mode, base::Deadline deadline);
 
 }  // namespace skerry::os

@@ -1,10 +1,10 @@
-// Who else writes to a file.
+// Whether other processes can write to a file.
 #pragma once
 
 namespace skerry::os {
 
-// Whether somebody has the file open for writing, or mapped so that stores change it. Also true where the kernel does
-// not tell. `fd` is open for reading only.
+// True when a process has the file open for writing, or mapped so that stores change it, and where the kernel does not
+// tell. `fd` is open for reading only.
 bool MayHaveWriters(int fd);
 
 }  // namespace skerry::os

@@ -32,7 +32,8 @@ struct GroupPlaces {
   bool operator==(const GroupPlaces&) const = default;
 };
 
-// Each opens its file by its path, reads it and closes it. Nothing when that cannot be: usually the group is gone.
+// Each function opens its control file by its path, reads it and closes it. Nothing when the file cannot be read:
+// usually the cgroup is gone.
 std::optional<std::uint64_t> MemoryOf(const GroupPlace& memory);           // with files that are only cached
 std::optional<std::uint64_t> DroppableMemoryOf(const GroupPlace& memory);  // of that, what the kernel would drop first
 std::optional<std::chrono::nanoseconds> CpuTimeOf(const GroupPlace& cpu);  // also of processes that have ended
@@ -47,7 +48,8 @@ struct ProcessesUse {
   std::uint64_t tasks = 0;               // processes and threads
 };
 
-// Of these processes and all their descendants. What ends or changes its parents meanwhile may be missed.
+// What these processes and all their descendants use. A process that ends or changes its parent meanwhile may be
+// missed.
 ProcessesUse UseOfProcesses(std::span<const pid_t> roots);
 
 struct NetworkUse {
@@ -58,7 +60,7 @@ struct NetworkUse {
 
 // From the text of /proc/PID/net/dev.
 NetworkUse ParseNetworkUse(std::string_view text);
-// Of the network that this process is in.
+// What went through the network namespace of process `pid`.
 std::optional<NetworkUse> NetworkUseOf(pid_t pid);
 
 }  // namespace skerry::os

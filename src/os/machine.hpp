@@ -31,7 +31,8 @@ struct KernelVersion {
 };
 KernelVersion ParseKernelVersion(const std::string& release);
 
-// Takes the soft limit of this process up to the hard one, for those that hold many connections or sandboxes.
+// Raises the soft limit of open files of this process to the hard one, for programs that hold many connections or
+// sandboxes.
 void AllowManyDescriptors();
 
 }  // namespace skerry::os

@@ -16,19 +16,19 @@ struct BindOptions {
   bool devices = false;  // only for the device files of /dev
 };
 
-// Everything below stops taking part in mount propagation with the host.
+// No mount below the root takes part in mount propagation with the host any longer.
 int MakeMountsPrivate();
 
 // A copy of the mount tree at `source` (relative to `source_fd`, or the descriptor itself when "") appears at `target`.
 int BindMount(int source_fd, const char* source, const char* target, const BindOptions& options);
 
-// The same options for a mount that is not attached anywhere yet.
+// Sets these options for a mount that is not attached anywhere yet.
 int SetMountOptions(int tree, const BindOptions& options);
 
 // An empty file system of a limited size. `options` as for mount(8): "mode=755,size=4m,nr_inodes=1k".
 int MountTmpfs(const char* target, const char* options, Execute execute, AccessTimes times = AccessTimes::kUsual);
 
-// Other options for one that is mounted.
+// Gives a mounted tmpfs other options.
 int ResizeTmpfs(const char* target, const char* options, Execute execute);
 
 // Hides what is at `path`: a file behind the null device, a directory behind an empty read-only one, which is a bind of
@@ -36,8 +36,8 @@ int ResizeTmpfs(const char* target, const char* options, Execute execute);
 int MaskFile(const char* path, const char* null_device);
 int MaskDirectory(const char* path, const char* blank);
 
-// Closes what is at `path` to everybody: a file behind `cover`, an empty file that nobody may open; a directory behind
-// an empty one. No such path is success.
+// Closes what is at `path` to every user: a file behind `cover`, an empty file that no user may open; a directory
+// behind an empty one. No such path is success.
 int HidePath(const char* path, const char* cover);
 
 // Makes `path` and all below it read-only where it is.

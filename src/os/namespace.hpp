@@ -22,8 +22,8 @@ struct Cloned {
 };
 base::Result<Cloned> CloneInto(std::uint64_t namespace_flags, int cgroup_fd);
 
-// The same from within another mount namespace, of which the child gets a copy: `child` runs in the new process and
-// does not return. Needs privilege over that namespace.
+// As CloneInto, from within another mount namespace, of which the child gets a copy: `child` runs in the new process
+// and does not return. Needs privilege over that namespace.
 base::Result<PidFd> CloneFrom(int mount_namespace, std::uint64_t namespace_flags, int cgroup_fd, void (*child)(void*),
                               void* argument);
 
@@ -33,7 +33,8 @@ struct IdMapping {
   unsigned inside = 0;
   unsigned outside = 0;
 };
-// Without privilege over `setgroups` the kernel demands that it be denied first.
+// Whether setgroups(2) is denied in the user namespace: without privilege the kernel demands that before it takes a
+// group map.
 enum class Setgroups { kKeep, kDeny };
 base::Status WriteIdMaps(pid_t pid, IdMapping user, IdMapping group, Setgroups setgroups);
 

@@ -1,4 +1,4 @@
-// Directories of Skerry's own, with what nobody else may change.
+// Directories of Skerry's own, whose content no other user may change.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace skerry::os {
 
-// Makes the directory (0700) and those above it where they are missing. Refused: a path that is not absolute, a
-// directory of another user, one that others may write to.
+// Opens the directory; makes it (0700), and the directories above it, where they are missing. Refused: a path that is
+// not absolute, a directory of another user, a directory that other users may write to.
 base::Result<base::UniqueFd> OpenOwnDirectory(const std::string& path);
 
-// The same for a directory in it.
+// As OpenOwnDirectory, for the directory `name` in `parent`.
 base::Result<base::UniqueFd> OpenOwnPart(int parent, const char* name);
 
 // The same directory, for reading, with a position of its own.
 base::Result<base::UniqueFd> OpenAgain(int directory);
 
-// Names, without "." and "..", in no order.
+// The names in a directory, without "." and "..", in no order.
 base::Result<std::vector<std::string>> NamesOf(int directory_fd);
 
 }  // namespace skerry::os

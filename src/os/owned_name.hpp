@@ -1,4 +1,5 @@
-// Names that tell who made a thing, so that what a killed process left can be found and nothing else is touched.
+// Names that tell which process made a thing, so that what a killed process left can be found and nothing else is
+// touched.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@ namespace skerry::os {
 std::string OwnedName(std::string_view prefix);
 
 enum class OwnerState {
-  kUnknown,  // not such a name, or made where we cannot see processes (another pid namespace): leave it alone
+  kUnknown,  // not such a name, or made in another pid namespace, whose processes cannot be seen: leave it alone
   kAlive,
-  kDead,  // no process is its owner any longer, and none will be: the start time is part of the name
+  kDead,  // the process that made it has ended; no later process is taken for it: the start time is part of the name
 };
 OwnerState StateOfOwner(std::string_view name, std::string_view prefix);
 

@@ -1,4 +1,4 @@
-// PidFd: a process held by a descriptor, so that a signal never reaches a stranger who got the same pid.
+// PidFd: a process held by a descriptor, so that a signal never reaches another process that got the same pid.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,5 @@
-// Giving up power: for a moment, or for good. What is for good runs after clone: no allocation, 0 or an errno.
+// Giving up privileges: for a moment, or for good. The functions that give them up for good run after clone: no
+// allocation, 0 or an errno.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +16,7 @@ enum class Effort { kMust, kAsFarAsPossible };
 // inheritable, and locks the secure bits. Closes A21 and B15.
 int DropAllCapabilities(Effort effort);
 
-// Only that set.
+// Empties the bounding set only.
 int EmptyBoundingSet(Effort effort);
 
 int SetNoNewPrivileges();
@@ -32,16 +33,17 @@ int ApplyProcessLimits(const ProcessLimits& limits);
 // Supplementary groups are dropped, then group and user are set for good.
 int BecomeUser(uid_t user, gid_t group, Effort groups);
 
-// The same, but of a privileged process's capabilities those named are kept, also by what it executes. A plain user is
-// left as it is.
+// As BecomeUser, but a privileged process keeps the named capabilities, and so do the programs it executes. A process
+// of a plain user is left as it is.
 int BecomeUserWith(uid_t user, gid_t group, std::initializer_list<int> capabilities);
 
-// What BecomeUserWith kept: to be used only for a moment, by this process and not by what it executes.
+// Put away the capabilities that BecomeUserWith kept, and take them up again for a moment: for this process alone, not
+// for the programs it executes.
 int ParkCapabilities();
 int RaiseParkedCapabilities();
 
-// For as long as it lives a privileged process has `user` as its effective user, with all its capabilities; for others
-// it does nothing.
+// While this object lives, a privileged process has `user` as its effective user, with all its capabilities. In other
+// processes the object does nothing.
 class EffectiveUser {
  public:
   explicit EffectiveUser(uid_t user);

@@ -18,8 +18,8 @@ struct TreeUse {
   std::uint64_t tasks = 0;  // processes and threads
 };
 
-// What the tree uses. Cheap resident sizes count shared pages several times, so only when their sum is over
-// `threshold` the exact proportional sizes are read.
+// What the tree uses. Resident sizes are cheap to read but count shared pages several times: only when their sum is
+// over `threshold` the exact proportional sizes are read.
 TreeUse ProcessTreeUse(pid_t root, std::uint64_t threshold);
 
 // Kills `leader`, which leads a session, with its descendants, the members of its session and of the sessions that any
@@ -27,12 +27,12 @@ TreeUse ProcessTreeUse(pid_t root, std::uint64_t threshold);
 // left both its session and its parents. Reaps nothing; gives up at the deadline.
 void KillSessionTree(pid_t leader, base::Deadline deadline);
 
-// As seen now; 0 when there is no such process.
+// The parent of a process as seen now; 0 when there is no such process.
 pid_t ParentOf(pid_t pid);
 
-// Kills every descendant of `root` that can be seen now, and leaves `root` itself alive to receive those that lose
-// their parents by it. Reaps nothing. `root` must not have been reaped, or its pid may be a stranger's. How many there
-// were.
+// Kills every descendant of `root` that can be seen now, and gives their number. Leaves `root` itself alive: it
+// inherits processes whose parents are killed. Reaps nothing. `root` must not have been reaped, or its pid may be that
+// of another process.
 std::size_t KillDescendantsOf(pid_t root);
 
 // Kills and reaps every descendant of this process, however they detached themselves; needs PR_SET_CHILD_SUBREAPER.

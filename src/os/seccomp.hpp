@@ -45,13 +45,13 @@ struct SyscallRule {
 // The rules every sandbox lives under; what is not named is kNotThere. See ATTACKS.md, rows C and E.
 std::span<const SyscallRule> SandboxSyscalls();
 
-// What depends on the sandbox.
+// What differs from sandbox to sandbox.
 struct FilterOptions {
-  // What no file may be given. Where nothing of the host can be written directly, the group's bit is harmless, and
-  // programs copy it along with directories.
+  // Mode bits that no file may be given. Where nothing of the host can be written directly, the set-group-id bit is
+  // harmless, and programs copy it along with directories.
   std::uint32_t refused_mode_bits = S_ISUID | S_ISGID;
   // Whether memory that no process maps (memory files, large System V segments) counts for the memory limit. Where it
-  // does not there is none.
+  // does not count, programs get none of it.
   enum class UnmappedMemory { kCounted, kNotCounted } unmapped_memory = UnmappedMemory::kCounted;
 
   bool operator==(const FilterOptions&) const = default;

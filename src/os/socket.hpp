@@ -33,11 +33,11 @@ struct Message {
 // The descriptors stay the caller's. Never raises SIGPIPE.
 base::Status SendMessage(int socket, std::string_view bytes, std::span<const int> fds = {});
 
-// The same without allocation, for use after clone: 0 or an errno. At most kMaxMessageFds descriptors.
+// As SendMessage without allocation, for use after clone: 0 or an errno. At most kMaxMessageFds descriptors.
 int SendDescriptors(int socket, std::string_view bytes, std::span<const int> fds);
 
-// One whole message, or an empty one when the other side has closed. A message that was cut is an error, and what
-// descriptors came with it are closed. kTimeout at the deadline.
+// One whole message, or an empty one when the other side has closed. A message that was cut is an error, and
+// descriptors that came with it are closed. kTimeout at the deadline.
 base::Result<Message> ReceiveMessage(int socket, base::Deadline deadline);
 
 }  // namespace skerry::os

@@ -5,17 +5,20 @@
 
 namespace skerry::os {
 
-// A socket to ask with, of the network namespace that this process is in. After clone: no allocation; -1 and errno.
+// A socket by which SocketMemory asks, in the network namespace of this process. After clone: no allocation; -1 and
+// errno.
 int OpenSocketDiagnosis();
 
-// The kernel's count of that namespace's sockets, open. After clone: no allocation; -1 and errno. Needs /proc.
+// The kernel's count of the sockets of this process's network namespace, open. After clone: no allocation; -1 and
+// errno. Needs /proc.
 int OpenSocketCount();
 
-// How many sockets of any kind there are. Cheap, where SocketMemory goes through all tables of the machine; 0 where the
-// kernel cannot tell.
+// The number of sockets of any kind, from what OpenSocketCount gave; 0 where the kernel cannot tell. Cheap, while
+// SocketMemory goes through all tables of the machine.
 std::uint64_t SocketsInUse(int count);
 
-// Bytes in the buffers of all unix, TCP and UDP sockets of that namespace; 0 where the kernel cannot tell.
+// Bytes in the buffers of all unix, TCP and UDP sockets of the namespace that OpenSocketDiagnosis was called in; 0
+// where the kernel cannot tell.
 std::uint64_t SocketMemory(int diagnosis);
 
 }  // namespace skerry::os

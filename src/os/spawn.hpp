@@ -11,10 +11,10 @@
 
 namespace skerry::os {
 
-// The form that exec and its kin want: pointers to the texts and a null at the end. The texts must outlive it.
+// What exec wants: pointers to the texts and a null at the end. The texts must outlive the pointers.
 std::vector<char*> Pointers(const std::vector<std::string>& texts);
 
-// What the new process is the first of.
+// What the new process leads: a session of its own, or a process group of its own.
 enum class Lead { kSession, kGroup };
 
 // The program starts with no signal blocked or ignored; close-on-exec descriptors that are not placed are gone.
@@ -25,14 +25,15 @@ class SpawnPlan {
   SpawnPlan& operator=(const SpawnPlan&) = delete;
   ~SpawnPlan();
 
-  // In the order of the calls: `fd` must not be a place that an earlier one filled.
+  // Descriptor `fd` becomes descriptor `at` of the program. Calls take effect in their order: `fd` must not be a number
+  // that an earlier call filled.
   void Place(int fd, int at) { ::posix_spawn_file_actions_adddup2(&actions_, fd, at); }
   void PlaceNull(int at);
 
   // The pid of the new process, a child of this one.
   [[nodiscard]] base::Result<pid_t> Spawn(const std::string& program, const std::vector<std::string>& arguments,
                                           const std::vector<std::string>& environment) const;
-  // With this process's own environment.
+  // As above, with this process's own environment.
   [[nodiscard]] base::Result<pid_t> Spawn(const std::string& program, const std::vector<std::string>& arguments) const;
 
  private:

@@ -481,10 +481,11 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
   return AdmitAndRun({request, streams, occasion, workspace, live.backend->Name(), live.abilities, &live},
                      *std::move(assessed), std::move(stop),
-                     [&](Run& run, std::stop_token token) { return RunInLive(live, run, std::move(token)); });
+                     [&](Run& run, const std::stop_token& token) { return RunInLive(live, run, token); });
 }
 
-base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const {
+base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run,
+                                                              const std::stop_token& stop) const {
   run.ends = core::Reach::kCommand;
   SKERRY_RETURN_IF_ERROR(CheckAbilities(*live.backend, run));
   if (!live.sandbox->IsRunning()) {

@@ -139,7 +139,7 @@ class SandboxManager {
   base::Result<core::ExecutionResult> RunWarm(WarmSandboxes::Lease lease, std::chrono::nanoseconds obtain, Run& run,
                                               std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
-  base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, std::stop_token stop) const;
+  base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, const std::stop_token& stop) const;
 
   const core::BackendRegistry& registry_;
   ManagerOptions options_;

@@ -181,7 +181,7 @@ struct Backends {
   Aio aio;
 };
 
-// Items are `name=level`.
+// Items of `rules`, `commands` and `modules` are `name=level`.
 struct Policy {
   std::vector<std::string> rules;
   std::vector<std::string> commands;
@@ -218,8 +218,8 @@ struct Config {
   Sandbox sandbox;
 };
 
-// Paths keep their `~` in Config; whoever opens one expands it. Only `~` and `~/…` change, and nothing does when
-// `home` is empty: `~/x` must not become `/x`.
+// `path` with `home` in place of a `~` at its front. Paths keep their `~` in Config; the code that opens one expands
+// it. Only `~` and `~/…` change, and nothing does when `home` is empty: `~/x` must not become `/x`.
 std::string ExpandHome(std::string_view path, std::string_view home);
 
 }  // namespace skerry::config

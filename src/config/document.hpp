@@ -11,8 +11,8 @@ namespace skerry::config {
 
 inline constexpr std::size_t kMaxDepth = 32;
 
-// A syntax error names line and column and never quotes the text, which may be half of a secret. A byte order mark is
-// skipped.
+// The document of a text. A syntax error names line and column and never quotes the text, which may be half of a
+// secret. A byte order mark is skipped.
 base::Result<Json> ParseDocument(std::string_view text);
 
 }  // namespace skerry::config

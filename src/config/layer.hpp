@@ -1,5 +1,5 @@
-// A layer is what one source says: values by canonical path, each with where it came from. Layers are laid over each
-// other, defaults lowest, flags on top; a list is replaced, not extended.
+// A layer is what one source (file, variables, flags) says: values by canonical path, each with its origin. Layers are
+// laid over each other, defaults lowest, flags on top; a list is replaced, not extended.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 enum class Kind { kSection, kInteger, kBoolean, kText, kTextList, kSynonym };
 
-// Of a text, or of every item of a list. Lengths count characters, not bytes.
+// The rules for a text, or for every item of a list. Lengths count characters, not bytes.
 struct TextRule {
   std::size_t min_length = 0;
   std::size_t max_length = std::numeric_limits<std::size_t>::max();
@@ -45,13 +45,14 @@ struct Node {
 // The tree of the schema inside the binary.
 base::Result<Node> EmbeddedSchema();
 
-// Refuses a keyword that it does not enforce: the schema must not promise more than the program checks.
+// The tree of a schema text. A keyword that the program does not enforce is refused: the schema must not promise more
+// than is checked.
 base::Result<Node> CompileSchema(std::string_view text);
 
 // The child of a section by either spelling of its name, null when there is none. May be a synonym.
 const Node* FindChild(const Node& section, std::string_view key);
 
-// By canonical path; null when there is none.
+// The node with this canonical path; null when there is none.
 const Node* FindNode(const Node& root, std::string_view path);
 
 // Names of the children but the synonyms, sorted.

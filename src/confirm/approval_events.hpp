@@ -1,4 +1,4 @@
-// What happens in an ApprovalQueue, told to whoever listens.
+// What happens in an ApprovalQueue, and the listeners that are told.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace skerry::confirm {
 struct Approval {
   std::string id;  // "apr_…", cannot be guessed
   Question question;
-  // For showing. What counts is a monotonic deadline.
+  // For showing to people. What counts is a monotonic deadline.
   std::chrono::system_clock::time_point created;
   std::chrono::system_clock::time_point expires;
 };
@@ -26,23 +26,24 @@ enum class EventKind {
   kAsked,
   kAnswered,   // by a person, or rejected because the queue ends
   kExpired,    // nobody answered in time
-  kCancelled,  // the asker went away
+  kCancelled,  // the caller of Ask requested a stop
 };
 
 struct Event {
   EventKind kind = EventKind::kAsked;
   std::shared_ptr<const Approval> approval;
-  Answer answer;  // nothing of use for kAsked
+  Answer answer;  // empty for kAsked
 };
 
-// Called by one thread, without any lock. Must not block: it holds up the other listeners, though no Ask and no Decide.
+// Called by the queue's own thread, which holds no lock meanwhile. A listener must not block: it holds up the other
+// listeners, though no Ask and no Decide.
 using Listener = std::function<void(const Event&)>;
 
 struct BroadcasterState;
 
-// While it lives, the listener is called. After its destructor the listener is not running and never will, except when
-// the destructor runs inside of the listener itself. Must not be destroyed under a lock that the listener takes. May
-// outlive what it is subscribed to.
+// While the Subscription lives, its listener is called. After its destructor the listener is not running and is never
+// called again, except when the destructor runs inside of the listener itself. It must not be destroyed under a lock
+// that the listener takes. It may outlive the queue.
 class Subscription {
  public:
   Subscription() = default;
@@ -68,12 +69,12 @@ class Broadcaster {
   Broadcaster();
   Broadcaster(const Broadcaster&) = delete;
   Broadcaster& operator=(const Broadcaster&) = delete;
-  // Tells what is left first. Not to be called by a listener.
+  // Tells the listeners what is left first. No listener may destroy the Broadcaster.
   ~Broadcaster();
 
   // Returns at once.
   void Publish(Event event);
-  // Until every listener has heard what was published before; false when the deadline was earlier. A listener is not to
+  // Waits until every listener has heard what was published before; false when the deadline came first. No listener may
   // call it.
   bool AwaitTold(base::Deadline deadline);
   [[nodiscard]] Subscription Subscribe(Listener listener);

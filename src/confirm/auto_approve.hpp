@@ -11,7 +11,7 @@ namespace skerry::confirm {
 // Approves everything at once, for this one time.
 class AutoApprove : public ConfirmationService {
  public:
-  // `by` is who answers for it: "--yes", "confirmation = auto".
+  // `by` says in the record who approved: "--yes", "confirmation = auto".
   explicit AutoApprove(std::string by) : by_(std::move(by)) {}
 
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;

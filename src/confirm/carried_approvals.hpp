@@ -16,10 +16,10 @@ class CarriedApprovals : public ConfirmationService {
  public:
   // The next question of this session about this digest has this answer.
   void Expect(const std::string& session, const std::string& digest, Answer answer);
-  // What was not used.
+  // Drops an answer that was not used.
   void Withdraw(const std::string& session, const std::string& digest);
 
-  // Rejected at once where no answer is expected.
+  // Gives the answer that is expected; a question without one is rejected at once.
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
 
  private:

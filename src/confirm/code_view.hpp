@@ -1,4 +1,4 @@
-// How code and what was found in it is shown to a person:
+// How code and the findings in it are shown to a person:
 //
 //    2 | import os
 //    3 | eval(x)
@@ -24,16 +24,16 @@ enum class LongLines {
 struct CodeViewOptions {
   Colour colour = Colour::kNone;
   LongLines long_lines = LongLines::kCut;
-  // Up to here everything is shown. Of longer code the lines with findings and those around them are shown, or the
-  // first lines where there are no findings.
+  // Code of so many lines is shown whole. Of longer code the lines with findings and those around them are shown, or
+  // the first lines where there are no findings.
   std::size_t max_lines = 200;
   std::size_t context = 2;  // lines before and after a finding
   std::size_t width = 100;  // of a row, with the number; 0: no limit
 };
 
-// Rows that end in a newline. Everything foreign is made visible (confirm::Visible). What is left out is said: between
-// the lines, and at the end with the numbers of lines, characters and findings. At most 200 findings are shown, the
-// gravest. Takes time in proportion to the code and the findings.
+// The view as rows that each end in a newline. All text of the code is made visible (confirm::Visible). What is left
+// out is said: between the lines, and at the end with the numbers of lines, characters and findings. At most 200
+// findings are shown, the gravest. Takes time in proportion to the code and the findings.
 std::string CodeView(std::string_view code, std::span<const core::Finding> findings, const CodeViewOptions& options);
 
 // `text` in the colour of the level.

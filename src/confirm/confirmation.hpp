@@ -15,31 +15,33 @@
 
 namespace skerry::confirm {
 
-// What a person has to know before they answer.
+// What a person has to know before answering.
 struct Question {
-  std::string session;       // of whom; empty for a run of its own
-  std::string tenant;        // whose; empty where there is only one
-  std::string execution;     // which one waits for the answer; empty where they have no names
+  std::string session;       // in which the code would run; empty for a run without a session
+  std::string tenant;        // of the session or run; empty where there is only one tenant
+  std::string execution;     // id of the execution that waits for the answer; empty where executions have none
   std::string content_type;  // "python", "javascript", "shell", "browser"
   std::string code;          // byte for byte what would run
   core::RiskAssessment risk;
-  // Under what conditions, in words and in order: {"sandbox", "native"}, {"network", "none"}, {"memory", "512 MB"}.
+  // The conditions under which the code would run, in words and in order: {"sandbox", "native"}, {"network", "none"},
+  // {"memory", "512 MB"}.
   std::vector<std::pair<std::string, std::string>> conditions;
   std::string digest;  // SHA-256 of everything that the answer is about, 64 hexadecimal digits
-  // The same without the names of session and workspace; empty for what depends on more than its content.
+  // As `digest`, without the names of session and workspace; empty for a run that depends on more than its content.
   std::string content;
-  bool once_only = false;  // it reads what was not looked at: an approval holds for this time and no other
+  bool once_only =
+      false;  // the code reads something that was not assessed: an approval holds for this run and no other
 };
 
 enum class Decision {
   kApproved,
   kRejected,
   kExpired,    // nobody answered in time
-  kCancelled,  // the asker went away
+  kCancelled,  // the caller of Ask requested a stop
 };
 std::string_view NameOf(Decision decision);
 
-// How long an approval holds. It widens how often the same may run, never what.
+// How long an approval holds. A wider scope says how often the same may run, never what.
 enum class Scope {
   kOnce,
   kSession,  // the same digest is not asked about again in this session
@@ -52,10 +54,10 @@ struct Answer {
   Decision decision = Decision::kRejected;
   Scope scope = Scope::kOnce;
   std::string by;         // who or what decided: "terminal", "--yes", a user's name
-  std::string from;       // where they did: an address; empty where that is clear
-  std::string approval;   // id of the question; empty where it had none
-  std::string reason;     // one line for people; why not, where it was not approved
-  bool was_shown = true;  // false: the yes came with the request, to whatever it means when it runs
+  std::string from;       // the address of the person who decided; empty where that is clear
+  std::string approval;   // id of the question; empty where the question had none
+  std::string reason;     // one line for people: why it was decided so
+  bool was_shown = true;  // false: the approval came with the request; nobody was shown what runs
 };
 
 // Thread-safe.
@@ -66,10 +68,10 @@ class ConfirmationService {
   ConfirmationService& operator=(const ConfirmationService&) = delete;
   virtual ~ConfirmationService() = default;
 
-  // Waits for the answer, until the deadline or until `stop` is asked for. Never approves because of a failure.
+  // Waits for the answer, until the deadline or until `stop` is requested. A failure never approves.
   virtual Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) = 0;
 
-  // False: the answer comes with the request, whatever it means when it runs.
+  // False: this service shows nothing to a person; its answer came with the request.
   [[nodiscard]] virtual bool Shows() const { return true; }
 };
 

@@ -21,12 +21,12 @@ struct Glyph {
   Form form = Form::kPlain;
 };
 
-// The characters of well-formed UTF-8 (base::ToValidUtf8), up to the one that passes `max_width` cells. Escaped is what
-// base::Printable escapes, what cannot be seen (zero-width characters, tags, variation selectors), and a third accent
-// on a character. Wide East Asian characters have two cells.
+// The characters of well-formed UTF-8 (base::ToValidUtf8), up to the one that passes `max_width` cells. Escaped are the
+// characters that base::Printable escapes, those that cannot be seen (zero-width characters, tags, variation
+// selectors), and a third accent on a character. Wide East Asian characters have two cells.
 std::vector<Glyph> GlyphsOf(std::string_view text, std::size_t max_width = std::numeric_limits<std::size_t>::max());
 
-// How it is shown: itself, spaces for a tab, or `\u200b`.
+// How a character is shown: itself, spaces for a tab, or `\u200b`.
 std::string Shown(std::string_view text, const Glyph& glyph);
 
 // Any bytes as one line in which everything can be seen.

@@ -18,11 +18,12 @@ struct LineViewOptions {
   std::size_t width = 0;   // of a row, with the number; 0: no limit
 };
 
-// How many rows the whole line needs, findings aside. Stops counting behind `enough`.
+// How many rows the whole line needs, without its findings. Stops counting behind `enough`.
 std::size_t RowsOf(std::string_view line, const LineViewOptions& options, std::size_t enough);
 
-// Adds the rows of a line and, below each, the findings in it (by column). The number of characters that had to be left
-// out. Every row of code begins with a number or, where the line goes on, with '>': code cannot look like a finding.
+// Adds the rows of a line and, below each row, the findings in it (by column). Gives the number of characters that had
+// to be left out. Every row of code begins with a number or, where the line goes on, with '>': code cannot look like a
+// finding.
 std::size_t AddLine(std::string& rows, std::size_t number, std::string_view line,
                     std::span<const core::Finding* const> findings, const LineViewOptions& options);
 

@@ -1,5 +1,5 @@
-// SessionApprovals: what was approved for a session is not asked about again in it, nor what was approved for its
-// content.
+// SessionApprovals: code that was approved for a session is not asked about again in it, nor is content that was
+// approved for the whole tenant.
 #pragma once
 
 #include <compare>
@@ -15,14 +15,14 @@
 
 namespace skerry::confirm {
 
-// Thread-safe. Asks another service about everything that it does not remember: the same digest, in the same session,
-// approved with Scope::kSession; the same content, of the same tenant, approved with Scope::kContent.
+// Thread-safe. Asks another service about every question but those whose approval it remembers: the same digest, in the
+// same session, approved with Scope::kSession; the same content, of the same tenant, approved with Scope::kContent.
 class SessionApprovals : public ConfirmationService {
  public:
   static constexpr std::size_t kMostRemembered = 10'000;
 
-  // `asked` is borrowed. When more than `max_remembered` approvals are there, the oldest is forgotten: one is asked
-  // again.
+  // `asked` is borrowed. When there are more than `max_remembered` approvals, the oldest is forgotten, and its question
+  // is asked again.
   explicit SessionApprovals(ConfirmationService& asked, std::size_t max_remembered = kMostRemembered)
       : asked_(asked), max_remembered_(max_remembered) {}
 
@@ -32,7 +32,7 @@ class SessionApprovals : public ConfirmationService {
   [[nodiscard]] bool Remembers(const std::string& session, const std::string& digest);
   [[nodiscard]] bool RemembersContent(const std::string& tenant, const std::string& content);
 
-  // The session is over. What it is still asking about is not remembered either.
+  // The session is over: forgets its approvals, and does not remember those of questions that are still waiting.
   void Forget(std::string_view session);
 
  private:

@@ -21,12 +21,12 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
   virtual ~Terminal() = default;
 
-  // Whether there is one at all.
+  // Whether there is a terminal with a person at all.
   virtual bool IsInteractive() = 0;
   virtual void Write(std::string_view text) = 0;
-  // A line without its end. Nothing at the end of input, at the deadline, or when `stop` is asked for.
+  // Reads a line, without its line end. Nothing at the end of input, at the deadline, or when `stop` is requested.
   virtual std::optional<std::string> ReadLine(base::Deadline deadline, std::stop_token stop) = 0;
-  // Forgets what was typed and not read.
+  // Drops what was typed and not read yet.
   virtual void DiscardTypeahead() = 0;
   virtual Colour Colours() = 0;
   // Columns; 0 when that is not known.
@@ -39,8 +39,9 @@ struct TerminalOptions {
   std::size_t context = 3;     // lines
 };
 
-// Shows what would run, all of it or with a word on how much is not shown, and asks. Only y, yes, s and session
-// approve. Without a terminal everything is rejected. Questions of several threads are asked one after another.
+// Shows the code that would run, all of it or with a line that says how much is not shown, and asks. Only y, yes, s and
+// session approve. Without a terminal every question is rejected. Questions of several threads are asked one after
+// another.
 class TerminalConfirmation : public ConfirmationService {
  public:
   // `terminal` is borrowed.
@@ -50,7 +51,7 @@ class TerminalConfirmation : public ConfirmationService {
   Answer Ask(const Question& question, base::Deadline deadline, std::stop_token stop) override;
 
  private:
-  // Alone at the terminal.
+  // Asks one question. No other thread uses the terminal meanwhile.
   Answer Converse(const Question& question, base::Deadline deadline, const std::stop_token& stop);
   [[nodiscard]] std::string Describe(const Question& question);
 

@@ -11,11 +11,11 @@
 
 namespace skerry::confirm {
 
-// Until `holds` does, the deadline has come or `stop` is asked for. What `holds` says at the end.
+// Waits until `holds` gives true, the deadline has come or `stop` is requested. Gives what `holds` says at the end.
 template <class Predicate>
 bool WaitUntil(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, base::Deadline deadline,
                const std::stop_token& stop, Predicate holds) {
-  // In pieces: "never" is a duration that no clock can be moved by.
+  // Waits in pieces: the duration of "never" is too long for any clock.
   constexpr base::Deadline::Clock::duration kPiece = std::chrono::hours(1);
   while (!holds() && !stop.stop_requested() && !deadline.Expired())
     condition.wait_for(lock, stop, std::min(kPiece, deadline.Remaining()), holds);

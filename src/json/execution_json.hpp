@@ -10,12 +10,12 @@
 
 namespace skerry::json {
 
-// How much a list of files has: so many names, and not many more bytes of them than that.
+// How long a list of files may be: so many names, and about so many bytes of names.
 struct ListBounds {
   std::size_t names = std::numeric_limits<std::size_t>::max();
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
 };
-// Of a result that is kept.
+// The bounds for results that the daemon keeps.
 inline constexpr ListBounds kKeptLists{.names = 1000, .bytes = std::size_t{128} << 10U};
 
 // One line, valid JSON whatever the program wrote: bytes that are no UTF-8 become U+FFFD, and then the exact bytes are
@@ -23,11 +23,11 @@ inline constexpr ListBounds kKeptLists{.names = 1000, .bytes = std::size_t{128} 
 // there are.
 std::string ToJson(const core::ExecutionResult& result, const ListBounds& lists = {});
 
-// The same shape for a run that never was: success false, the error's message and exit code.
+// The same shape for a run that could not begin: success false, the error's message and exit code.
 std::string ToJson(const base::Error& error);
 
-// What a list of results shows of one, or of a cell's: short, whatever ran. Without what was written, with the first
-// names of each list of files, without a cell's outputs (`outputs_total` says how many there are), long texts cut.
+// The short form of a result, or of a cell's result, for lists: without what the program wrote, with the first names of
+// each list of files, without a cell's outputs (`outputs_total` says how many there are), long texts cut.
 std::string SummaryOf(std::string_view result);
 
 std::string Base64(std::string_view bytes);

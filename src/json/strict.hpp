@@ -1,4 +1,4 @@
-// JSON from strangers: what is unusual is refused, and nothing they write costs more than its size.
+// JSON from untrusted clients: unusual documents are refused, and reading one never costs more than its size.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ struct StrictLimits {
   std::size_t values = 100'000;  // of all kinds, with the names of fields
 };
 
-// kInvalidArgument, with the place where it is to be had: no JSON, bytes that are no UTF-8, a field that comes twice in
-// an object, something behind the end, more than the limits.
+// The value of a text. kInvalidArgument, with the place where that is known, for: no JSON, bytes that are no UTF-8, a
+// field that comes twice in an object, something behind the end, more than the limits.
 base::Result<nlohmann::json> ParseStrict(std::string_view text, const StrictLimits& limits = {});
 
-// The fields of an object, each asked for once. The first thing that is wrong is kept; then everything else is as if it
-// were not there. `object` is borrowed.
+// Reads the fields of an object, each asked for once. The first problem is kept; from then on every field reads as
+// missing. `object` is borrowed.
 class Fields {
  public:
   // `where` is how the object is called in messages: "", "limits.".
@@ -39,16 +39,16 @@ class Fields {
   std::optional<bool> Flag(std::string_view name);
   std::optional<std::vector<std::string>> Texts(std::string_view name, std::size_t most, std::size_t longest);
   std::optional<std::map<std::string, std::string>> Map(std::string_view name, std::size_t most, std::size_t longest);
-  // One of these words.
+  // A field that must be one of these words.
   std::optional<std::string> Word(std::string_view name, std::span<const std::string_view> words);
-  // An object or an array as it is; nullptr when it is not there.
+  // A field that is an object or an array, as it is; nullptr when it is missing.
   const nlohmann::json* Object(std::string_view name);
   const nlohmann::json* Array(std::string_view name, std::size_t most);
 
   void Fail(std::string_view name, const std::string& problem);
-  // An error when something was wrong, or a field is there that nobody asked for.
+  // The first problem, or an error when the object has a field that was not asked for.
   base::Status Finish();
-  // The same for an object inside of this one.
+  // Finishes `inner`, the fields of an object inside of this one, and takes over its problem.
   void Adopt(Fields& inner);
 
  private:

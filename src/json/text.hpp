@@ -1,5 +1,5 @@
-// JSON and its text, compiled in one place: what the library reads and writes with takes a second of every file that
-// does so itself.
+// JSON and its text, compiled in one place: each file that instantiates the library's parser or writer itself takes a
+// second longer to compile.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace skerry::json {
 
-// On one line. What is no UTF-8 becomes U+FFFD.
+// The value on one line. Bytes that are no UTF-8 become U+FFFD.
 std::string Text(const nlohmann::ordered_json& value);
 std::string Text(const nlohmann::json& value);
 
-// For people: two blanks for each level, and a line end behind it.
+// The value for people: two blanks for each level, and a line end behind it.
 std::string IndentedText(const nlohmann::ordered_json& value);
 
-// Is discarded when the text is no JSON.
+// The value of a text; a discarded value when the text is no JSON.
 nlohmann::ordered_json Parse(std::string_view text);
 
 }  // namespace skerry::json

@@ -1,4 +1,4 @@
-// What every kind of row has in common: times, numbers, names of ours.
+// What every kind of row has in common: times, numbers, names of Skerry's enumerations.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ std::uint64_t NextUnsigned(Statement& statement);
 core::TimePoint NextTime(Statement& statement);
 std::optional<core::TimePoint> NextOptionalTime(Statement& statement);
 
-// Rows of a name and a number.
+// Reads rows that have a name and a number.
 base::Result<std::map<std::string, std::uint64_t>> ReadSums(Statement& statement);
 
-// A name of ours, or the file is damaged.
+// The value of a name that Skerry wrote; any other name is the error of a damaged file.
 template <class E>
 base::Result<E> Parsed(Database& database, const std::string& name, std::optional<E> (*parse)(std::string_view)) {
   const std::optional<E> value = parse(name);
@@ -40,7 +40,7 @@ base::Status NextName(Database& database, Statement& statement, std::optional<E>
   return {};
 }
 
-// The rest of the rows.
+// Reads the rest of the statement's rows, each by `next`.
 template <class T>
 base::Result<std::vector<T>> ReadAll(Database& database, Statement& statement,
                                      base::Result<T> (*next)(Database&, Statement&)) {

@@ -17,10 +17,10 @@ struct sqlite3;
 namespace skerry::store {
 
 struct DatabaseOptions {
-  std::chrono::milliseconds busy_timeout{5000};  // how long to wait for others' locks
+  std::chrono::milliseconds busy_timeout{5000};  // how long to wait for the locks of other connections
 };
 
-// Of one thread at a time, and of one process: it must not be used after a fork.
+// Of one thread at a time, and of one process: a Database must not be used after a fork.
 class Database {
  public:
   // The file must be there; it may be empty. `path` is absolute and has no symbolic link in it. Nothing is
@@ -30,23 +30,23 @@ class Database {
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  // Compiled once; kept for the next time. `sql` is one statement.
+  // The compiled statement of `sql`, which is one statement. It is compiled once and kept for the next call.
   base::Result<Statement> Prepare(std::string_view sql);
-  // Any number of statements, without their rows.
+  // Runs any number of statements, without their rows.
   base::Status Execute(const std::string& sql);
-  // One number from one row.
+  // Runs a statement that gives one number in one row.
   base::Result<std::int64_t> Ask(std::string_view sql);
 
   [[nodiscard]] std::int64_t LastInsertedRow() const;
-  // Rows that the last statement wrote itself.
+  // How many rows the last statement wrote, without those that triggers wrote.
   [[nodiscard]] std::int64_t RowsWritten() const;
   [[nodiscard]] const std::string& path() const { return path_; }
-  // For errors: the path, or nothing after LeaveOutPath.
+  // How errors call the file: by its path, or not at all after LeaveOutPath.
   [[nodiscard]] const std::string& label() const { return label_; }
   void LeaveOutPath() { label_.clear(); }
   [[nodiscard]] std::chrono::milliseconds busy_timeout() const { return options_.busy_timeout; }
 
-  // Whether the last failure was somebody else's lock.
+  // Whether the last failure was a lock of another connection.
   [[nodiscard]] bool WasBusy() const;
   // The error of a code, with what the connection knows about it.
   [[nodiscard]] base::Error ErrorWith(int code) const;
@@ -56,7 +56,7 @@ class Database {
   friend class Transaction;
   Database(sqlite3* handle, std::string path, const DatabaseOptions& options);
   base::Status Configure();
-  // Called by SQLite when it found a lock of others for the `tries` + 1st time. 0 gives up.
+  // Called by SQLite when it found a lock of another connection for the `tries` + 1st time. 0 gives up.
   static int WaitForOthers(void* database, int tries);
   void GiveBack(sqlite3_stmt* statement);
   [[nodiscard]] bool InTransaction() const;
@@ -69,12 +69,12 @@ class Database {
   std::unordered_map<std::string, sqlite3_stmt*> idle_;                       // by their text
 };
 
-// What is not committed is undone at its end.
+// The destructor undoes what was not committed.
 class Transaction {
  public:
   enum class Kind {
-    kRead,   // sees one state of the file, whatever others write
-    kWrite,  // from the beginning: others may read, nobody else may write
+    kRead,   // sees one state of the file, whatever other connections write
+    kWrite,  // from the beginning: other connections may read, none may write
   };
   static base::Result<Transaction> Begin(Database& database, Kind kind = Kind::kWrite);
   Transaction(Transaction&& other) noexcept;

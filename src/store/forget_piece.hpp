@@ -1,4 +1,4 @@
-// What is recorded of a session goes in pieces: a large history takes long, and others write in between.
+// The record of a session is removed in pieces: a large history takes long, and other connections write in between.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace skerry::store {
 
 inline constexpr std::int64_t kForgottenAtOnce = 2000;  // rows
 
-// Removes so many rows at most of what belongs to the session with the key. False: nothing is left but the session.
+// Removes at most kForgottenAtOnce rows of the record of the session with the key `session`. False: nothing is left but
+// the row of the session itself.
 base::Result<bool> ForgetPiece(Database& database, std::int64_t session);
 
 }  // namespace skerry::store

@@ -1,4 +1,4 @@
-// Is it there? What both stores ask, and what they say when the answer is not the wanted one.
+// What both stores ask of a table: whether a row is there, and the errors when it is not, or is there already.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace skerry::store {
 
 std::string Select(std::string_view columns, std::string_view rest);
 
-// For a LIMIT or a bound, where the largest number means all.
+// The number for a LIMIT or a bound; a number that is too large for SQLite becomes the largest, which means all.
 std::int64_t Saturated(std::uint64_t number);
 
 std::unexpected<base::Error> NotThere(std::string_view noun, const std::string& id);

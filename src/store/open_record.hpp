@@ -15,8 +15,8 @@ struct OpenOptions {
 };
 
 // Makes the file if it is not there: for its owner only, in a directory that is there (store/record_file.hpp says what
-// is refused). Brings an older file to our schema. From then on errors do not say where the file is: they are told to
-// people who must not know. Beside the file lie FILE-wal and FILE-shm, which belong to it.
+// is refused). Brings an older file to the present schema. From then on errors do not say where the file is: they reach
+// clients that must not know. Beside the file lie FILE-wal and FILE-shm, which belong to it.
 base::Result<std::unique_ptr<Database>> OpenRecord(const std::string& path, const OpenOptions& options);
 
 }  // namespace skerry::store

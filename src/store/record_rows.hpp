@@ -22,15 +22,15 @@ extern const std::string_view kExecutionColumns;  // of executions e and session
 extern const std::string_view kChangeColumns;     // of file_versions v
 extern const std::string_view kUseColumns;        // of file_uses u
 
-// The rest of the rows, or of the columns of one row. kUnavailable for a value that we cannot have written.
+// Read the rest of the statement's rows. kUnavailable for a value that Skerry cannot have written.
 base::Result<std::vector<core::SessionRecord>> ReadSessions(Database& database, Statement& statement);
 base::Result<std::vector<core::ExecutionRecord>> ReadExecutions(Database& database, Statement& statement);
 base::Result<std::vector<core::FileChange>> ReadChanges(Database& database, Statement& statement);
 base::Result<std::vector<core::FileUse>> ReadUses(Database& database, Statement& statement);
-// One row.
+// Reads the columns of one change from the present row.
 base::Result<core::FileChange> NextChange(Database& database, Statement& statement);
-// Rows of kChangeColumns and then the execution's id, sequence and time.
-// kTooLarge when their paths take more than `most_bytes`.
+// Reads rows of kChangeColumns that are followed by the execution's id, sequence and time. kTooLarge when the paths
+// take more than `most_bytes`.
 base::Result<std::vector<core::FileVersion>> ReadVersions(Database& database, Statement& statement,
                                                           std::size_t most_bytes);
 

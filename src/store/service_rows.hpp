@@ -10,7 +10,7 @@
 
 namespace skerry::store {
 
-// "read run"
+// The scopes as one text: "read run".
 std::string TextOf(const std::vector<core::TokenScope>& scopes);
 
 // What follows SELECT for each kind of row.
@@ -20,7 +20,7 @@ extern const std::string_view kRunColumns;
 extern const std::string_view kRunSummaryColumns;  // with the summary in place of the result
 extern const std::string_view kApprovalColumns;
 
-// The rest of the rows. kUnavailable for a value that we cannot have written.
+// Read the rest of the statement's rows. kUnavailable for a value that Skerry cannot have written.
 base::Result<std::vector<core::TokenRecord>> ReadTokens(Database& database, Statement& statement);
 base::Result<std::vector<core::HostedSessionRecord>> ReadHosted(Database& database, Statement& statement);
 base::Result<std::vector<core::RunRecord>> ReadRuns(Database& database, Statement& statement);

@@ -1,4 +1,4 @@
-// SQLite's result codes as errors for people: one line that says what is the matter with which file and what to do.
+// SQLite's result codes as errors for people: one line that says what is wrong with which file and what to do.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@ struct Failure {
   std::string_view detail;  // SQLite's own words
 };
 
-// `path` is empty where nobody must know. kUnavailable for what is the matter with the file, its place or another
-// process; kTooLarge for a value; kInternal for what only a mistake of ours can cause.
+// `path` is empty where the error must not name the file. kUnavailable for what is wrong with the file, its place or
+// another process; kTooLarge for a value; kInternal for what only a mistake in Skerry can cause.
 base::Error ErrorOf(const Failure& failure, const std::string& path, std::chrono::milliseconds busy_timeout);
 
-// The error for a file whose content cannot be what we wrote.
+// The error for a file whose content Skerry cannot have written.
 base::Error DamagedError(const std::string& path, std::string_view detail);
 
 }  // namespace skerry::store

@@ -13,7 +13,7 @@
 namespace skerry::store {
 
 // What a method has acknowledged outlives the end of the process at any moment. When the machine loses its power the
-// last moments may be lost, and the file is whole. Not to be used after a fork.
+// last moments may be lost, but the file stays whole. A store must not be used after a fork.
 class SqliteRecordStore : public core::RecordStore {
  public:
   // As OpenRecord.
@@ -48,7 +48,7 @@ class SqliteRecordStore : public core::RecordStore {
   base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() override;
   base::Result<std::uint64_t> ForgetDeleted(const std::string& tenant, std::uint64_t bytes) override;
 
-  // Reads the whole file. kUnavailable when something in it is not as it must be.
+  // Reads and checks the whole file. kUnavailable when it is damaged.
   base::Status Check();
 
  private:

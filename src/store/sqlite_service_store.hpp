@@ -1,5 +1,5 @@
-// What a daemon keeps, in the file of the record. Beside a SqliteRecordStore on the same file, of this process or
-// others.
+// What a daemon keeps (tokens, hosted sessions, runs, approvals), in the file of the record. A SqliteRecordStore, of
+// this process or of others, may use the same file at the same time.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@
 
 namespace skerry::store {
 
-// When the machine loses its power the last moments may be lost, and the file is whole. Not to be used after a fork.
+// When the machine loses its power the last moments may be lost, but the file stays whole. A store must not be used
+// after a fork.
 class SqliteServiceStore : public core::ServiceStore {
  public:
   // As OpenRecord.
@@ -22,18 +23,18 @@ class SqliteServiceStore : public core::ServiceStore {
   // kConflict also for a secret that another token has.
   base::Status AddToken(const core::TokenRecord& token) override;
   base::Result<std::vector<core::TokenRecord>> Tokens() override;
-  // The first time counts.
+  // A token that is revoked twice keeps the first time.
   base::Status RevokeToken(const std::string& id, core::TimePoint at) override;
 
   base::Status AddHosted(const core::HostedSessionRecord& session,
                          const std::optional<core::IdempotencyClaim>& claim) override;
   base::Status UpdateHosted(const core::HostedSessionRecord& session) override;
-  // And the keys of both. When it fails, or the process is killed, the session is there and some of its runs may be
-  // gone.
+  // Removes the session, its runs, and the idempotency keys of both. When the call fails, or the process is killed, the
+  // session is still there and some of its runs may be gone.
   base::Status RemoveHosted(const std::string& id) override;
   base::Result<std::vector<core::HostedSessionRecord>> Hosted() override;
 
-  // kNotFound when its session is not there; kInvalidArgument for one that has ended.
+  // kNotFound when the run's session is not there; kInvalidArgument for a run that has ended.
   base::Result<std::uint64_t> BeginRun(const core::RunRecord& run,
                                        const std::optional<core::IdempotencyClaim>& claim) override;
   base::Status EndRun(const std::string& id, const core::RunEnding& ending) override;
@@ -41,7 +42,7 @@ class SqliteServiceStore : public core::ServiceStore {
   base::Result<std::vector<core::RunRecord>> Runs(const core::RunFilter& filter) override;
   base::Result<std::vector<core::RunOwner>> RunOwners() override;
   base::Result<std::vector<core::RunRecord>> UnfinishedRuns() override;  // the oldest first
-  // Never one that has not ended.
+  // Forgets runs that have ended, never others.
   base::Result<std::vector<std::string>> ForgetRuns(core::TimePoint ended_before, std::size_t keep,
                                                     std::size_t limit) override;
 
@@ -62,10 +63,11 @@ class SqliteServiceStore : public core::ServiceStore {
  private:
   explicit SqliteServiceStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
-  // One transaction's worth; whether that was all and the session is gone.
+  // Removes as much as one transaction should. True when that was all and the session is gone.
   base::Result<bool> RemovePartOf(const std::string& session);
 
-  // All of these: the caller holds the mutex. Those that change something are part of a transaction.
+  // For all of the following the caller holds the mutex. Those that change something are called inside of a
+  // transaction.
   base::Result<std::int64_t> HostedKey(const std::string& id);
   base::Result<std::int64_t> NumberOfApproval(const std::string& id);
   base::Status InsertRun(const core::RunRecord& run);

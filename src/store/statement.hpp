@@ -14,7 +14,7 @@ namespace skerry::store {
 
 class Database;
 
-// Borrowed from its Database, which must outlive it and gets it back at the end. Of one thread.
+// Lent by its Database, which must outlive the statement; the destructor gives it back. Of one thread.
 class Statement {
  public:
   Statement(Statement&& other) noexcept;
@@ -23,7 +23,8 @@ class Statement {
   Statement& operator=(Statement&&) = delete;
   ~Statement();
 
-  // The next parameter. Bytes are borrowed until the statement is run to its end. What went wrong is told by Step.
+  // Sets the next parameter. Bytes are borrowed until the statement has run to its end. Errors of a parameter are told
+  // by Step.
   Statement& Number(std::int64_t value);
   Statement& OptionalNumber(std::optional<std::int64_t> value);
   Statement& Text(std::string_view text);
@@ -32,10 +33,10 @@ class Statement {
 
   enum class Row { kThere, kNoMore };
   base::Result<Row> Step();
-  // Runs it to its end, without its rows. Then it can be given parameters again.
+  // Runs the statement to its end, without its rows. Then it can be given parameters again.
   base::Status Run();
 
-  // The next column of the row.
+  // The next column of the present row.
   std::int64_t NextNumber();
   std::optional<std::int64_t> NextOptionalNumber();
   std::string NextText();  // text or bytes, all of them

@@ -1,4 +1,4 @@
-// Giving room that a file does not use any more back to the disk.
+// Giving the room that a file no longer uses back to the disk.
 #pragma once
 
 #include "base/result.hpp"
@@ -6,11 +6,12 @@
 
 namespace skerry::store {
 
-// From now on the file can be made shorter a piece at a time. One that was made without that is written anew, once,
-// which takes as much room again for a moment; where that cannot be done now the next one who opens it tries again.
+// Lets the file be made shorter piece by piece. A file that was made without that ability is written anew, once, which
+// takes as much room again for a moment; where that cannot be done now, the next process that opens the file tries
+// again.
 void UseIncrementalVacuum(Database& database);
 
-// One piece of what is not used. True: there is more of it.
+// Gives one piece of unused room back. True: there is more.
 base::Result<bool> GiveBackPages(Database& database);
 
 }  // namespace skerry::store

@@ -1,4 +1,5 @@
-// Announcer: a webhook. Tells another server of something that waits, until it has heard or it is over.
+// Announcer: a webhook. Tells another server of something that waits for an answer, until the server has heard of it or
+// the wait is over.
 //
 // Each delivery has the headers Skerry-Delivery (an id, the same in every attempt), Skerry-Timestamp (seconds since
 // 1970) and Skerry-Signature: "v1=" and the HMAC-SHA256 of timestamp, ".", and body, in hexadecimal.
@@ -22,14 +23,14 @@ struct AnnouncerOptions {
   std::string secret;                            // at least 16 bytes
   std::chrono::milliseconds first_pause{1'000};  // before the second attempt; doubled for each further one
   std::chrono::milliseconds longest_pause{60'000};
-  std::size_t max_waiting = 1'000;  // more are not announced
+  std::size_t max_waiting = 1'000;  // further announcements are dropped
   std::chrono::milliseconds timeout{10'000};
 };
 
 struct Announcement {
-  std::string id;                               // what it is about; "apr_…"
+  std::string id;                               // of the approval that it announces; "apr_…"
   std::string body;                             // JSON
-  std::chrono::system_clock::time_point until;  // nobody needs to know any more
+  std::chrono::system_clock::time_point until;  // from then on it is not sent any more
 };
 
 struct AnnouncerStatistics {
@@ -40,21 +41,21 @@ struct AnnouncerStatistics {
 
 std::string SignatureOf(std::string_view secret, std::string_view timestamp, std::string_view body);
 
-// Thread-safe; sends on a thread of its own, one after the other, those whose time has come first. Any 2xx is heard;
-// 410 ends it; everything else is tried again.
+// Thread-safe; sends on a thread of its own, one announcement after the other, those that are due first. An answer of
+// 2xx means that the server has heard; after 410 the announcement is not sent again; after every other answer it is.
 class Announcer {
  public:
-  // `said` is told of what could not be delivered; may be empty.
+  // `said` gets a line for people about each announcement that could not be delivered; may be empty.
   Announcer(AnnouncerOptions options, Post post, std::function<void(const std::string&)> said);
   Announcer(const Announcer&) = delete;
   Announcer& operator=(const Announcer&) = delete;
-  // What waits is not sent any more. Waits for an attempt that is under way two seconds at most; `said` is not called
+  // Drops the announcements that wait. Waits two seconds at most for an attempt that is under way; `said` is not called
   // afterwards.
   ~Announcer();
 
   // Returns at once.
   void Announce(Announcement announcement);
-  // It is over: nobody needs to hear of it.
+  // Drops the announcement: what it is about is over.
   void Withdraw(const std::string& id);
   [[nodiscard]] AnnouncerStatistics Statistics() const;
 

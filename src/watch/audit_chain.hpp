@@ -1,4 +1,4 @@
-// The form of the audit: how a line is made and what a line says. Pure.
+// The form of the audit: how a line is made from an entry, and read back. Pure.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@
 namespace skerry::watch {
 
 inline constexpr std::size_t kHashDigits = 64;
-// What the first line has for the hash of the one before.
+// What stands in the first line for the hash of a line before it.
 inline constexpr std::string_view kNoHash = "0000000000000000000000000000000000000000000000000000000000000000";
-// Numbers stay below it, so that every reader of JSON has them exactly.
+// Record numbers stay below this, so that every reader of JSON has them exactly.
 inline constexpr std::uint64_t kNumbersEnd = std::uint64_t{1} << 53U;
 
 struct AuditEntry {
@@ -24,7 +24,7 @@ struct AuditEntry {
   std::string event;
 };
 
-// The last record: where the chain goes on.
+// The number and hash of the last record: the next record follows it.
 struct AuditHead {
   std::uint64_t number = 0;
   std::string hash = std::string(kNoHash);
@@ -40,7 +40,7 @@ struct AuditText {
 // details that the common fields have already get a `_` behind them.
 AuditText MakeAuditLine(const AuditEntry& entry, const nlohmann::ordered_json& details, std::string_view previous);
 
-// What a line says of itself, without its newline. Borrows the text.
+// The fields of a line, which is given without its newline. Borrows the text.
 struct AuditLine {
   std::uint64_t number = 0;
   std::string_view event;  // as it is written: with JSON's escapes
@@ -48,10 +48,10 @@ struct AuditLine {
   std::string_view hash;
   bool holds = false;  // the hash is that of the text
 };
-// Nothing for what has not the form of a record.
+// Nothing for a line that has not the form of a record.
 std::optional<AuditLine> ReadAuditLine(std::string_view line);
 
-// Always as long as any other, so that one write replaces the other.
+// The text of the head file. All have the same length, so that one write replaces another whole.
 std::string HeadText(const AuditHead& head);
 std::optional<AuditHead> ReadHeadText(std::string_view text);
 

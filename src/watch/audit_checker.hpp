@@ -20,12 +20,12 @@ class AuditChecker {
   // `head` as it was before the lines were read; nothing when there is none.
   explicit AuditChecker(std::optional<AuditHead> head);
 
-  // True when it is a record, whether it is as it was or not.
+  // Takes the next line. True when it has the form of a record, changed or not.
   bool Take(const std::string& file, std::size_t line, std::string_view text);
-  // Half a line at the end of a file.
+  // Takes half a line that stands at the end of a file.
   void TakeHalf(const std::string& file, std::size_t line);
 
-  // `head` as it is after the lines were read: whoever writes meanwhile has moved it on.
+  // `head` as it is after the lines were read: a daemon that writes meanwhile has moved it on.
   AuditReport Finish(const std::optional<AuditHead>& head);
 
  private:
@@ -42,8 +42,8 @@ class AuditChecker {
 
   // The last link between two records that does not hold.
   struct Broken {
-    std::uint64_t number = 0;  // of the later one; 0: none
-    std::size_t found = 0;     // where that was told
+    std::uint64_t number = 0;  // of the later record; 0: there is no such link
+    std::size_t found = 0;     // the index of its fault in found_
   };
 
   AuditPlace PlaceOf(const std::string& file, std::size_t line);

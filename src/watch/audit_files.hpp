@@ -15,18 +15,19 @@
 namespace skerry::watch {
 
 inline constexpr const char* kHeadFile = "head";
-// What is longer is read in pieces, none of which is a record: a file without line ends must not fill the memory.
+// A longer line is read in pieces, none of which is a record: a file without line ends must not fill the memory.
 inline constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 
 // The numbers of the files, in order.
 base::Result<std::vector<std::uint64_t>> AuditFilesIn(int directory);
 
-// kInvalidArgument for what is no file, a link for one: that never was ours. `flags` are those of open(2).
+// kInvalidArgument for anything but a regular file, a link included: the audit makes none of these. `flags` are those
+// of open(2).
 base::Result<base::UniqueFd> OpenAuditFile(int directory, const std::string& name, int flags);
 
-// What everything in the directory takes.
+// The bytes that everything in the directory takes.
 base::Result<std::uint64_t> AuditBytesIn(int directory);
-// Nothing when there is none, or something else is in it.
+// The head that the directory's head file has; nothing when there is no such file, or when it holds no head.
 std::optional<AuditHead> ReadHead(int directory);
 
 // Lines of a file from its beginning. `fd` is borrowed.
@@ -34,11 +35,11 @@ class ForwardLines {
  public:
   enum class End {
     kNewline,
-    kFile,     // half a line; asked again, it is given again, with what was written meanwhile
+    kFile,     // half a line; the next call gives it again, with what was written meanwhile
     kTooLong,  // a piece; what follows is the next one
   };
   struct Line {
-    std::string_view text;  // without its newline; until the next one is asked for
+    std::string_view text;  // without its newline; valid until the next call
     End end = End::kNewline;
   };
   explicit ForwardLines(int fd) : fd_(fd) {}

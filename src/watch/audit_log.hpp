@@ -28,22 +28,22 @@ struct AuditOptions {
   std::uint64_t max_file_bytes = std::uint64_t{64} << 20U;
 };
 
-// Thread-safe. One process has it open at a time: kConflict for a second one. What Append has acknowledged outlives the
-// end of the process at any moment.
+// Thread-safe. One process has the audit open at a time: kConflict for a second one. What Append has acknowledged
+// outlives the end of the process at any moment.
 class AuditLog {
  public:
-  // Half a line that a killed process left at the end is moved away, and there is a record of that. A chain that does
-  // not hold is gone on with, and that is a record too: nobody who tampers may stop the daemon, nor hide it.
+  // Half a line that a killed process left at the end is moved away, and a record says so. A chain that does not hold
+  // is continued, and a record says that too: tampering with the audit neither stops the daemon nor stays hidden.
   static base::Result<AuditLog> Open(AuditOptions options);
   AuditLog(AuditLog&& other) noexcept;
   ~AuditLog();
 
-  // `details` is an object; texts in it that are no UTF-8 are made so. kUnavailable when it cannot be written; then
-  // nothing of it is there. Gives how many bytes it takes.
+  // Appends a record. `details` is an object; texts in it that are no UTF-8 are made so. kUnavailable when the record
+  // cannot be written; then no part of it is there. Gives the number of bytes that the record takes.
   base::Result<std::uint64_t> Append(const std::string& event, const nlohmann::ordered_json& details);
 
-  [[nodiscard]] std::uint64_t last() const;  // number of the last one
-  // What all files take, as they were counted last and with what was written since.
+  [[nodiscard]] std::uint64_t last() const;  // number of the last record
+  // The bytes of all files: as they were counted last, and what was written since.
   [[nodiscard]] std::uint64_t bytes() const;
   void CountBytes();
 
@@ -53,7 +53,7 @@ class AuditLog {
   std::unique_ptr<State> state_;
 };
 
-// What is wrong at one place.
+// One thing that is wrong with the audit, and where.
 struct AuditFault {
   std::uint64_t number = 0;  // of the record, as far as it is known
   std::string file;
@@ -68,11 +68,12 @@ struct AuditReport {
   std::vector<AuditFault> faults;  // at most 100
 };
 
-// False: no more of them.
+// Takes a line. False: no more lines are wanted.
 using AuditTake = std::function<bool(std::string_view line)>;
 
-// Reads all of it. While a daemon writes, what comes meanwhile may or may not be in. kNotFound when there is none. Each
-// line that is a record is given to `take` as well, without its newline; after it said no, the rest counts as missing.
+// Reads the whole audit and checks it. Lines that a daemon writes meanwhile may or may not be included. kNotFound when
+// there is no audit. Each line that is a record is given to `take` as well, without its newline; after `take` said no,
+// the records that follow count as missing.
 base::Result<AuditReport> VerifyAudit(const std::string& directory, const AuditTake& take = nullptr);
 
 // Every line as it is, in order, until `take` says no.

@@ -27,7 +27,7 @@ struct AuditRun {
   AuditPlace place;  // of the first
 };
 
-// Records that are missing, there twice, or at a place where they do not belong.
+// Records that are missing, there twice, or at a wrong place.
 struct AuditMisplacement {
   enum class Kind {
     kMissing,
@@ -49,8 +49,8 @@ struct AuditOrder {
   std::size_t last_run = 0;
 };
 
-// Explains the borders with the fewest records out of place. The first run is the beginning itself: {0, 0}. A few
-// records behind those that end with `head` are out of place too.
+// Explains the borders between the runs with the fewest records out of place. The first run stands for the beginning:
+// {0, 0}. When `head` is known, a few records behind the record that it names are out of place too.
 AuditOrder OrderOf(const std::vector<AuditRun>& runs, std::optional<std::uint64_t> head);
 
 }  // namespace skerry::watch

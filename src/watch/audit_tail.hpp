@@ -1,4 +1,4 @@
-// Where an audit that is there already goes on.
+// Where an audit is continued after a restart.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@
 namespace skerry::watch {
 
 struct AuditTail {
-  AuditHead last;                   // the next one comes behind it
+  AuditHead last;                   // the next record follows this one
   base::UniqueFd file;              // to append to; none: a new one is needed
   std::uint64_t file_number = 0;    // the highest that is taken
-  std::vector<std::string> damage;  // what is not as it was left, for people
+  std::vector<std::string> damage;  // what has changed since the audit was written, in lines for people
   std::string torn_file;            // what half a line was moved out of; "" for none
   std::uint64_t torn_bytes = 0;
 };
 
-// Reads the end only. Half a line is moved to a file of its own, "00000001.torn"; nothing else is changed.
+// Reads only the end of the audit. Half a line at the end is moved to a file of its own, "00000001.torn"; nothing else
+// is changed.
 base::Result<AuditTail> FindAuditTail(int directory);
 
 // "00000001.torn" for "00000001.jsonl".

@@ -1,4 +1,4 @@
-// Background: a thread that is not waited for longer than people wait for a program to end.
+// Background: a thread whose end is not waited for longer than people wait for a program to end.
 #pragma once
 
 #include <chrono>
@@ -11,16 +11,17 @@ namespace skerry::watch {
 
 class Background {
  public:
-  // How long End waits.
+  // How long End waits for the thread.
   static constexpr std::chrono::seconds kPatience{2};
 
-  // What hangs in a send to somebody who does not answer is left behind at the end: `work` owns all that it uses.
+  // Runs `work` on the thread. A thread that hangs in a send to a server that does not answer is left behind by End:
+  // `work` owns everything that it uses.
   explicit Background(std::function<void(const std::stop_token&)> work);
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
   ~Background() { End(); }
 
-  // Asks the work to stop, and waits for it or leaves it behind. Again does nothing.
+  // Asks the work to stop, and waits for the thread or leaves it behind. A second call does nothing.
   void End();
 
  private:

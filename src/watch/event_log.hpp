@@ -1,4 +1,4 @@
-// EventLog: what happens, in order, for whoever follows along.
+// EventLog: what happens in the daemon, in order, for the clients that follow.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace skerry::watch {
 
-// Never changes.
+// One thing that happened. Never changes.
 struct Event {
   std::uint64_t sequence = 0;
-  std::string type;     // "session.created": a noun, a dot, what became of it
-  std::string tenant;   // whose; "" for the daemon's own
+  std::string type;     // "session.created": a noun, a dot, what happened to it
+  std::string tenant;   // of the session or run; "" for events of the daemon itself
   std::string session;  // "" for none
   std::string text;     // one line of JSON: sequence, type, at, session_id, and what the type has besides
 };
@@ -35,7 +35,7 @@ struct NewEvent {
 };
 
 struct EventFilter {
-  std::optional<std::string> tenant;  // none: everybody's
+  std::optional<std::string> tenant;  // only this tenant's events; none: those of all tenants
   std::optional<std::string> session;
   std::vector<std::string> types;  // "approval." is all that begin so; empty: all
   [[nodiscard]] bool Lets(const Event& event) const;
@@ -60,12 +60,12 @@ class EventLog {
   // Returns at once. `details` is an object whose members come behind the common ones.
   void Publish(const NewEvent& event, const nlohmann::ordered_json& details);
 
-  // Follows what comes after `after`, or from now on. `wake` is called, by any thread and under no lock of ours, when
-  // Next has something again after it had nothing.
+  // A reader of the events after number `after`, or from now on. `wake` is called, by any thread and while the log
+  // holds no lock, when Next has something again after it had nothing.
   [[nodiscard]] std::unique_ptr<EventReader> Open(EventFilter filter, std::optional<std::uint64_t> after,
                                                   std::function<void()> wake);
 
-  [[nodiscard]] std::uint64_t last() const;  // number of the newest
+  [[nodiscard]] std::uint64_t last() const;  // number of the newest event
   [[nodiscard]] std::size_t readers() const;
   [[nodiscard]] std::uint64_t dropped() const;  // readers that were too slow
 
@@ -81,25 +81,26 @@ class EventLog {
   std::uint64_t dropped_ = 0;
 };
 
-// What a reader gets next.
+// The events that a reader gets next.
 struct EventBatch {
-  // Events from here to there were gone before they could be read: those of before the reader came.
+  // Events that the log had dropped before the reader came: from here to there.
   struct Gap {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
   };
-  std::optional<Gap> gap;  // told first, once
+  std::optional<Gap> gap;  // set once, before the first event
   std::vector<std::shared_ptr<const Event>> events;
-  bool too_slow = false;  // what came next was lost meanwhile: there is nothing more to be had
+  bool too_slow = false;  // the log has dropped the events that this reader would get next: it gets no more
 };
 
 // Of one thread. Keeps a place in the log and nothing else.
 class EventReader {
  public:
   ~EventReader();
-  // At most about `max_bytes` of text, and at least one event if there is one. Nothing at all: `wake` will be called.
+  // The next events: about `max_bytes` of text at most, and at least one event if there is one. An empty batch: `wake`
+  // will be called.
   EventBatch Next(std::size_t max_bytes);
-  // Behind what was read; where to go on after a reconnect.
+  // The number of the last event that was read: a client that reconnects goes on behind it.
   [[nodiscard]] std::uint64_t at() const;
 
  private:

@@ -1,4 +1,4 @@
-// A server for tests that is none: keeps what it is sent, and answers as it was told.
+// For tests: takes the place of a server, keeps what it is sent, and answers as the test told it.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ class FakePost {
   using Answers = std::vector<base::Result<int>>;
   static constexpr std::chrono::seconds kPatience{10};
 
-  // One after the other; the last is given for ever.
+  // Gives the answers one after the other, the last one for ever.
   explicit FakePost(Answers answers) : state_(std::make_shared<State>()) { state_->answers = std::move(answers); }
 
   [[nodiscard]] Post post() const {
     return [state = state_](const Posting& posting) { return state->Take(posting); };
   }
 
-  // As soon as there are so many; fewer when that takes too long.
+  // Waits until so many postings have come; gives fewer when that takes too long.
   [[nodiscard]] std::vector<Posting> Await(std::size_t count) const {
     std::unique_lock lock(state_->mutex);
     (void)state_->changed.wait_for(lock, kPatience, [&] { return state_->postings.size() >= count; });

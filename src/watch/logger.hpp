@@ -1,4 +1,4 @@
-// Logger: what whoever runs the daemon reads.
+// Logger: the log lines for the people who run the daemon.
 #pragma once
 
 #include <mutex>
@@ -33,9 +33,9 @@ struct LoggerOptions {
   int fd = 2;
 };
 
-// Thread-safe. One write for each line; whatever is in it, it stays one line, and control characters can be seen. What
-// cannot be written is lost: a descriptor that is closed, or full and does not block, ends nothing. A pipe that blocks
-// and that nobody reads is waited for.
+// Thread-safe. Each line is one write; whatever a message holds, it stays one line, and control characters are shown. A
+// line that cannot be written is lost: a descriptor that is closed, or full and does not block, ends nothing. A pipe
+// that blocks because nobody reads it is waited for.
 class Logger {
  public:
   explicit Logger(LoggerOptions options = {}) : options_(options) {}
@@ -46,10 +46,10 @@ class Logger {
  private:
   const LoggerOptions options_;
   mutable std::mutex mutex_;   // a line that the kernel takes in parts has no other in between
-  mutable bool lost_ = false;  // the last line; then the next one waits for nobody
+  mutable bool lost_ = false;  // whether the last line was lost; then the next one does not wait
 };
 
-// The line, with its end. For tests.
+// The line that the logger writes, with its line end. For tests.
 std::string LogLine(LogFormat format, LogLevel level, std::string_view message, const LogFields& fields,
                     std::string_view at);
 

@@ -1,4 +1,5 @@
-// LoginTally: requests without a proper token, summed up so that telling of them is never a flood of its own. Pure.
+// LoginTally: requests without a valid token, summed up by address so that reports of them are never a flood of their
+// own. Pure.
 #pragma once
 
 #include <chrono>
@@ -10,11 +11,11 @@
 
 namespace skerry::watch {
 
-// What came from one address since the last report of it.
+// The requests of one address since its last report.
 struct LoginReport {
-  std::string address;          // "" for all those that have no report of their own
+  std::string address;          // "" for all addresses that have no report of their own
   std::uint64_t times = 0;      // requests without a token, or with a wrong one
-  std::uint64_t throttled = 0;  // of them those that were answered late
+  std::uint64_t throttled = 0;  // how many of these were answered late
 };
 
 // For one thread, or under a lock. The first report of an address comes after a second, the next after ten, from then
@@ -26,11 +27,11 @@ class LoginTally {
   static constexpr std::size_t kMostAddresses = 32;
 
   void Add(const std::string& address, Pace pace, TimePoint now);
-  // When the next report is due; nothing when there is nothing to tell.
+  // When the next report is due; nothing when no request was noted.
   [[nodiscard]] std::optional<TimePoint> Next() const;
-  // Those that are due. Addresses that have been quiet for their whole interval are forgotten.
+  // The reports that are due. Addresses that have been quiet for their whole interval are forgotten.
   std::vector<LoginReport> Take(TimePoint now);
-  // All that is left, at the end.
+  // All reports that are left, for the end of the daemon.
   std::vector<LoginReport> TakeAll() { return Take(TimePoint::max()); }
 
  private:

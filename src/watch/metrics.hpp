@@ -18,7 +18,7 @@ namespace skerry::watch {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// Only grows: what is negative or not finite is passed over.
+// A counter only grows: an amount that is negative or not finite is passed over.
 class Counter {
  public:
   void Add(double more = 1);
@@ -28,7 +28,7 @@ class Counter {
   std::atomic<double> value_ = 0;
 };
 
-// What is not finite is passed over.
+// A value that is not finite is passed over.
 class Histogram {
  public:
   // Upper bounds, which belong to their buckets; growing; the last, infinite one is not named.
@@ -60,20 +60,21 @@ struct Sampled {
   std::vector<std::pair<Labels, double>> values;
 };
 
-// Thread-safe. What was given out stays where it is as long as the registry lives. A name has one kind and one help:
-// those that came first; what is of another kind, or a series that is there already, is left out of the exposition.
+// Thread-safe. Counters and histograms that were given out stay where they are as long as the registry lives. A name
+// has one kind and one help text: the first ones given. A series of another kind, or one that is there already, is left
+// out of the exposition.
 class Metrics {
  public:
   Metrics() = default;
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // The one with these labels; made where it is missing. Labels come from us, never from a caller's text: there is no
-  // end to those.
+  // The counter or histogram with these labels; made where it is missing. Labels come from Skerry's code, never from a
+  // client's text: there is no end to those.
   Counter& CounterOf(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram& HistogramOf(const std::string& name, const std::string& help, std::span<const double> bounds,
                          const Labels& labels = {});
-  // Asked at each Exposition, by its thread, with no lock held.
+  // `source` is called at each Exposition, by the thread that wants it, with no lock held.
   void Sample(std::function<std::vector<Sampled>()> source);
 
   [[nodiscard]] std::string Exposition() const;

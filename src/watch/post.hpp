@@ -1,4 +1,4 @@
-// Something that is sent to another server; who sends it is somebody else's business.
+// A message for another server. The program that wires the parts together says how it is sent.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ struct Posting {
   std::chrono::milliseconds timeout{10'000};
 };
 
-// The status of the answer. An error when there was none. Blocks. Thread-safe.
+// Sends a message and gives the status of the answer; an error when there was no answer. Blocks. Thread-safe.
 using Post = std::function<base::Result<int>(const Posting&)>;
 
 }  // namespace skerry::watch

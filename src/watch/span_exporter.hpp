@@ -22,7 +22,7 @@ struct SpanExporterOptions {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string service = "skerry";
   std::string version;
-  std::size_t max_waiting = 4'096;  // more are dropped, and counted
+  std::size_t max_waiting = 4'096;  // further spans are dropped, and counted
   std::size_t batch = 256;
   std::chrono::milliseconds pause{1'000};  // between batches that are not full
   std::chrono::milliseconds timeout{10'000};
@@ -36,8 +36,8 @@ struct SpanStatistics {
   std::uint64_t dropped = 0;
 };
 
-// Thread-safe. What cannot be sent is tried again three times, with growing pauses, and then dropped; nobody waits for
-// that. What the server refuses for good is dropped at once.
+// Thread-safe. Spans that cannot be sent are tried again three times, with growing pauses, on the exporter's own
+// thread, and then dropped. Spans that the server refuses for good are dropped at once.
 class SpanExporter {
  public:
   // `said` is told when spans begin to be dropped; may be empty.
@@ -47,7 +47,7 @@ class SpanExporter {
   // Sends what is left, for two seconds at most. `said` is not called afterwards.
   ~SpanExporter();
 
-  // Returns at once. One that is not sampled is not sent.
+  // Returns at once. A span that is not sampled is not sent.
   void Add(Span span);
   [[nodiscard]] SpanStatistics Statistics() const;
 

@@ -1,4 +1,4 @@
-// Traces by the W3C's trace context: who asked for what, and what took how long.
+// Traces by the W3C's trace context: which request caused what, and what took how long.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace skerry::watch {
 
-// Of a request or a part of one.
+// The place of a request, or of a part of one, in its trace.
 struct TraceContext {
   std::string trace_id;  // 32 hexadecimal digits, not all zero; empty: none
   std::string span_id;   // 16
@@ -21,16 +21,16 @@ struct TraceContext {
   [[nodiscard]] bool valid() const { return !trace_id.empty(); }
 };
 
-// Of the header `traceparent`. Nothing for what is not well-formed (then a trace of its own begins). A later version
-// than 00 is read as that one reads it.
+// Reads the header `traceparent`. Nothing for a text that is not well-formed; then a new trace begins. A later version
+// than 00 is read as version 00 is.
 std::optional<TraceContext> ParseTraceparent(std::string_view text);
-// Version 00; "" where there is no trace.
+// The header `traceparent`, in version 00; "" where there is no trace.
 std::string FormatTraceparent(const TraceContext& context);
 // The header `tracestate` if it is harmless (printable, up to 512 bytes), else "".
 std::string CleanTracestate(std::string_view text);
-// A trace of its own.
+// A new trace.
 TraceContext NewTrace();
-// A part of it: the same trace, another span. Of none: a trace of its own.
+// A part of the parent: the same trace, another span. Without a parent trace a new trace.
 TraceContext ChildOf(const TraceContext& parent);
 
 struct Span {

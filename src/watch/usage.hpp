@@ -23,13 +23,13 @@ struct Sample {
   core::SandboxUsage usage;
 };
 
-// The last minutes. Not thread-safe.
+// The samples of the last minutes. Not thread-safe.
 class UsageHistory {
  public:
   explicit UsageHistory(std::size_t most) : most_(most) {}
 
-  // The processor's share comes from the difference to the one before; nothing is known with the first, nor when the
-  // counter went backwards (another sandbox).
+  // Adds a sample. Its share of the processor comes from the difference to the sample before; it is not known for the
+  // first one, nor when the counter went backwards (another sandbox).
   const Sample& Add(core::TimePoint at, std::chrono::steady_clock::time_point now, const core::SandboxUsage& usage);
   [[nodiscard]] const std::deque<Sample>& samples() const { return samples_; }
 
@@ -40,8 +40,8 @@ class UsageHistory {
 };
 
 struct AlertRules {
-  double cpu_percent = 80;     // of what it may have: its quota, or one core
-  double memory_percent = 90;  // of its limit
+  double cpu_percent = 80;     // of what the sandbox may have: its quota, or one core
+  double memory_percent = 90;  // of the sandbox's memory limit
   std::chrono::milliseconds hold{5'000};
 };
 
@@ -50,18 +50,18 @@ std::string_view NameOf(AlertKind kind);
 
 struct AlertChange {
   AlertKind kind = AlertKind::kCpu;
-  bool raised = false;  // else it is cleared
+  bool raised = false;  // false: the alert is cleared
   double percent = 0;   // of the allowance, at that moment
   double threshold = 0;
 };
 
-// Raised once when the figure was at or over its threshold for the hold time, cleared once when it was not for as long.
-// A threshold of 0 is none. Not thread-safe.
+// An alert is raised once when its figure was at or over the threshold for the hold time, and cleared once when the
+// figure was below it for as long. A threshold of 0 switches the alert off. Not thread-safe.
 class Alerts {
  public:
   explicit Alerts(AlertRules rules) : rules_(rules) {}
   std::vector<AlertChange> Feed(std::chrono::steady_clock::time_point now, const Sample& sample);
-  // The sandbox is gone: what was raised is cleared.
+  // The sandbox is gone: clears the alerts that are raised.
   std::vector<AlertChange> End();
   [[nodiscard]] std::vector<AlertKind> raised() const;
 

@@ -1,4 +1,4 @@
-// How a child between clone and exec says what went wrong. No allocation; every failure ends the child.
+// How the child between clone and exec tells the launcher what went wrong. No allocation; every failure ends the child.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ struct SetupFailure {
 
 [[noreturn]] void Fail(const ChildPlan& plan, int error, const char* step, const char* detail = "");
 
-// Fails unless `error` is 0.
+// Reports the step and ends the child unless `error` is 0.
 void Check(const ChildPlan& plan, int error, const char* step, const char* detail = "");
 
 // The result of a system call as 0 or an errno.
 int Outcome(long result);
 
-// Hands descriptors to the launcher. They stay open here.
+// What the child hands to the launcher as descriptors. They stay open in the child.
 enum class Handout : char { kViews = 'v', kSocketDiagnosis = 'd', kMountNamespace = 'm' };
 int HandOut(int report, Handout what, std::span<const int> fds);
 

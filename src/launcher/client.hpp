@@ -1,4 +1,4 @@
-// A backend's side: starts a launcher, has sandboxes made, runs commands in them, ends them.
+// The backend's side of the launcher: starts a launcher, has it make sandboxes, runs commands in them and ends them.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 
 namespace skerry::launcher {
 
-// Where the two programs lie. Beside the running program by default.
+// Where skerry-launcher and skerry-init lie; by default beside the running program.
 struct ProgramPaths {
   std::string launcher;
   std::string init;
@@ -30,17 +30,17 @@ struct ProgramPaths {
   static base::Result<ProgramPaths> BesideThisProgram();
 };
 
-// A running launcher and the way to it. Thread-safe. Started at the first use; one that has died is replaced at the
-// next. The destructor ends it, and with it what sandboxes are left.
+// A running launcher process and the socket to it. Thread-safe. The process is started at the first use; one that has
+// died is replaced at the next. The destructor ends the process, and with it the sandboxes that are left.
 class Launcher {
  public:
-  // A zygote that every launcher is told of, and the program text that it reads.
+  // A zygote that every launcher process is told of, and the program text that the zygote reads.
   struct Zygote {
     ZygoteOffer offer;
     std::string text;
   };
 
-  // For those who make many: sandboxes are begun before they are asked for.
+  // Whether the launcher begins sandboxes before they are asked for: for backends that make many.
   enum class Ahead { kNothing, kSandboxes };
 
   explicit Launcher(ProgramPaths programs, std::vector<Zygote> zygotes = {}, Ahead ahead = Ahead::kNothing)
@@ -49,17 +49,17 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
   ~Launcher();
 
-  // Why the launcher ended, when it has said so.
+  // Why the launcher process ended, when it has said so.
   std::optional<base::Error> LastWord();
 
   // A socket for one sandbox.
   base::Result<base::UniqueFd> Connect();
 
-  // Whether it is gone by then; the next Connect starts another one.
+  // Whether the launcher process has ended by the deadline; the next Connect starts another one.
   [[nodiscard]] bool HasEnded(base::Deadline deadline);
 
  private:
-  // With the lock.
+  // The caller holds the lock.
   base::Status EnsureRunning();
   base::Status OfferZygotes() const;
   base::Status Tell(std::string_view message, std::span<const int> fds = {}) const;
@@ -77,7 +77,8 @@ class Launcher {
 // One sandbox. Not for use by several threads at once. The destructor ends the sandbox and waits for it.
 class SandboxHandle {
  public:
-  // `fds`: the host's directories that the request names, in its order. They stay the caller's.
+  // Has the launcher make the sandbox. `fds` are the host's directories that the request names, in its order. They stay
+  // the caller's.
   static base::Result<SandboxHandle> Start(const std::shared_ptr<Launcher>& launcher, const StartRequest& request,
                                            std::span<const int> fds, base::Deadline deadline = base::Deadline::Never());
 
@@ -90,36 +91,37 @@ class SandboxHandle {
   [[nodiscard]] pid_t init_pid() const { return static_cast<pid_t>(started_.init_pid); }
   [[nodiscard]] Isolation isolation() const { return isolation_; }
   [[nodiscard]] const std::vector<std::string>& degraded() const { return started_.degraded; }
-  // Where what it uses can be read.
+  // The directories from which the sandbox's present use can be read.
   [[nodiscard]] const os::GroupPlaces& groups() const { return started_.groups; }
 
-  // Becomes readable when a command has ended, or at its end when the sandbox is gone.
+  // The socket to the init. Becomes readable when a command has ended, or when the sandbox is gone.
   [[nodiscard]] int control_fd() const { return control_.get(); }
 
-  // To be called before a program is let in; see ActivityRequest.
+  // To be called before a program begins to run in the sandbox; see ActivityRequest.
   base::Status AnnounceActivity(std::chrono::milliseconds lifetime) const;
 
-  // `fds`: stdin, stdout, stderr and, for programs that read their text from descriptor 3, that. They stay the
+  // `fds` are stdin, stdout, stderr and, for programs that read their text from descriptor 3, that file. They stay the
   // caller's.
   base::Status SendCommand(const CommandRequest& command, std::span<const int> fds) const;
   base::Status SignalCommand(std::uint64_t id, int signal) const;
   base::Status Kill(const TreeKill& tree) const;
 
-  // Has a zygote's child enter with these four descriptors; its pid on the host.
+  // Has a child of the zygote enter the sandbox with these four descriptors. Gives the child's pid on the host.
   base::Result<std::uint64_t> Fork(const std::string& zygote, std::span<const int> fds);
   base::Status SignalFork(std::uint64_t pid, int signal) const;
-  // Becomes readable when a fork has ended, or at its end when the launcher is lost.
+  // The socket to the launcher. Becomes readable when a forked child has ended, or when the launcher is lost.
   [[nodiscard]] int launcher_fd() const { return socket_.get(); }
-  // False when it had nothing to say by the deadline.
+  // Waits until the launcher has said something; false when it has not by the deadline.
   [[nodiscard]] base::Result<bool> AwaitLauncher(base::Deadline deadline) const;
-  // Reads what it has said, without waiting. An error when the sandbox has ended.
+  // Reads what the launcher has said, without waiting. An error when the sandbox has ended.
   base::Status HearLauncher();
-  // From now on the ends of forks are told to `told`, from within whatever listens to the launcher, and not kept.
+  // From now on `told` is called for each forked child that ended, by the thread that reads from the launcher, and the
+  // ends are not kept.
   using ForkEndTold = std::function<void(const ForkEnded&)>;
   void TellForkEnds(ForkEndTold told) { fork_end_told_ = std::move(told); }
-  // The wait status of that fork, when it has ended by now; its end is told once.
+  // The wait status of that forked child, when it has ended by now; given once.
   base::Result<std::optional<int>> TakeForkEnd(std::uint64_t pid);
-  // The next word of the init, with what came along. Nothing when the sandbox is gone.
+  // The next message of the init, with the descriptors that came along. Nothing when the sandbox is gone.
   struct InitMessage {
     FromInit message;
     std::vector<base::UniqueFd> fds;
@@ -130,21 +132,23 @@ class SandboxHandle {
   std::vector<base::UniqueFd> TakeViews() { return std::move(views_); }
 
   base::Result<Usage> AskUsage();
-  // What it does when the launcher handed over the counters: then nobody has to be asked.
+  // Whether the launcher handed over the sandbox's counters: then ReadCounters gives its use without asking the
+  // launcher.
   [[nodiscard]] bool HasCounters() const { return !counters_.all().empty(); }
   [[nodiscard]] Usage ReadCounters() const;
 
-  // Waits until every process stands still, or goes on. kUnavailable where that cannot be had, kTimeout.
+  // Stops every process of the sandbox where it is, or lets it go on, and waits until that is so. kUnavailable where
+  // the machine cannot do that, kTimeout.
   base::Status Bring(MotionKind wanted);
 
-  // Kills everything inside and does not wait. Only Stop may follow.
+  // Kills every process of the sandbox and does not wait. Only Stop may follow.
   void BeginStop();
 
-  // Kills everything inside; returns when nothing is left. Further calls return the same.
+  // Kills every process of the sandbox and returns when none is left. Further calls return the same.
   base::Result<Ended> Stop();
 
  private:
-  // Nothing when the launcher ended without a word.
+  // Nothing when the launcher process ended without a word.
   static base::Result<std::optional<SandboxHandle>> StartOnce(const std::shared_ptr<Launcher>& launcher,
                                                               const StartRequest& request, std::span<const int> fds,
                                                               base::Deadline deadline);
@@ -160,12 +164,12 @@ class SandboxHandle {
   Started started_;
   std::optional<Ended> ended_;
   bool stopping_ = false;
-  bool lost_ = false;  // the launcher, before it had said its last word
+  bool lost_ = false;  // the launcher process ended before it had said how the sandbox ended
   ForkEndTold fork_end_told_;
-  std::map<std::uint64_t, int> fork_ends_;  // that were told while something else was waited for
+  std::map<std::uint64_t, int> fork_ends_;  // ends of forked children that came while another answer was waited for
 
   void Keep(const ForkEnded& end);
-  // The next answer that is not about the end of a fork.
+  // The launcher's next answer that is not about the end of a forked child.
   base::Result<FromLauncher> ReceiveAnswer(base::Deadline deadline);
 };
 

@@ -1,4 +1,5 @@
-// One client of the launcher: its socket, and the one sandbox that it asked for, from the request to the last word.
+// One client of the launcher: the client's socket, and the one sandbox that the client asked for, from the request to
+// the last word.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@
 
 namespace skerry::launcher {
 
-// What the sessions of a launcher share. Outlives them.
+// What the sessions of a launcher share. It outlives them.
 struct Workplace {
   os::EventSet events;
   MachineFacts machine;
   int init_program = -1;
   Zygotes* zygotes = nullptr;
   Vacancies vacancies = {};
-  // Sandboxes without a process. Their cgroups and mounts take time to remove, which nobody has to wait for.
+  // Sandboxes without a process. Their cgroups and mounts take time to remove, for which no client has to wait.
   std::deque<SandboxProcess> empty_ones = {};
 };
 
-// Never waits: it is told when something is ready or its time has come.
+// A session never waits: the launcher calls it when a descriptor is ready or its time has come.
 class ClientSession {
  public:
   // Which of a session's descriptors an event is about.
@@ -41,17 +42,17 @@ class ClientSession {
 
   void OnReady(Source source);
   void OnTime();
-  // When OnTime wants to be called.
+  // When OnTime has to be called.
   [[nodiscard]] base::Deadline NextTime() const;
 
   // A zygote's answer to this session.
   void OnForked(const Forked& forked);
   [[nodiscard]] bool Knows(pid_t pid) const;
 
-  // The sandbox's end, whatever it is doing; the last word is said when nothing of it is left.
+  // Ends the sandbox, whatever it is doing; the client gets the last word when nothing of the sandbox is left.
   void End();
   [[nodiscard]] bool Ending() const { return phase_ == Phase::kEnding; }
-  // Nothing is left of it: the session can go.
+  // Nothing is left of the sandbox: the session can be removed.
   [[nodiscard]] bool Over() const { return phase_ == Phase::kOver; }
 
  private:
@@ -75,8 +76,8 @@ class ClientSession {
   Workplace& workplace_;
   Phase phase_ = Phase::kIdle;
   std::optional<SandboxProcess> sandbox_;
-  std::optional<base::Error> failure_;                 // of the set-up: said in place of the usual last word
-  base::Deadline patience_ = base::Deadline::Never();  // with the set-up or the end
+  std::optional<base::Error> failure_;  // of the set-up: the client gets it in place of the usual last word
+  base::Deadline patience_ = base::Deadline::Never();  // how long the set-up or the end may take
   base::Deadline next_look_ = base::Deadline::Never();
   base::Deadline life_ = base::Deadline::Never();
 };

@@ -1,5 +1,5 @@
-// What a process of a sandbox gives up for good, in the right order, whichever way it came in. After clone: no
-// allocation.
+// The fence: what every process of a sandbox gives up for good, in the right order, whichever way it came in. After
+// clone: no allocation.
 #pragma once
 
 #include <linux/filter.h>
@@ -20,10 +20,10 @@ struct Fence {
   std::span<const sock_filter> filter;
 };
 
-// In a sandbox with namespaces, besides what is bound into it.
+// The Landlock rules of a sandbox with namespaces, besides those for what is bound into it.
 std::span<const os::LandlockRule> NamespaceRules();
 
-// 0, or an errno; then `step` says what could not be done.
+// Puts the calling process behind the fence. 0, or an errno; then `step` says what could not be done.
 int PutUpFence(const Fence& fence, const char*& step);
 
 }  // namespace skerry::launcher

@@ -1,4 +1,5 @@
-// What a launcher tells a zygote: how the next child is to be fenced in. Never a byte of what it will run.
+// What a launcher tells a zygote: how the next child is to be fenced in. A zygote never gets a byte of what the child
+// will run.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace skerry::launcher {
 
-// With these descriptors, in this order: the pidfd of the sandbox's init; stdin, stdout, stderr and channel of the
-// child; what it writes "0" to in order to join the sandbox's cgroups.
+// Comes with these descriptors, in this order: the pidfd of the sandbox's init; stdin, stdout, stderr and channel of
+// the child; the files to which the child writes "0" in order to join the sandbox's cgroups.
 struct ForkOrder {
   os::ProcessLimits limits;
   os::FilterOptions filter;
@@ -27,7 +28,7 @@ struct ForkAnswer {
   std::uint64_t error = 0;  // errno
 };
 
-// The first word of a zygote: it can be forked.
+// The first word of a zygote: it is ready to be forked.
 inline constexpr std::string_view kZygoteReady = "!";
 
 std::string Encode(const ForkOrder& order);

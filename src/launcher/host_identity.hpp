@@ -1,4 +1,4 @@
-// Who a sandbox is on the host.
+// Which user of the host a sandbox's processes are.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@ struct HostIdentity {
   gid_t group = 0;
 };
 
-// Root: a user of the host that nobody else is or was (P03). A plain user: that user.
+// For root: a user id of the host that no other process has or had (P03). For a plain user: that user.
 HostIdentity ChooseIdentity();
 
 }  // namespace skerry::launcher

@@ -13,8 +13,8 @@
 
 namespace skerry::launcher {
 
-// What the child mounts. A privileged launcher has it as a detached mount; a plain user's child opens the path again,
-// which must still be the same file.
+// A file or directory of the host that the child mounts. A privileged launcher has it as a detached mount; a plain
+// user's child opens the path again, which must still be the same file.
 struct HostTree {
   int tree = -1;
   const char* path = nullptr;
@@ -22,11 +22,11 @@ struct HostTree {
   ino_t inode = 0;
 };
 
-// Owns the detached mounts. The paths and descriptors that it was made from must outlive it.
+// Owns the detached mounts. The paths and descriptors that they were made from must outlive the HostTrees.
 class HostTrees {
  public:
-  // The owner of `fd` on disk appears as `identity` inside, so that what that owner may do the sandbox may do, and new
-  // files belong to the owner. Errors name the path.
+  // Adds the file or directory `fd`, which is at `path`. Its owner on disk appears as `identity` inside, so that the
+  // sandbox may do what that owner may, and new files belong to that owner. Errors name the path.
   base::Status Add(const std::string& path, int fd, const HostIdentity& identity, std::vector<std::string>& degraded);
 
   [[nodiscard]] const std::vector<HostTree>& all() const { return trees_; }

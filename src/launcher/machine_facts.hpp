@@ -23,17 +23,17 @@ class MachineFacts {
 
   [[nodiscard]] int landlock_abi() const { return landlock_abi_; }
 
-  // Where groups can be made. The first call also removes those that launchers before us left when they were killed
-  // (J25).
+  // Where cgroups can be made. The first call also removes the cgroups that earlier launchers left when they were
+  // killed (J25).
   const os::CgroupHierarchy& Cgroups();
 
   // The mount namespace of the template for sandboxes that fit it, or -1 where there is none: a plain user cannot have
   // one. Built at the first call, and again when the host's files that it shows were replaced (a moment later).
   int RootTemplateFor();
-  // Another one each time it was built.
+  // The number of the present template: another one each time a template was built.
   [[nodiscard]] unsigned template_number() const { return template_number_; }
 
-  // Compiled at the first call with these options; stays where it is.
+  // The seccomp filter for these options. It is compiled at the first call and stays where it is.
   std::span<const sock_filter> Filter(const os::FilterOptions& options);
 
  private:

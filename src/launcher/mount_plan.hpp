@@ -45,7 +45,7 @@ struct MountStep {
 };
 
 inline constexpr char kWorkspaceTarget[] = "workspace";
-inline constexpr char kStageTarget[] = "mnt";  // where things are put together before they go to their place
+inline constexpr char kStageTarget[] = "mnt";  // where mounts are put together before they are moved to their place
 inline constexpr std::size_t kMaxTrees = 50;   // the workspace, a root, and the binds
 
 // An entry of the top of a root file system.
@@ -54,25 +54,25 @@ struct RootEntry {
   std::string link;  // its target when it is a symbolic link
 };
 
-// Where a symbolic link leads; "" for anything else, and for nothing.
+// Where the symbolic link `name` leads; "" when there is something else, or nothing.
 base::Result<std::string> LinkTarget(int directory, const std::string& name);
 
-// Everything below an empty root: the programs of the host (/usr and a few files of /etc) or the entries of a root file
-// system, read-only; the binds; /dev, /proc, /tmp, the home directory and /workspace of its own. Nothing else is there.
-// Trees are numbered in the order of the request's descriptors.
+// The steps that fill an empty root: the programs of the host (/usr and a few files of /etc) or the entries of a root
+// file system, read-only; the binds; /dev, /proc, /tmp, the home directory and /workspace of the sandbox's own. Nothing
+// else is there. Trees are numbered in the order of the request's descriptors.
 struct RootPlan {
-  std::vector<MountStep> shared;  // first: the same for all sandboxes with the host's programs
-  std::vector<MountStep> fixed;   // then: of this sandbox alone, and the same whatever was asked for
-  std::vector<MountStep> own;     // then: what was asked for
+  std::vector<MountStep> shared;  // first; the same for all sandboxes with the host's programs
+  std::vector<MountStep> fixed;   // second; of this sandbox alone, and the same whatever the client asked for
+  std::vector<MountStep> own;     // third; what the client asked for
 };
 base::Result<RootPlan> PlanRoot(const StartRequest& request, const std::vector<RootEntry>& root);
 
-// The shared part with the programs of the host, closed for good, for sandboxes to have copies of. An empty /proc
-// besides: the kernel lets a sandbox mount its own only where it sees one already.
+// The shared part with the programs of the host, closed for good: sandboxes get copies of it. It has an empty /proc
+// too: the kernel lets a sandbox mount its own /proc only where it sees one already.
 base::Result<std::vector<MountStep>> PlanTemplate();
 
-// Of a sandbox that is made ahead: what it has before somebody asks for it, after the shared part; and what follows
-// then.
+// The steps of a sandbox that is made ahead: those before a client asks for it, after the shared part; and those that
+// follow when a client has asked.
 std::vector<MountStep> PlanVacancy();
 std::vector<MountStep> PlanFurnishing(const StartRequest& request);
 

@@ -1,4 +1,4 @@
-// Everything a child needs after clone, made before it: the child only reads.
+// Everything that the child needs after clone, made before the clone: the child only reads.
 #pragma once
 
 #include <linux/filter.h>
@@ -22,12 +22,12 @@
 
 namespace skerry::launcher {
 
-// Owns what a ChildPlan points to, so it must outlive the plan. Holds references to the request, the cgroup and the
-// facts.
+// Owns what a ChildPlan points to, so a Preparation must outlive the plan. Holds references to the request, the cgroup
+// and the machine's facts.
 class Preparation {
  public:
-  // `fds` are those of the request, in its order. What the machine cannot do is added to `degraded`.
-  // `identity`: of a sandbox that is there already; else one is chosen.
+  // `fds` are those of the request, in its order. What the machine cannot do is added to `degraded`. `identity` is that
+  // of a sandbox that is there already; without one an identity is chosen.
   static base::Result<Preparation> Make(const StartRequest& request, std::span<const base::UniqueFd> fds,
                                         const os::Cgroup& cgroup, MachineFacts& machine,
                                         std::vector<std::string>& degraded,
@@ -37,9 +37,10 @@ class Preparation {
   [[nodiscard]] const std::vector<HostTree>& trees() const { return trees_.all(); }
   // The mount namespace to start from, or -1 for the launcher's own.
   [[nodiscard]] int root_template() const { return root_template_; }
-  // How a zygote's child is to be fenced in when it enters this sandbox; nothing for those it cannot enter.
+  // How a zygote's child is to be fenced in when it enters this sandbox; nothing for a sandbox that such a child cannot
+  // enter.
   [[nodiscard]] std::optional<ForkOrder> OrderForForks() const;
-  // For a sandbox that nobody has asked for yet.
+  // Makes the plan for a sandbox that no client has asked for yet.
   void PlanVacancy();
   [[nodiscard]] ChildPlan PlanFor(int report, int control, int init_program);
 

@@ -34,7 +34,8 @@ enum class Isolation : std::uint8_t {
   kNone,        // the subprocess backend: no namespaces, the rest of the fence
 };
 
-// Whose directory the workspace is. Ours may be given to the sandbox's user; a person's keeps its owner.
+// Whose directory the workspace is. A directory of Skerry's may be given to the sandbox's user; a person's keeps its
+// owner.
 enum class WorkspaceOwner : std::uint8_t { kSkerry, kPerson };
 
 enum class WorkspaceKind : std::uint8_t {
@@ -43,7 +44,7 @@ enum class WorkspaceKind : std::uint8_t {
   kDirect,   // a directory as it is
 };
 
-// When the machine cannot keep a limit that was asked for: say so and go on, or refuse.
+// What to do when the machine cannot keep a limit that was asked for: say so in `degraded` and go on, or refuse.
 enum class Demand : std::uint8_t { kWhatIsPossible, kEverything };
 
 // A file or directory of the host that appears inside.
@@ -53,8 +54,7 @@ struct HostBind {
   os::Access access = os::Access::kReadOnly;
 };
 
-// The descriptors that come along, in this order: the workspace unless it is empty, the root if there is one, the
-// binds.
+// Comes with these descriptors, in this order: the workspace unless it is empty, the root if there is one, the binds.
 struct StartRequest {
   Isolation isolation = Isolation::kNamespaces;
   WorkspaceKind workspace = WorkspaceKind::kEmpty;
@@ -76,18 +76,20 @@ struct StartRequest {
   std::uint64_t disk_inodes = 0;
 };
 
-// A program is about to run in the sandbox. No answer. Before the first of these nothing in it is watched.
+// A program is about to run in the sandbox. There is no answer. Before the first ActivityRequest nothing in the sandbox
+// is watched.
 struct ActivityRequest {
-  std::uint64_t lifetime_ms = 0;  // after this the launcher ends it even if its client is stopped; 0 for never
+  std::uint64_t lifetime_ms = 0;  // after this the launcher ends the sandbox even if its client is stopped; 0 for never
 };
 
-// A process of the zygote of this kind is to enter the sandbox, with the four descriptors that come along as its stdin,
-// stdout, stderr and channel. Answered by Forked, in order; at its end by ForkEnded.
+// A child of the zygote of this kind is to enter the sandbox, with the four descriptors that come along as its stdin,
+// stdout, stderr and channel. Answered by Forked, in the order of the requests, and by ForkEnded when the child has
+// ended.
 struct ForkRequest {
   std::string zygote;
 };
 
-// To such a process and its group.
+// A signal for such a child and its process group.
 struct SignalRequest {
   std::uint64_t pid = 0;
   std::uint64_t signal = 0;
@@ -95,21 +97,22 @@ struct SignalRequest {
 
 struct UsageRequest {};
 
-// Every process of the sandbox is to stop where it is, or to go on. Answered by Motion at once; asked again until it
-// has come to that.
+// Every process of the sandbox is to stop where it is, or to go on. Answered by Motion at once, with how far that has
+// come; the client asks again until it is so.
 enum class MotionKind : std::uint8_t { kMoving, kFrozen, kUnable };
 struct FreezeRequest {
   MotionKind wanted = MotionKind::kFrozen;
 };
 struct StopRequest {};
 
-// With the socket to the init; unless the workspace is direct, two directories: its changes, and the whole of it as
-// programs see it; and the counters of its cgroup.
+// Comes with the socket to the init; unless the workspace is direct, with two directories: its changes, and the whole
+// workspace as programs see it; and with the counters of the sandbox's cgroup.
 struct Started {
   std::uint64_t init_pid = 0;
-  std::vector<std::uint64_t> counters;  // their kinds; without them usage has to be asked for
-  os::GroupPlaces groups;               // where else what it uses can be read, without asking
-  std::vector<std::string> degraded;    // what the machine lacks and what that costs, one line each
+  std::vector<std::uint64_t>
+      counters;            // kinds of the counters that come along; without counters the client sends UsageRequest
+  os::GroupPlaces groups;  // directories from which the sandbox's use can be read as well
+  std::vector<std::string> degraded;  // what the machine lacks and what that costs, one line each
 };
 
 struct Failed {
@@ -117,7 +120,7 @@ struct Failed {
   std::string message;
 };
 
-// Since the sandbox was made; zero where the machine does not count.
+// What the sandbox used since it was made; zero where the machine does not count.
 struct Usage {
   std::uint64_t out_of_memory_kills = 0;
   std::uint64_t memory_peak_bytes = 0;
@@ -135,14 +138,14 @@ struct Ended {
 };
 
 struct Forked {
-  std::uint64_t pid = 0;  // 0 when it could not be
-  std::string why;        // then
+  std::uint64_t pid = 0;  // 0 when no child was made
+  std::string why;        // why no child was made
 };
 
 struct ForkEnded {
   std::uint64_t pid = 0;
   std::uint64_t wait_status = 0;
-  std::uint64_t cpu_microseconds = 0;  // with its children that it had waited for
+  std::uint64_t cpu_microseconds = 0;  // with that of children it had waited for
 };
 
 struct TerminalSize {
@@ -158,14 +161,14 @@ struct CommandRequest {
   std::vector<std::string> environment;  // "NAME=value", the whole of it
 };
 
-// To a running command and its group.
+// A signal for a running command and its process group.
 struct CommandSignal {
   std::uint64_t id = 0;
   std::uint64_t signal = 0;
 };
 
-// The end of a command with everything it started: its descendants, its session and theirs. No answer but the end of
-// the command itself.
+// Kills a command with everything it started: its descendants, its session and theirs. There is no answer but the end
+// of the command itself.
 struct TreeKill {
   std::uint64_t id = 0;
 };
@@ -186,19 +189,19 @@ struct TerminalOpened {
   std::uint64_t id = 0;
 };
 
-// Without namespaces the init's fence hides other processes from it: the client is asked to kill that tree, whose first
-// process is a child of the init.
+// Without namespaces the fence hides other processes from the init: the init asks the client to kill the tree whose
+// first process, a child of the init, is `pid`.
 struct TreeToKill {
   std::uint64_t pid = 0;
 };
 
-// On the launcher's own socket, with a descriptor. The other messages there are ZygoteOffer and kKeepVacancies:
-// sandboxes shall be made ahead, as there will be many.
+// A message on the launcher's own socket; comes with one end of a socket pair. The other messages there are ZygoteOffer
+// and kKeepVacancies: sandboxes shall be made ahead, as there will be many.
 inline constexpr std::string_view kConnect = "+";
 inline constexpr std::string_view kKeepVacancies = "*";
 
-// A program that loads an interpreter once and then forks into sandboxes. Comes with a library that does the forking at
-// descriptor 4 and a text at 5. It is started when it is first asked for.
+// A program that loads an interpreter once and then forks into sandboxes. Comes with a library that does the forking,
+// at descriptor 4, and a text, at 5. The program is started when it is first asked for.
 struct ZygoteOffer {
   std::string name;
   std::vector<std::string> arguments;  // the first is the program's absolute path
@@ -207,8 +210,8 @@ struct ZygoteOffer {
 
 // The first word of the init on its socket, to the launcher: everything is in place.
 inline constexpr std::string_view kInitReady = "!";
-// An init without a pid namespace is told by this to kill all that it started, and to end; by the kernel, when the
-// launcher has died.
+// This signal tells an init without a pid namespace to kill all that it started, and to end; the kernel sends it when
+// the launcher has died.
 inline constexpr int kEndSignal = SIGTERM;
 
 using ToInit = std::variant<CommandRequest, CommandSignal, TreeKill>;

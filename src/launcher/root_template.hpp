@@ -1,5 +1,5 @@
-// The part of a root that all sandboxes with the host's programs have in common, built once in a mount namespace of its
-// own: each of them starts from a copy, in which the host's mounts never were.
+// The part of the root that all sandboxes with the host's programs have in common, built once in a mount namespace of
+// its own: each of them starts from a copy, in which the host's mounts never were.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ class RootTemplate {
 
   [[nodiscard]] int mount_namespace() const { return namespace_.get(); }
 
-  // Whether the files that it shows are still those of the host; a package manager replaces them by others.
+  // Whether the files that the template shows are still those of the host; a package manager replaces them by others.
   [[nodiscard]] bool Current() const;
 
  private:

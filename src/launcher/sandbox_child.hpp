@@ -19,14 +19,15 @@ namespace skerry::launcher {
 
 class MachineFacts;
 
-// Inside every sandbox the program is this user, whoever it is outside.
+// Inside of every sandbox programs run as this user, whoever they are outside.
 inline constexpr uid_t kAgentId = 1000;
 
-// Open directories of a sandbox whose workspace is not direct; the first two keep that alive when the sandbox is gone.
+// Open directories of a sandbox whose workspace is not direct; the first two keep the workspace alive when the sandbox
+// is gone.
 struct WorkspaceViews {
   int changes = -1;  // what programs wrote: an overlay's upper layer, or all there is when nothing was below
   int merged = -1;   // the workspace as programs see it
-  int root = -1;     // all that they see (O_PATH)
+  int root = -1;     // everything that programs see (O_PATH)
 };
 
 enum class RootState : std::uint8_t {
@@ -36,15 +37,16 @@ enum class RootState : std::uint8_t {
 
 struct ChildPlan {
   Isolation isolation = Isolation::kNamespaces;
-  int report = -1;                               // to the launcher; close-on-exec
-  int control = -1;                              // becomes descriptor 3 of init
-  std::array<int, 2> launchers_ends = {-1, -1};  // of these two: closed here, so that the launcher's end is seen
-  int init = -1;                                 // the program to become
+  int report = -1;   // to the launcher; close-on-exec
+  int control = -1;  // becomes descriptor 3 of init
+  std::array<int, 2> launchers_ends = {
+      -1, -1};  // the launcher's ends of these two sockets: closed in the child, so that it sees when the launcher ends
+  int init = -1;  // the program to become
   std::span<const int> join_cgroups;
 
   uid_t user = 0;  // as seen from inside
   gid_t group = 0;
-  os::Effort effort_as_root = os::Effort::kMust;  // for what a plain user cannot
+  os::Effort effort_as_root = os::Effort::kMust;  // for steps that a plain user cannot take
 
   std::span<const HostTree> trees;
   RootState root = RootState::kToBuild;
@@ -58,8 +60,9 @@ struct ChildPlan {
 
   Fence fence;
 
-  // Not null: nobody has asked for it yet. When everything fixed is there it waits for its furnishing, which brings the
-  // trees, the mounts and the fence. What the launcher knew when it was made.
+  // Not null: no client has asked for the sandbox yet. When everything fixed is there, the child waits for its
+  // furnishing, which brings the trees, the mounts and the fence. Points to what the launcher knew when the child was
+  // made.
   MachineFacts* vacant = nullptr;
 };
 

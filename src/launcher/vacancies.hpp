@@ -1,5 +1,6 @@
-// Sandboxes that nobody has asked for yet: namespaces, root, network and cgroup are there and wait for what is special
-// about a request. They make every start faster that fits the template of the root, also with a person's workspace.
+// Sandboxes that no client has asked for yet: namespaces, root, network and cgroup are there and wait for what is
+// special about a request. They speed up every start that fits the template of the root, also with a person's
+// workspace.
 #pragma once
 
 #include <deque>
@@ -14,13 +15,15 @@ namespace skerry::launcher {
 
 class Vacancies {
  public:
-  // From now on some are kept. Before that there are none: who makes one sandbox only has no use for them.
+  // From now on some sandboxes are kept ahead. Before that there are none: a client that makes one sandbox only has no
+  // use for them.
   void Keep();
 
-  // One that waits and that this request can have.
+  // A waiting sandbox that fits the request; nothing when there is none.
   std::optional<SandboxProcess> Take(const StartRequest& request, MachineFacts& machine);
 
-  // When Refill wants to be called: a little after one was taken, so as not to compete with whoever took it.
+  // When Refill has to be called: a little after a sandbox was taken, so as not to compete with the client that took
+  // it.
   [[nodiscard]] base::Deadline NextTime() const { return next_; }
   void Refill(int init_program, MachineFacts& machine);
 

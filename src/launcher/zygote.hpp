@@ -1,7 +1,7 @@
 // A zygote as its launcher keeps it: one process of an interpreter that forks into sandboxes, replaced before it has
 // lived too long.
 //
-// Mitigations of what forked interpreters share (docs/design/0004): it never sees a byte of a tenant; it holds no
+// Mitigations of what forked interpreters share (docs/design/0004): a zygote never sees a byte of a tenant; it holds no
 // privilege of root, only what lets it enter namespaces, and that only while it forks; it is replaced after a number of
 // forks or minutes, so that few sandboxes share a layout of memory and a hash seed.
 #pragma once
@@ -28,10 +28,10 @@ namespace skerry::launcher {
 // All zygotes of a launcher. Never waits: orders are sent, answers come back later and in order.
 class Zygotes {
  public:
-  // What became of an order: the pid of a new child of ours, or why there is none.
+  // Called with the answer to a session's order: the pid of a new child of the launcher, or why there is none.
   using Answered = std::function<void(std::uint64_t session, const Forked& forked)>;
 
-  // `events` must outlive it; `first_token` and the numbers above it are its own.
+  // `events` must outlive the Zygotes; `first_token` and the numbers above it are theirs.
   Zygotes(os::EventSet& events, std::uint64_t first_token, Answered answered);
   ~Zygotes();
   Zygotes(const Zygotes&) = delete;
@@ -46,7 +46,7 @@ class Zygotes {
 
   void OnReady(std::uint64_t token);
 
-  // True once after a zygote died with orders open: it may have made children that nobody knows of.
+  // True once after a zygote died with open orders: it may have made children that the launcher does not know of.
   [[nodiscard]] bool MayHaveLostChildren() { return std::exchange(lost_children_, false); }
   [[nodiscard]] bool IsZygote(pid_t pid) const;
 
@@ -65,8 +65,8 @@ class Zygotes {
     base::UniqueFd library;
     base::UniqueFd text;
     std::vector<std::unique_ptr<Process>> processes;  // the last one that is ready gets the orders
-    int failures = 0;                                 // in a row, before one was ready
-    std::string why;                                  // of the last
+    int failures = 0;                                 // starts in a row that failed before a zygote was ready
+    std::string why;                                  // of the last failure
   };
 
   base::Result<std::unique_ptr<Process>> Start(Kind& kind);
@@ -80,7 +80,7 @@ class Zygotes {
   std::uint64_t next_token_;
   Answered answered_;
   std::map<std::string, Kind> kinds_;
-  std::vector<os::PidFd> retired_;  // on their way out
+  std::vector<os::PidFd> retired_;  // zygotes that are ending
   bool lost_children_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Budget: what one analysis may take in all, work and memory, the code in its code included. Whoever analyses counts
-// what it does here, and stops when it is told that nothing is left.
+// Budget: what one analysis may take in all, work and memory, the code in its code included. Every part of an analysis
+// counts here what it does, and stops when it is told that nothing is left.
 //
 // Work is counted, never timed: the same code takes the same work on every machine, under every load and sanitizer. The
 // unit is what it takes to allocate and use one byte, some nanoseconds; docs/design/0005 has what was measured.
@@ -44,7 +44,7 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // False when nothing is left: whoever counts stops, and all others will.
+  // Counts work. False when nothing is left: then the caller stops, and every later call gives false too.
   bool Spend(std::uint64_t work) {
     spent_ += work;
     return spent_ < look_at_ || Look();
@@ -58,13 +58,14 @@ class Budget {
   [[nodiscard]] std::size_t peak() const { return peak_; }
   [[nodiscard]] const std::stop_token& stop() const { return stop_; }
 
-  // What is kept for a last look at the letters of code that could not be analysed. Once; false when it is gone.
+  // Opens the work that is kept for a last look at the letters of code that could not be analysed. Works once; false
+  // when it was opened before.
   bool OpenReserve();
 
-  // Memory in use. More than there may be ends the analysis, as too much work does.
+  // Counts memory that is in use from now on. More than the limit ends the analysis, as too much work does.
   void Hold(std::size_t bytes);
   void Release(std::size_t bytes) { held_ -= bytes; }
-  // Memory that was in use for a moment, besides what is held.
+  // Counts memory that was in use for a moment, besides what is held.
   void NotePeak(std::size_t bytes);
 
  private:
@@ -75,13 +76,13 @@ class Budget {
   std::stop_token stop_;
   std::uint64_t reserve_;
   std::uint64_t spent_ = 0;
-  std::uint64_t look_at_ = 0;  // when to look whether somebody cancelled, or the limit is reached
+  std::uint64_t look_at_ = 0;  // the work at which Spend looks whether the caller cancelled, or the limit is reached
   std::size_t held_ = 0;
   std::size_t peak_ = 0;
   bool over_ = false;
 };
 
-// Memory that somebody has for as long as this lives.
+// Memory that is counted as in use as long as this object lives.
 class HeldMemory {
  public:
   explicit HeldMemory(Budget& budget) : budget_(&budget) {}

@@ -1,5 +1,5 @@
-// Code that a piece of code runs and that stands elsewhere: in a file, in a module, on its input. An analysis tells of
-// it; whoever can look there has it analysed as well.
+// Code that a piece of code runs and that stands elsewhere: in a file, in a module, on its input. The analysis, which
+// reads no files, tells of it; a caller that can read it has it analysed as well.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ struct CodeReference {
     kInput,       // what is read from the standard input
   };
   Kind kind = Kind::kScript;
-  // Of the code there. Nothing where its first line tells, or where it is none that can be analysed.
+  // The language of the code there. Nothing where the first line of the code tells, or where the code cannot be
+  // analysed.
   std::optional<core::Language> language;
-  bool is_foreign = false;  // it is of a language that cannot be analysed
-  bool is_typed = false;    // of the input only what somebody types at a terminal
+  bool is_foreign = false;  // the code is of a language that cannot be analysed
+  bool is_typed = false;    // of the input only what a person types at a terminal
   std::string name;
   std::string directory;   // where the code begins that imports a module; "" for where the whole begins
   std::uint32_t line = 1;  // of the code that refers to it

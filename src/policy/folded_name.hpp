@@ -1,5 +1,5 @@
-// Names as the most forgiving file system compares them: without case, without characters that nobody sees, without
-// what Windows cuts off.
+// File names as the most forgiving file system compares them: without case, without invisible characters, without what
+// Windows cuts off.
 #pragma once
 
 #include <string>

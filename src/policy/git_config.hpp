@@ -1,5 +1,5 @@
 // Git's configuration files as a weapon: dozens of keys name programs that git starts, and every version of git adds
-// some. So the question is asked the other way round: which entries are known to start nothing?
+// some. So the code asks the other way round: which entries are known to start nothing?
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ std::optional<std::vector<GitConfigEntry>> ParseGitConfig(std::string_view text,
 // Whether git is known to start nothing by this entry.
 bool StartsNothing(const GitConfigEntry& entry);
 
-// What stands for the whole text when it is not understood.
+// What ProgramStartingKeys gives in place of a key for a text that is not understood.
 inline constexpr std::string_view kNotUnderstood = "(not understood)";
 
 // The keys of `text` that are not known to be harmless, each once, except those that have the same values in the same

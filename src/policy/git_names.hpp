@@ -1,5 +1,5 @@
-// The files and directories that a person's git configuration names: hooks, programs, more configuration. Whoever
-// changes one of those changes what the person's git does.
+// The files and directories that a person's git configuration names: hooks, programs, more configuration. A program
+// that changes one of those changes what the person's git does.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace skerry::policy {
 // A part of a command that may be a file.
 struct CommandWord {
   std::string text;
-  bool is_path = false;  // looks like one. What does not is a file only where there is one of that name
+  bool is_path = false;  // looks like a path. A word that does not is a file only where there is one of that name
 
   bool operator==(const CommandWord&) const = default;
 };
@@ -25,7 +25,7 @@ struct GitNames {
   std::optional<std::string> worktree;  // core.worktree
 };
 
-// Nothing when git does not understand the text.
+// The names in a configuration; nothing when git does not understand the text.
 std::optional<GitNames> NamesInGitConfig(std::string_view text);
 
 }  // namespace skerry::policy

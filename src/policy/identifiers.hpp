@@ -26,7 +26,7 @@ class Spellings {
   Spellings(const Spellings&) = delete;
   Spellings& operator=(const Spellings&) = delete;
 
-  // Lives as long as both this and the identifier.
+  // The usual spelling of an identifier. It lives as long as both this object and `identifier`.
   std::string_view Normal(std::string_view identifier);
 
  private:

@@ -8,7 +8,7 @@ namespace skerry::policy {
 // `globalThis` is the root of the language's own names; the others are modules.
 const Names& JavaScriptNames();
 
-// Broken by more than the mention of a name.
+// Rules that more than the mention of a name breaks.
 extern const Rule kJavaScriptEval;
 extern const Rule kJavaScriptDynamicRequire;
 extern const Rule kJavaScriptHiddenName;

@@ -29,7 +29,7 @@ class Evaluation final : public Evaluator {
   [[nodiscard]] NodeId Argument(NodeId call, std::size_t place) const;
   [[nodiscard]] NodeId LastArgument(NodeId call) const;
   [[nodiscard]] bool IsRequire(Value function) const;
-  // Some function of this code or of the language.
+  // The value of some function, of this code or of the language.
   [[nodiscard]] Value AFunction() const { return {Value::Kind::kName, names_.Member(Own("Function"), "()")}; }
 
  private:
@@ -47,7 +47,7 @@ class Evaluation final : public Evaluator {
   Value CallOfMethod(NodeId id, NodeId function);
   Value CallOfReflection(NodeId id, NameId function);
   void AssignPattern(NodeId target, Value value);
-  // A pattern, what is taken apart by it, and how deep it is in another.
+  // A pattern, the value that it takes apart, and how deep the pattern is in another.
   struct Taking {
     NodeId pattern;
     Value value;

@@ -7,8 +7,8 @@
 
 namespace skerry::policy {
 
-// Why something must not run without a sandbox, or "". No approval changes that: what the risk policy refuses or calls
-// critical, what deletes trees, becomes another user, or changes the system.
+// Why code must not run without a sandbox, or "". No approval changes that: code that the risk policy refuses or calls
+// critical, that deletes trees, becomes another user, or changes the system.
 std::string BlockedLocally(const core::RiskAssessment& risk);
 
 }  // namespace skerry::policy

@@ -11,7 +11,7 @@
 
 namespace skerry::policy {
 
-// What has to be done with the name for the rule to be broken.
+// What code has to do with the name to break the rule.
 enum class When : std::uint8_t {
   kImported,   // the module, or anything in it, is imported
   kUsed,       // the name is mentioned, whatever for; `x.*` is every member of x
@@ -26,7 +26,7 @@ enum class When : std::uint8_t {
   kRunsTexts,  // calling it can run texts that stand anywhere in the program: examples, annotations, names
   kImports,    // calling it with a text imports the module of that name
   kAmbient,    // no rule: a module that is meant by its name even where nothing imports it
-  kHarmless,   // no rule: importing it is none either, and its methods are not those of something unknown
+  kHarmless,   // no rule: importing the name breaks none either, and its methods are not those of something unknown
   kKnown,      // no rule: the analysis asks for it
   kSameAs,     // no rule: another path for the name that `rule.id` gives
 };
@@ -58,20 +58,21 @@ class Names {
   // kNoName when the table has none.
   [[nodiscard]] NameId Member(NameId parent, std::string_view name) const;
 
-  // Of all rows.
+  // The rules of all rows.
   [[nodiscard]] std::vector<const Rule*> Rules() const { return rules_; }
   [[nodiscard]] const Rule* RuleFor(NameId id, When when) const;
   [[nodiscard]] bool Has(NameId id, When when) const;
-  // Whoever has this and can ask for any member gets something grave.
+  // The name has members, or hands on something, that are grave: code that asks for a member of it by an unknown name
+  // may get one of them.
   [[nodiscard]] bool HoldsGrave(NameId id) const { return entries_[id].holds_grave; }
-  // Of kMethod, kFunction and kMember.
+  // The rule of a row of kMethod, kFunction or kMember; nullptr when there is none.
   [[nodiscard]] const Rule* RuleForWord(std::string_view word, When when) const;
 
  private:
   struct Entry {
-    std::uint16_t whens = 0;  // a bit for each
+    std::uint16_t whens = 0;  // a bit for each When
     NameId same_as = kNoName;
-    bool holds_grave = false;  // one of its members is
+    bool holds_grave = false;  // one of its members is grave
     std::vector<std::pair<When, const Rule*>> rules;
   };
   struct Key {

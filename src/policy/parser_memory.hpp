@@ -1,6 +1,6 @@
-// What one run of the parser may take, memory, work and depth, and its end: what takes more is left at once. The parser
-// can be asked to stop between two steps only, and some of its steps cost memory and time that grow with the square of
-// the text. Its work is that of budget.hpp.
+// What one run of the parser may take, memory, work and depth, and how a run that takes more is left at once. The
+// parser can be asked to stop between two steps only, and some of its steps cost memory and time that grow with the
+// square of the text. Its work is counted in the unit of budget.hpp.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace skerry::policy {
 
-// The unit of work is what it takes to allocate and use one byte. The others are what takes as long, or longer:
-// measured on the worst texts that were found, see docs/design/0005.
+// The unit of work is what it takes to allocate and use one byte. These are other steps in that unit, measured on the
+// worst texts that were found; see docs/design/0005.
 inline constexpr std::uint64_t kWorkOfACharacter = 4;      // read by the lexer, every time it is
 inline constexpr std::uint64_t kWorkOfSteps = 256;         // from one call of the progress function to the next
 inline constexpr std::uint64_t kWorkOfARecovery = 10'240;  // from an error: the parser looks at every row of its tables
@@ -22,7 +22,7 @@ inline constexpr std::size_t kScannerBytesPerWork = 1024;  // that a scanner has
 // What becomes of a text with an error.
 enum class OnError : std::uint8_t {
   kRecover,
-  kLeave,  // it is of no use: the first error is the end
+  kLeave,  // the tree would be of no use: parsing ends at the first error
 };
 
 struct ParserLimits {
@@ -32,8 +32,8 @@ struct ParserLimits {
   std::stop_token cancelled;
 };
 
-// While it lives, the parser's memory in this thread comes from here; then all of it is gone, so nothing of the parser
-// may be used or deleted afterwards.
+// While this object lives, the parser's memory in this thread comes from it; its destructor frees all of that, so
+// nothing of the parser may be used or deleted afterwards.
 class ParserMemory {
  public:
   explicit ParserMemory(ParserLimits limits);
@@ -41,7 +41,7 @@ class ParserMemory {
   ParserMemory& operator=(const ParserMemory&) = delete;
   ~ParserMemory();
 
-  // Of this thread; nullptr when there is none.
+  // The object of this thread; nullptr when there is none.
   [[nodiscard]] static ParserMemory* Current() { return current_; }
 
   // Where to go when a limit is passed: the caller does `if (setjmp(memory.way_out())) return …` in a function whose
@@ -54,13 +54,13 @@ class ParserMemory {
   void* Reallocate(void* block, std::size_t bytes);
   void Free(void* block);
 
-  // The same for the scanner of the grammar, which has far fewer blocks; zeroed. Its memory is not limited, but what it
-  // has makes every character more work.
+  // Allocates for the scanner of the grammar, which has far fewer blocks; zeroed. The scanner's memory is not limited,
+  // but what it has makes every character more work.
   void* AllocateForScanner(std::size_t bytes);
   void* ReallocateForScanner(void* block, std::size_t bytes);
   void FreeOfScanner(void* block);
 
-  // Work that shows in no block. These may not come back.
+  // Count work that allocates nothing. Both may leave by the way out instead of returning.
   void SpendOnCharacter() { Spend(kWorkOfACharacter + scanner_bytes_ / kScannerBytesPerWork); }
   void SpendOnSteps() { Spend(kWorkOfSteps + kWorkOfSteps * scanner_bytes_ / kScannerBytesPerWork); }
   [[nodiscard]] std::uint64_t work() const { return work_; }
@@ -84,7 +84,7 @@ class ParserMemory {
   static constinit thread_local ParserMemory* current_;
 
   ParserLimits limits_;
-  std::uint64_t look_at_ = 0;  // when to look whether to leave
+  std::uint64_t look_at_ = 0;  // the work at which Spend looks whether to leave
   std::uint64_t work_ = 0;
   std::size_t used_ = 0;
   std::size_t peak_ = 0;

@@ -8,7 +8,7 @@ namespace skerry::policy {
 // `builtins` is the root of the language's own names.
 const Names& PythonNames();
 
-// Broken by more than the mention of a name.
+// Rules that more than the mention of a name breaks.
 extern const Rule kPythonEval;
 extern const Rule kPythonReflection;
 extern const Rule kPythonEncoding;

@@ -31,13 +31,13 @@ class Evaluation final : public Evaluator {
   // The positional argument at this place, or the one of this name; kNoNode when there is none, or when it hides in a
   // `*` or `**`.
   [[nodiscard]] NodeId Argument(NodeId call, std::size_t place, std::string_view name) const;
-  // Some arguments hide in a `*` or `**`.
+  // Whether some arguments hide in a `*` or `**`.
   [[nodiscard]] bool HasSplat(NodeId call) const;
 
-  // The program has this module, however it came by it.
+  // Whether the program has this module, however it came by it.
   [[nodiscard]] bool Mentions(NameId module) const { return mentioned_.contains(module); }
 
-  // A class of this code has a function of this name.
+  // Whether a class of this code has a function of this name.
   [[nodiscard]] bool IsOwnMethod(std::string_view name) const { return scoping_.methods.contains(name); }
 
  private:

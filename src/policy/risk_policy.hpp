@@ -18,7 +18,7 @@ namespace skerry::policy {
 
 extern const Rule kBrowserSensitive;
 extern const Rule kBrowserAction;
-// About code that stands elsewhere.
+// Rules about code that stands elsewhere.
 extern const Rule kFedCode;
 extern const Rule kTooMuchCode;
 extern const Rule kBinaryCode;
@@ -33,7 +33,7 @@ struct RuleChange {
 
 struct PolicyOptions {
   ConfirmFrom confirm = ConfirmFrom::kHigh;
-  bool reject_as_confirmation = false;  // ask about what would be refused
+  bool reject_as_confirmation = false;  // a person is asked about code that would be refused
   std::map<std::string, RuleChange, std::less<>> rules;
   ExtraNames extras;
   std::set<std::string, std::less<>> allowed;  // SHA-256 of contents that are never asked about or refused
@@ -50,9 +50,9 @@ class RiskPolicy {
   [[nodiscard]] core::RiskAssessment Assess(core::Language language, std::string_view code) const {
     return Assess(core::NameOf(language), code);
   }
-  // The same, where the caller wants to know what it took, or may cancel it: then there is no answer. The answer
-  // depends on the limits of the budget; others than those of Budget::LimitsFor give another one.
-  // With `references` it is told what else would run (code_reference.hpp).
+  // As above, for a caller that wants to know what the analysis took, or may cancel it: then there is no answer. The
+  // answer depends on the limits of the budget; other limits than those of Budget::LimitsFor give another answer. With
+  // `references` the caller is told what other code would run (code_reference.hpp).
   [[nodiscard]] std::optional<core::RiskAssessment> Assess(std::string_view type, std::string_view content,
                                                            Budget& budget,
                                                            std::vector<CodeReference>* references = nullptr) const;

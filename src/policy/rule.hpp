@@ -11,11 +11,11 @@ namespace skerry::policy {
 
 enum class Verdict {
   kAssess,
-  kReject,  // what has this should not run at all (S2.4)
+  kReject,  // code that breaks this rule should not run at all (S2.4)
 };
 
 struct Rule {
-  std::string_view id;  // "python.eval": stands in configurations, so it stays
+  std::string_view id;  // "python.eval": configurations name it, so it never changes
   core::RiskLevel level = core::RiskLevel::kSafe;
   std::string_view explanation;  // one sentence
   Verdict verdict = Verdict::kAssess;
@@ -24,7 +24,7 @@ struct Rule {
 // The same rule at each level.
 using RuleByLevel = std::array<Rule, static_cast<std::size_t>(core::RiskLevel::kCritical) + 1>;
 
-// What an organisation's list of modules makes a rule of.
+// The rule that code breaks by importing a module on the organisation's list, at the level that the list gives.
 constexpr RuleByLevel OrganisationModule(std::string_view id) {
   RuleByLevel rules;
   for (std::size_t level = 0; level < rules.size(); ++level)
@@ -32,7 +32,7 @@ constexpr RuleByLevel OrganisationModule(std::string_view id) {
   return rules;
 }
 
-// What every language can have.
+// Rules that code of every language can break.
 inline constexpr Rule kUnparsed{"code.unparsed", core::RiskLevel::kMedium,
                                 "This part does not parse, so it was only searched for known names."};
 inline constexpr Rule kNotAnalysed{"code.not-analysed", core::RiskLevel::kHigh,

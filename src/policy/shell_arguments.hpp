@@ -22,19 +22,20 @@ struct OptionSyntax {
 };
 
 struct Arguments {
-  std::size_t first_operand = 0;  // its place in the argv, or the argv's size
+  std::size_t first_operand = 0;  // place of the first operand in the argv, or the argv's size
   std::vector<std::string> code;  // values of options that are code
-  bool has_code = false;          // such an option is given
+  bool has_code = false;          // an option whose value is code is given
 };
 
-// Options up to the first operand.
+// Reads the options up to the first operand.
 Arguments ReadArguments(ShellArgv argv, const OptionSyntax& syntax);
 
-// One of the options, written with blanks between them: `-f` also inside of `-xf`, `--long` also as `--long=x`.
+// Whether one of `options`, written with blanks between them, is given: `-f` also inside of `-xf`, `--long` also as
+// `--long=x`.
 bool HasOption(ShellArgv argv, std::string_view options);
-// The same, and its value: of `-o x`, `-ox` or `--output=x`.
+// The value of such an option: of `-o x`, `-ox` or `--output=x`.
 std::optional<std::string> ValueOfOption(ShellArgv argv, std::string_view options);
-// The values of all of them: up to eight, then a hole for the others.
+// The values of all such options: up to eight, then a hole for the others.
 std::vector<std::string> ValuesOfOption(ShellArgv argv, std::string_view options);
 
 bool ListsWord(std::string_view list, std::string_view word);
@@ -42,13 +43,13 @@ bool ListsPrefix(std::string_view list, std::string_view word);
 bool ListsPart(std::string_view list, std::string_view word);
 
 struct Unwrapped {
-  ShellArgv command;              // what the wrapper runs; empty when that is nothing
-  std::vector<std::string> code;  // what it gives to a shell
+  ShellArgv command;              // what the wrapper runs; empty when it runs nothing
+  std::vector<std::string> code;  // code that the wrapper gives to a shell
 };
-// Nothing when it runs nothing else: `npm install`, `command -v`.
+// What a wrapper runs; nothing when it runs no other command: `npm install`, `command -v`.
 std::optional<Unwrapped> Unwrap(ShellArgv argv, const ShellWrapper& wrapper);
 
-// `read`, `printf -v` and their kin. Of the variables that they set, some may be none.
+// Whether the command sets variables, as `read` and `printf -v` do, and which; some of the names may be none.
 bool SetsVariables(std::string_view command);
 std::vector<std::string> VariablesSetBy(ShellArgv argv);
 

@@ -16,16 +16,16 @@
 
 namespace skerry::policy {
 
-// For callers that have a command as a list, which no shell reads: the arguments of a process. One that is not known is
-// nullopt. `place` is where it stands in the code that is being analysed.
+// Analyses a command that is a list of words, which no shell reads: the arguments of a process. A word that is not
+// known is nullopt. `place` is where the command stands in the code that is being analysed.
 void AnalyseCommand(std::span<const std::optional<std::string>> argv, std::uint32_t place, Report& report);
 
 class CommandJudge {
  public:
-  // `variables` is what the code that a command runs may see of them; nullptr where there are none.
+  // `variables` are the variables that code run by a command may see; nullptr where there are none.
   CommandJudge(ShellSession& session, Report& report, const ShellVariables* variables = nullptr)
       : session_(session), report_(report), variables_(variables) {}
-  // For a command that another one runs.
+  // A judge for a command that the command of `outer` runs.
   static CommandJudge Inside(const CommandJudge& outer);
 
   // Findings are reported at `place`, with `words` as their text.
@@ -33,10 +33,10 @@ class CommandJudge {
 
   // A variable gets this value, for the commands that follow.
   void JudgeAssignment(std::string_view variable, std::string_view value, std::uint32_t place, std::string_view words);
-  // The same for one of its values, which cannot be known.
+  // The same for a value that cannot be known.
   void JudgeUnknown(std::string_view variable, std::uint32_t place, std::string_view words);
 
-  // False for a command that is the same whatever it is given.
+  // False for a command whose findings are the same whatever its arguments.
   static bool DependsOnArguments(std::string_view command);
 
  private:
@@ -83,10 +83,10 @@ class CommandJudge {
   // Programs with a language of their own; shell_orders.cpp.
   static const ShellInterpreter* Foreign();
   [[nodiscard]] bool TakesOrders(std::string_view name);
-  // Whether it reads more orders.
+  // Judges a database client. True when it reads more commands from its input.
   [[nodiscard]] bool JudgeDatabase(std::string_view name);
   void JudgeOrders(std::string_view name);
-  // The first row that fits; false when none does.
+  // Judges by the first row that fits; false when none does.
   bool JudgeByRows(std::string_view name);
 
   void JudgeInterpreter(const ShellInterpreter& interpreter);
@@ -98,23 +98,23 @@ class CommandJudge {
   static std::optional<PythonModule> ModuleOf(ShellArgv argv);
   void ReferToModule(const ShellInterpreter& python, std::string_view name);
   void JudgeModule(const ShellInterpreter& python, const PythonModule& module);
-  // `arguments` are the code's own: $1 and so on.
+  // Analyses code that the command gives to an interpreter. `arguments` are the code's own: $1 and so on.
   void RunCode(const ShellInterpreter* interpreter, std::string_view code, ShellArgv arguments = {});
   void RunShellCode(std::string_view code, ShellArgv arguments);
   void RunFlow(const ShellInterpreter* interpreter, const ShellFlow& flow, ShellArgv arguments = {});
   bool RunFile(const ShellInterpreter* interpreter, std::string_view path, ShellArgv arguments = {});
-  // Tells of code that stands elsewhere: in a file or module of this name, or on the standard input.
+  // Tells the report of code that stands elsewhere: in a file or module of this name, or on the standard input.
   void Refer(CodeReference::Kind kind, const ShellInterpreter* interpreter, std::string_view name = {});
   void ReferToInput(const ShellInterpreter* interpreter) { Refer(CodeReference::Kind::kInput, interpreter); }
   void ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options);
-  // Wherever the script has been.
+  // The same for a script with this path, in every directory where the script may be by now.
   void ReferToScript(const ShellInterpreter* interpreter, std::string_view path);
   void ReferToSearchPath(const SearchVariable& variable, std::string_view directories);
   void RecordDownload(std::string_view name);
 
   [[nodiscard]] bool Fits(const ShellRow& row, std::string_view name) const;
   [[nodiscard]] std::size_t FirstOperand(std::string_view name) const;
-  // An operand is such a path.
+  // Whether an operand is such a path.
   [[nodiscard]] bool Names(bool (*is_one)(std::string_view), ShellArgv argv) const;
 
   ShellSession& session_;

@@ -9,24 +9,24 @@
 
 namespace skerry::policy {
 
-// Any of the others may say something of it.
+// Whether one of the functions below may say something about the variable.
 bool IsWatchedVariable(std::string_view variable);
 
-// Of assigning the variable this value, which may have marks (shell_words.hpp), in this directory; nullptr when that is
-// harmless.
+// The rule that assigning this value, which may have marks (shell_words.hpp), to the variable breaks in this directory;
+// nullptr when the assignment is harmless.
 const Rule* RuleForVariable(std::string_view variable, std::string_view value, std::string_view directory);
 
-// The value is code of the shell that other programs run: an editor, a pager, a compiler.
+// Whether the value is shell code that other programs run: an editor, a pager, a compiler.
 bool HoldsCommand(std::string_view variable, std::string_view value);
 
-// The variable is a list of directories in which code is looked for: modules of the language, or commands for none.
+// A variable that is a list of directories in which code is looked for: modules of the language, or commands for none.
 struct SearchVariable {
   std::string_view name;
   std::optional<core::Language> language;
 };
 const SearchVariable* SearchVariableOf(std::string_view variable);
 
-// An argument of less, or a word of LESS, that only says how a text is shown.
+// Whether an argument of less, or a word of LESS, only says how a text is shown.
 bool IsHarmlessForLess(std::string_view word);
 
 extern const Rule kShellEnvironment;

@@ -1,4 +1,4 @@
-// What flows from one command of the shell to the next, as far as that is known without running anything.
+// What one shell command passes to the next, as far as that is known without running anything.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct ShellFlow {
 // What the command writes when it reads `input`.
 ShellFlow OutputOf(ShellArgv argv, const ShellFlow& input);
 
-// One after the other.
+// Both flows, one after the other.
 ShellFlow Concatenated(ShellFlow first, ShellFlow second);
 
 // `\n`, `\x41`, `\101`, `\u0041` and the like as what they stand for.

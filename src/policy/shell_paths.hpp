@@ -10,8 +10,8 @@ namespace skerry::policy {
 inline constexpr char kShellHole = '\x01';
 inline constexpr char kShellHome = '\x04';
 
-// Without `.`, `..`, and double slashes, and with `directory` in front where the path does not begin at the root or the
-// home. A last part that stands for everything in its directory (`*`) is left away, unless `path` is only that.
+// The path without `.`, `..`, and double slashes, and with `directory` in front where it does not begin at the root or
+// the home. A last part that stands for everything in its directory (`*`) is left away, unless `path` is only that.
 std::string PlainPath(std::string_view path, std::string_view directory);
 
 // A plain path whose loss the system or the person does not get over: the root, the home, what is directly in them, and

@@ -19,20 +19,21 @@ struct RawCommand {
   std::vector<std::string_view> targets;  // of redirects that write
 };
 
-// In their order. Commands inside of words are not listed. The visitor says whether to go on.
+// Called for the commands in their order. Commands inside of words are not listed. The visitor says whether to go on.
 using RawVisitor = std::function<bool(const RawCommand& command)>;
 void ForEachRaw(std::string_view text, const RawVisitor& visit);
 
-// The place behind the `)`, `}` or backtick that ends what is opened in front of `at`; the text's size when nothing
-// does.
+// The place behind the `)`, `}` or backtick that closes what was opened in front of `at`; the text's size when nothing
+// closes it.
 std::size_t SkipParentheses(std::string_view text, std::size_t at);
 std::size_t SkipBraces(std::string_view text, std::size_t at);
 std::size_t SkipBackticks(std::string_view text, std::size_t at);
 
-// What a backslash hides inside of backticks.
+// The text between backticks without the backslashes that hide characters there.
 std::string WithoutBacktickEscapes(std::string_view text);
 
-// The texts inside of $(…), `…`, <(…) and >(…) of a word, or of lines in which a single quote is only a character.
+// The texts inside of $(…), `…`, <(…) and >(…) of a word; with kPlain of lines in which a single quote is only a
+// character, as in a here-document.
 enum class SingleQuotes : std::uint8_t { kHide, kPlain };
 std::vector<std::string_view> SubstitutionsIn(std::string_view word, SingleQuotes quotes = SingleQuotes::kHide);
 

@@ -1,5 +1,5 @@
-// The rules for the shell (S2.4): which commands, used how, are how grave. All of them are data; the file beside this
-// one is the place to add to.
+// The rules for the shell (S2.4): which commands, used how, are how grave. All of them are data; new rules go into
+// shell_rules.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class ShellCondition : std::uint8_t {
   kDevice,             // an argument is a device that can be harmed
   kFile,               // an argument is a file, and no harmless device
   kSystemTree,         // an argument but the last is the root, the home, or a whole tree of the root
-  kRecursiveOnSystem,  // any argument is, with -r, -R or --recursive
+  kRecursiveOnSystem,  // any argument is such a tree, with -r, -R or --recursive
 };
 
 // A row a rule. Names and words are written with blanks between them. Of a command's rows the first that fits counts.
@@ -52,19 +52,19 @@ struct ShellWrapper {
   enum class Tail : std::uint8_t {
     kCommand,  // the rest is a command and its arguments
     kCode,     // the rest, joined, is code for the shell
-    kNothing,  // there is none
+    kNothing,  // there is no rest
   } tail = Tail::kCommand;
   std::string_view code_letters;  // short options whose value is code for the shell
-  std::string_view only_after;    // when given, the first operand has to be this, or it runs nothing else
-  bool may_be_shell = false;      // without a command it starts a shell
-  const Rule* rule = nullptr;     // what using it means; the rule of any command where there is none
+  std::string_view only_after;    // when given, the first operand has to be this word, or the command runs nothing else
+  bool may_be_shell = false;      // without a command the wrapper starts a shell
+  const Rule* rule = nullptr;     // the rule that using the wrapper breaks; nullptr: that of any command
 };
 const ShellWrapper* ShellWrapperOf(std::string_view name);
 
 // A program that runs code.
 struct ShellInterpreter {
   std::string_view names;                  // without a version at the end
-  std::optional<core::Language> language;  // nothing for one that is not analysed
+  std::optional<core::Language> language;  // nothing for a language that is not analysed
   std::string_view code_letters;           // short options whose value is code
   std::string_view code_options;           // long ones
   std::string_view value_letters;

@@ -1,5 +1,6 @@
-// What the analysis of the shell wants from the syntax tree. The grammar has its ways: words behind a redirect are more
-// targets of it, a pipe behind a here-document is inside of it. Here they are where the shell has them.
+// The statements, redirects and assignments of the shell's syntax tree, as the analysis wants them. In the grammar
+// words behind a redirect are more targets of it, and a pipe behind a here-document is inside of it; here they are
+// where the shell has them.
 #pragma once
 
 #include <cstdint>
@@ -78,14 +79,14 @@ struct ShellAssignment {
   bool indirect = false;
 };
 ShellAssignment ReadAssignment(const SyntaxTree& tree, NodeId id);
-// Of ${x:=value}, and of ${!x:=value}, which is indirect; another expansion has no name.
+// Reads ${x:=value}, and ${!x:=value}, which is indirect; another expansion has no name.
 ShellAssignment ReadDefault(const SyntaxTree& tree, NodeId id);
 
 struct ShellStatement {
   std::vector<std::string_view> words;  // with the name
   std::vector<NodeId> redirects;        // of files, here-documents and here-strings
 };
-// Of a command, with what belongs to it but stands elsewhere in the tree.
+// Reads a command, with what belongs to it but stands elsewhere in the tree.
 ShellStatement ReadStatement(const SyntaxTree& tree, NodeId id);
 // The redirects of a redirected statement.
 std::vector<NodeId> RedirectsOf(const SyntaxTree& tree, NodeId id);

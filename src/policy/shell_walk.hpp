@@ -24,7 +24,7 @@ struct ShellFrame {
   bool has_shell = false;     // a pipeline: a shell reads from it
   std::string directory;      // to go back to
   std::string_view function;  // the name of the function whose body this is
-  std::size_t bytes = 0;      // of memory that this takes
+  std::size_t bytes = 0;      // of memory that the frame takes
 };
 
 class ShellWalk {
@@ -42,9 +42,9 @@ class ShellWalk {
     session_.directory = report.directory();
   }
 
-  // By the tree; only what the parser did not understand by its letters.
+  // Walks the tree; code that the parser did not understand is read by its letters.
   void Run();
-  // All of it by its letters.
+  // Reads all of the code by its letters.
   void ScanAll() { ScanRaw(code_, 0); }
 
  private:
@@ -64,16 +64,16 @@ class ShellWalk {
   void VisitDeclaration(NodeId id);
   void VisitArithmetic(NodeId id);
   void VisitDefault(NodeId id);
-  // A watched variable gets this value, by whatever means.
+  // Judges that a watched variable gets this value, by whatever means.
   void JudgeValue(std::string_view variable, const std::string& value, NodeId id);
-  // All that it can hold, at a place where it gets one of them.
+  // Judges all values that a variable can hold, at a place where it gets one of them.
   void JudgeValues(std::string_view variable, NodeId id);
   [[nodiscard]] bool IsFoundOut(std::string_view value) const;
   // shell_pipelines.cpp: what flows where
   ShellFlow InputFrom(const std::vector<NodeId>& redirects);
   void NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& input, const ShellFlow& output);
   void NoteDescriptors(const std::vector<NodeId>& redirects);
-  // Variables that a command takes from its input.
+  // Notes the variables that a command sets from its input.
   void NoteRead(const std::vector<std::string>& argv, const ShellFlow& input);
   void NoteFiles(const ShellStatement& statement, const std::vector<std::string>& argv, const ShellFlow& input,
                  const ShellFlow& output);
@@ -124,8 +124,8 @@ class ShellWalk {
   CommandJudge judge_;
   std::vector<ShellFrame> frames_;
   ShellFlow last_output_;                                   // of the last command
-  std::pair<NodeId, bool> declaration_ = {kNoNode, false};  // the last one, and whether it changes values
-  std::uint32_t raw_place_ = 0;                             // of text that was made
+  std::pair<NodeId, bool> declaration_ = {kNoNode, false};  // the last declaration, and whether it changes values
+  std::uint32_t raw_place_ = 0;  // place of the code that made the text which is read by its letters
 };
 
 }  // namespace skerry::policy

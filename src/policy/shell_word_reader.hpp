@@ -14,7 +14,7 @@ class WordReader {
   WordReader(ShellWords& words, const ShellVariables& variables, ShellChoice& choice)
       : words_(words), variables_(variables), choice_(choice), left_(choice.which) {}
 
-  void ReadWord(std::string_view word);   // with breaks where it splits, and marked braces
+  void ReadWord(std::string_view word);   // with breaks where the word splits, and marked braces
   void ReadValue(std::string_view word);  // the same, without breaks
   void ReadText(std::string_view text);   // as between double quotes
 
@@ -45,7 +45,7 @@ class WordReader {
   ShellWords& words_;
   const ShellVariables& variables_;
   ShellChoice& choice_;
-  unsigned left_;  // of the choice, for the variables that come
+  unsigned left_;  // what is left of the choice for the variables that come
   unsigned possibilities_ = 1;
   Splitting word_splitting_ = Splitting::kYes;
   std::size_t expanded_ = 0;                                                // bytes that came from variables
@@ -54,11 +54,11 @@ class WordReader {
   bool has_quotes_ = false;
 };
 
-// Of the name of a variable that the text begins with; 0 for none.
+// The length of the variable's name that the text begins with; 0 for none.
 std::size_t NameLength(std::string_view text);
-// `a{b,c}` as `ab` and `ac`. What would be more than `most`, or very long, is a hole.
+// `a{b,c}` as `ab` and `ac`. An expansion to more than `most` words, or to very long ones, is a hole.
 std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most, Budget& budget);
-// Marked braces as themselves.
+// The text with plain braces in place of marked ones.
 std::string WithPlainBraces(std::string_view text);
 
 }  // namespace skerry::policy

@@ -28,9 +28,9 @@ class ShellVariables {
   explicit ShellVariables(Budget& budget) : budget_(budget), memory_(budget) {}
 
   void Assign(std::string_view name, std::string value);
-  // To what it can hold.
+  // Adds `value` behind each value that the variable can hold.
   void Append(std::string_view name, std::string_view value);
-  // For those whose names stand behind a `$` in the code: assignments that give them these values again.
+  // Shell assignments that give the variables whose names stand behind a `$` in `code` their values again.
   [[nodiscard]] std::string AssignmentsFor(std::string_view code) const;
   // nullptr for a variable that is assigned nowhere.
   [[nodiscard]] const std::vector<std::string>* Find(std::string_view name) const;
@@ -51,10 +51,10 @@ class ShellVariables {
   std::bitset<256> splitters_;
 };
 
-// To go through the words of a command, as all do that look at one.
+// The work of going through the words of a command.
 std::uint64_t WorkOf(ShellArgv argv);
 
-// A word that means this text.
+// A shell word, in quotes, that means this text.
 std::string InQuotes(std::string_view text);
 
 // Which of the possible values is wanted. Ask for 0, then for all others below `count`.
@@ -76,7 +76,7 @@ class ShellWords {
   // The variable that holds the arguments of the function's calls, or of the script.
   static std::string ArgumentsOf(std::string_view function) { return '@' + std::string(function); }
 
-  // A word becomes none, one or more.
+  // Expands a word to none, one or more fields.
   void Expand(std::string_view word, ShellChoice& choice, std::vector<std::string>& fields);
   // The value of an assignment: not split.
   std::string ExpandValue(std::string_view word, ShellChoice& choice);

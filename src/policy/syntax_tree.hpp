@@ -49,26 +49,27 @@ struct Node {
   bool error = false;      // the text here could not be parsed, or something is missing here
 };
 
-// Refers to the text it was made of, and to the budget: reading it is work.
+// A tree refers to the text it was made of, and to the budget: reading the tree is work.
 //
 // A tree that is not complete has no nodes, and every tree may be asked about nodes that it does not have, kNoNode
 // included: they are of no kind, without text, parent and children.
 class SyntaxTree {
  public:
-  // Not complete.
+  // A tree that is not complete.
   explicit SyntaxTree(Budget& budget) : budget_(&budget), memory_(budget) {}
 
   // Never fails. What is longer than kMaxBytes, or takes the parser more memory or work than the budget has, is a tree
   // without nodes that is not complete. The same text and budget always give the same tree: nothing here depends on
   // time.
   static SyntaxTree Parse(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
-  // The two halves of that, for who wants something else in between. A text with an error is not complete here …
+  // The two halves of Parse, for callers that do something else in between. For ParseSound a text with an error is not
+  // complete …
   static SyntaxTree ParseSound(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
-  // … and this is for those that have one.
+  // … and ParseBroken is for texts that have one.
   static SyntaxTree ParseBroken(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
   static constexpr std::size_t kMaxBytes = 4U << 20U;
 
-  // What the parser took. A long text may be parsed in halves and then once more as a whole.
+  // The work that the parser took. A long text may be parsed in halves and then once more as a whole.
   [[nodiscard]] std::uint64_t work() const { return work_; }
 
   [[nodiscard]] bool complete() const { return complete_; }
@@ -80,19 +81,19 @@ class SyntaxTree {
   // Whether a walk goes on to this node: it is there, and the budget is not spent.
   [[nodiscard]] bool Reaches(NodeId id) const { return id < nodes_.size() && budget_->Spend(kWorkOfANode); }
   [[nodiscard]] const Node& operator[](NodeId id) const { return id < nodes_.size() ? nodes_[id] : kNothing; }
-  // Counted as work by its length: whoever asks will look at it.
+  // The text of a node. Its length is counted as work: the caller will look at all of it.
   [[nodiscard]] std::string_view TextOf(NodeId id) const {
     const Node& node = (*this)[id];
     budget_->Spend(WorkOfReading(node.end - node.begin));
     return text_.substr(node.begin, node.end - node.begin);
   }
-  // Its beginning, for who only shows it: less work.
+  // The beginning of a node's text, for callers that only show or compare it: less work.
   [[nodiscard]] std::string_view BeginningOf(NodeId id) const {
     constexpr std::uint32_t kMost = 256;
     const Node& node = (*this)[id];
     return text_.substr(node.begin, std::min(node.end - node.begin, kMost));
   }
-  // Whether it is this text, and whether it begins with it: less work.
+  // Whether the node's text is this text, and whether it begins with it: less work.
   [[nodiscard]] bool Is(NodeId id, std::string_view text) const {
     const Node& node = (*this)[id];
     return node.end - node.begin == text.size() && BeginsWith(id, text);
@@ -122,9 +123,10 @@ class SyntaxTree {
  private:
   static SyntaxTree ParseWhole(const Vocabulary& vocabulary, std::string_view text, Budget& budget, OnError on_error);
   static std::optional<SyntaxTree> ParseHalves(const Vocabulary& vocabulary, std::string_view text, Budget& budget);
-  // Within the limits, which are a share of the budget. Does not touch the budget itself: two threads can do this.
+  // Parses within the limits, which are a share of the budget. Does not touch the budget itself: two threads can do
+  // this at once.
   void Read(const Vocabulary& vocabulary, std::string_view text, const ParserLimits& limits);
-  // Takes what that took from the budget.
+  // Takes the work and memory of Read from the budget.
   void Account();
   void Append(SyntaxTree other, std::string_view text);
   void Take(const TSTree* tree, const Vocabulary& vocabulary);

@@ -8,7 +8,7 @@
 
 namespace skerry::policy {
 
-// A new one, which stays: trees and reports refer to it.
+// A new budget, which lives until the program ends: trees and reports refer to it.
 inline Budget& NewBudget(std::size_t bytes = std::size_t{4} << 20U) {
   static std::deque<Budget> all;
   return all.emplace_back(Budget::LimitsFor(bytes));

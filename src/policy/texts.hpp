@@ -6,16 +6,16 @@
 
 namespace skerry::policy {
 
-// Backslash escapes of Python and JavaScript strings. Those that are none stay.
+// The text with the backslash escapes of Python and JavaScript strings resolved. Other backslashes stay.
 std::string Unescaped(std::string_view text);
 
 // `%s` (sign '%') or `{…}` (sign '{') become holes.
 std::string WithHoles(std::string_view text, char sign);
 
-// The character of a decimal or 0x number; a hole for what is none.
+// The character of a decimal or 0x number; a hole for any other text.
 std::string CharacterNumbered(std::string_view number);
 
-// A hole for what does not decode.
+// The decoded bytes; a hole for a text that does not decode.
 std::string FromBase64(std::string_view text);
 std::string FromHex(std::string_view text);
 

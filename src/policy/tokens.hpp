@@ -14,8 +14,8 @@ struct TokenTable {
   std::string_view own;  // the root of the language's own names
 };
 
-// Dotted words in `text`, which stands at `begin` of the code: those whose mention, import or call is a rule of the
-// table. What is in quotes or a comment counts as well: it cannot be told apart here.
+// Reports the dotted words in `text`, which stands at `begin` of the code, whose mention, import or call is a rule of
+// the table. Words in quotes or comments count as well: they cannot be told apart here.
 void ReportTokens(std::string_view text, std::uint32_t begin, const TokenTable& table, Report& report);
 
 }  // namespace skerry::policy

@@ -17,7 +17,7 @@ namespace skerry::policy {
 struct Value {
   enum class Kind : std::uint8_t {
     kUnknown,
-    kForeign,  // something that the table does not know, but that is no object of its kinds either: another module
+    kForeign,  // something that the table does not know and that is no object of its kinds either: another module
     kName,     // a name of the table; `id` is its NameId
     kText,     // `id` is its place in the pool
     kLiteral,  // a text that stands in the code; `id` is its node
@@ -37,7 +37,7 @@ inline Value NameValue(NameId id) {
 // In a text: a part that is not known.
 inline constexpr char kHole = '\x01';
 
-// Keeps texts and sets of values. What would grow beyond its bounds is not known any more.
+// Keeps texts and sets of values. A text or set that would grow beyond the pool's bounds becomes unknown.
 class ValuePool {
  public:
   explicit ValuePool(Budget& budget) : budget_(budget), memory_(budget) {}
@@ -47,7 +47,8 @@ class ValuePool {
   static constexpr Value kSomeText{Value::Kind::kText, 0};
   [[nodiscard]] const std::string& TextAt(std::uint32_t id) const { return texts_[id]; }
 
-  // All of them as one; unknown ones are dropped unless nothing else is left. Of many texts some become kSomeText.
+  // One value that can be any of both; an unknown one is dropped unless both are unknown. Of many texts some become
+  // kSomeText.
   Value Either(Value a, Value b);
 
   template <typename Visitor>
@@ -67,7 +68,7 @@ class ValuePool {
 using Scope = std::uint32_t;
 
 enum class ScopeKind : std::uint8_t {
-  kFunction,  // a name that is bound in it means that, everywhere in it
+  kFunction,  // a name that is bound in the scope means that, everywhere in it
   kModule,    // before it is bound, and when it is bound under a condition, a name can mean what is outside
   kClass,     // the same, and functions in it do not see its names
 };
@@ -84,22 +85,22 @@ class Bindings {
   [[nodiscard]] Scope Parent(Scope scope) const { return scopes_[scope].parent; }
   [[nodiscard]] ScopeKind KindOf(Scope scope) const { return scopes_[scope].kind; }
 
-  // The name is bound in the scope. From `sure_from` on it surely is: kNever when it may not be.
+  // The name is bound in the scope. From `sure_from` on, in bytes of the code, it surely is: kNever when it may not be.
   static constexpr std::uint32_t kNever = ~0U;
   void Declare(Scope scope, std::string_view name, std::uint32_t sure_from);
   // From now on the name means what is outside again, perhaps.
   void Undeclare(Scope scope, std::string_view name);
-  // `global x` and `nonlocal x`: binding it here binds it there.
+  // `global x` and `nonlocal x`: binding the name in `scope` binds it in `to`.
   void Redirect(Scope scope, std::string_view name, Scope to);
-  // What it is bound to, one more possibility. True when somebody has looked it up before and got less.
+  // Adds a value that the name can be bound to. True when the name was looked up before, with fewer values.
   bool Assign(Scope scope, std::string_view name, Value value);
 
-  // The scope whose name is meant there; the outermost when none has it.
+  // The scope that binds the name which code in `scope` means; the outermost when none does.
   [[nodiscard]] Scope Declaring(Scope scope, std::string_view name);
 
   struct Found {
     Value value;
-    bool may_be_outer = true;  // it can be the language's own name
+    bool may_be_outer = true;  // the name can be the language's own
   };
   [[nodiscard]] Found Lookup(Scope scope, std::string_view name, std::uint32_t at);
 

@@ -22,7 +22,7 @@ struct AuditRun {
   std::uint64_t last = 0;
   std::string first_previous;
   std::string last_hash;
-  bool first_sound = true;  // its hash is that of its text
+  bool first_sound = true;  // the hash of the first record is that of its text
   bool last_sound = true;
   AuditPlace place;  // of the first
 };

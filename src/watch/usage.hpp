@@ -68,7 +68,8 @@ class Alerts {
  private:
   struct State {
     bool raised = false;
-    std::optional<std::chrono::steady_clock::time_point> since;  // it has been otherwise
+    std::optional<std::chrono::steady_clock::time_point>
+        since;  // when the figure came to the other side of the threshold
   };
   AlertRules rules_;
   std::map<AlertKind, State> states_;

@@ -7,9 +7,9 @@
 // was made before the last look, and then it held the file open for writing, or after it, and then it left a time of
 // access.
 //
-// The overlay must stamp every access (strictatime), and its programs must not be able to leave the stamp out
-// (O_NOATIME and its kin are refused them). Whoever reads the layer itself should leave none (noatime), or files are
-// read in vain.
+// The overlay must stamp every access (strictatime), and its programs must not be able to leave the stamp out (the
+// seccomp filter refuses them O_NOATIME and the like). Skerry itself should read the layer without leaving a stamp
+// (noatime), or files are read in vain.
 #pragma once
 
 #include <time.h>

@@ -14,7 +14,7 @@ LineEnds LineEndsOf(std::string_view text);
 // Every "\r\n" as "\n".
 std::string WithLineFeeds(std::string_view text);
 
-// With kLf and kCrLf every line end is one of these; otherwise as it is.
+// The text with every line end as `ends` says: "\n" for kLf, "\r\n" for kCrLf; with kNone and kMixed the text as it is.
 std::string WithLineEnds(std::string_view text, LineEnds ends);
 
 // Lines, the last of which may have no end: "a\nb" are two, "" is none.

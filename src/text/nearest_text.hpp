@@ -1,4 +1,5 @@
-// What in a text comes nearest to something that is not in it, so that the one who looked for it sees why. Pure.
+// The part of a text that comes nearest to a wanted text that is not in it, so that an agent or a person who looked for
+// that text sees why it was not found. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which files a search is about.
+// The pattern that says which files are searched.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace skerry::text {
 
-// The patterns of base/glob.hpp, and {a,b} for one or the other, also nested. Without a slash it is a name at any
+// A pattern of base/glob.hpp, with {a,b} for one or the other, also nested. A pattern without a slash is a name at any
 // depth.
 class SearchGlob {
  public:

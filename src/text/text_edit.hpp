@@ -40,7 +40,7 @@ struct EditedText {
   EditReport report;
 };
 
-// Neither the file nor what becomes of it may be larger: one short edit can make a small file huge.
+// The most that a file may have before and after the edits: one short edit can make a small file huge.
 inline constexpr std::size_t kMaxEditedBytes = std::size_t{64} << 20U;
 
 // One edit after the other, each on what the one before it made. The file keeps its encoding: UTF-8 with or without a

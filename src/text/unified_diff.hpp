@@ -9,10 +9,10 @@
 
 namespace skerry::text {
 
-// Whether a person would read it, and would see at a terminal what is there: UTF-8 without control characters other
-// than tab, line feed, form feed, and a carriage return in front of a line feed (on its own it lets a line overwrite
-// itself); nor with line separators and direction overrides (U+2028 to U+202E, U+2066 to U+2069). So the diff of a
-// readable text can go to a terminal as it is.
+// Whether the bytes are text that a person can read, and that a terminal shows as it is: UTF-8 without control
+// characters other than tab, line feed, form feed, and a carriage return in front of a line feed (on its own it lets a
+// line overwrite itself); nor with line separators and direction overrides (U+2028 to U+202E, U+2066 to U+2069). So the
+// diff of a readable text can go to a terminal as it is.
 bool IsReadableText(std::string_view bytes);
 
 struct DiffOptions {
@@ -24,8 +24,8 @@ struct DiffOptions {
 // are the same. Headers are the caller's. Any bytes: whether they should be shown is the caller's too.
 std::string UnifiedHunks(std::string_view before, std::string_view after, const DiffOptions& options = {});
 
-// One side of a file's change: a regular file or a link. No bytes but a hash of some: the content is too large to be
-// compared, say; then the hashes are, and the entry is as if it were no text.
+// One side of a file's change: a regular file or a link. A side that has a hash but no bytes has a content that is too
+// large to be compared; then the hashes are compared, and the entry is shown as if it were no text.
 struct DiffSide {
   std::string_view bytes;             // content, or a link's target
   std::string_view sha256;            // shown for what is no text

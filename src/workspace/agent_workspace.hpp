@@ -35,7 +35,7 @@ struct Entry {
   std::string target;  // of a link
 };
 
-// A page of a directory, by name. Memory is bounded by `limit`, however many names there are.
+// Which page of a directory is listed, by name. Memory is bounded by `limit`, however many names there are.
 struct ListOptions {
   std::string after;  // names behind this one; "" for the first page
   std::size_t limit = 1000;
@@ -62,12 +62,12 @@ struct Lines {
   bool more = false;  // there are lines behind them
 };
 
-// An open file for those who read it bit by bit. It stays the same file whatever becomes of its name.
+// An open file, to be read piece by piece. It stays the same file whatever becomes of its name.
 class FileReader {
  public:
   FileReader(base::UniqueFd fd, std::uint64_t size) : fd_(std::move(fd)), size_(size) {}
 
-  // As it was when the file was opened.
+  // The size that the file had when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] int fd() const { return fd_.get(); }
   // Up to `size` bytes at `offset`. Fewer only at the end of the file; so a file that became shorter shows.
@@ -91,17 +91,17 @@ struct WriteOptions {
 
 class AgentWorkspace;
 
-// A file on its way. Nothing is seen of it before Finish, and nothing is left of it without. It must not outlive its
-// workspace.
+// A file that is being written. Nobody sees it before Finish, and nothing is left of it without Finish. It must not
+// outlive its workspace.
 class FileWriter {
  public:
   FileWriter(FileWriter&&) noexcept;
   FileWriter& operator=(FileWriter&&) = delete;
   ~FileWriter();
 
-  // kTooLarge when the workspace may not grow so far.
+  // Appends bytes. kTooLarge when the workspace may not grow so far.
   base::Status Write(std::string_view bytes);
-  // On disk and in its place, at once. To be called once.
+  // Puts the file on disk and into its place in one step. Called once.
   base::Result<core::FileChange> Finish();
 
  private:
@@ -114,7 +114,7 @@ class FileWriter {
 struct WorkspaceOptions {
   std::uint64_t max_bytes = std::uint64_t{1024} << 20U;
   std::uint64_t max_entries = 1'000'000;
-  DiskRoomCheck room;  // asked besides
+  DiskRoomCheck room;  // asked besides max_bytes and max_entries
   Resolver::Way way = Resolver::Way::kKernel;
 };
 
@@ -135,7 +135,7 @@ class AgentWorkspace {
   // kTooLarge when there is more than `limit`.
   [[nodiscard]] base::Result<std::string> Read(std::string_view path, const ByteRange& range, std::size_t limit) const;
   [[nodiscard]] base::Result<Lines> ReadLines(std::string_view path, const LineRange& range, std::size_t limit) const;
-  // Of the link itself, if it is one.
+  // What is at the path; of a link the link itself.
   [[nodiscard]] base::Result<Entry> Stat(std::string_view path) const;
   [[nodiscard]] base::Result<Listing> List(std::string_view path, const ListOptions& options) const;
 
@@ -147,11 +147,11 @@ class AgentWorkspace {
     std::optional<core::FileChange> change;  // nothing when the text stayed as it was
     text::EditReport report;
   };
-  // Text edits, all of them or none. The file must not change meanwhile, nor be other than expected.
+  // Makes all text edits or none. kConflict when the file changes meanwhile, or has not the expected content.
   base::Result<Edited> Edit(std::string_view path, const std::vector<text::TextEdit>& edits,
                             const std::optional<std::string>& expected_sha256 = std::nullopt);
 
-  // These give every file that is different now, also those in a directory.
+  // The following give every file that is different now, also those in a directory.
   using Changes = std::vector<core::FileChange>;
   base::Status MakeDirectory(std::string_view path, Parents parents);
   base::Result<Changes> Move(std::string_view from, std::string_view to, Existing existing);
@@ -160,12 +160,12 @@ class AgentWorkspace {
   // A link to `target`, which must not lead out of the workspace. For archives.
   base::Result<core::FileChange> MakeLink(std::string_view path, const std::string& target, Existing existing);
 
-  // Everything that is there: what a record of this workspace should say. Sorted by path. What we may not read is left
-  // out; more bytes than a workspace can hold by far, all holes included, are kTooLarge.
+  // Every file and link of the workspace, as a record of it should have them. Sorted by path. Files that this process
+  // may not read are left out; more bytes than a workspace can hold by far, all holes included, are kTooLarge.
   [[nodiscard]] base::Result<Changes> AllFiles() const;
 
   [[nodiscard]] base::Result<Usage> CurrentUsage() const;
-  // Somebody else changed files: what was counted does not hold any more.
+  // To be called when files were changed in another way than through this object: the use is counted anew.
   void Recount();
   [[nodiscard]] const WorkspaceOptions& options() const { return options_; }
   [[nodiscard]] int root() const { return resolver_.root(); }
@@ -173,7 +173,7 @@ class AgentWorkspace {
 
  private:
   friend class FileWriter;
-  // Without a stage of Skerry's own: the directory of the place.
+  // Where a file for `place` is prepared: the stage, or without one the directory of the place.
   [[nodiscard]] int StageFor(const Place& place) const { return stage_.valid() ? stage_.get() : place.parent.get(); }
   // The bytes of files, holes included, that one call reads for their hashes.
   [[nodiscard]] std::uint64_t HashBudget() const;

@@ -27,14 +27,15 @@ struct ExportReport {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;
   std::uint64_t skipped_count = 0;
-  std::vector<std::string> skipped;  // sockets, fifos, devices, mounts, what is closed to us; the first hundred
+  std::vector<std::string>
+      skipped;  // sockets, fifos, devices, mounts, what this process may not read; the first hundred
 };
 
-// Written to `sink` while it is read, in the order of the paths, in bounded memory. Links are stored as links, wherever
-// they lead, and never followed. What Skerry itself prepares is left out.
+// Writes the archive to `sink` while the workspace is read, in the order of the paths, in bounded memory. Links are
+// stored as links, wherever they lead, and never followed. Files that Skerry itself is preparing are left out.
 //
 // After an error the bytes that were written are no archive: kConflict when a file became shorter or a directory was
-// moved meanwhile, kTooLarge at a limit, kTimeout, kNotFound, and what the sink says.
+// moved meanwhile, kTooLarge at a limit, kTimeout, kNotFound, and the errors of the sink.
 base::Result<ExportReport> ExportArchive(const AgentWorkspace& workspace, const ExportOptions& options,
                                          archive::ByteSink& sink);
 

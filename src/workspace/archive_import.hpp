@@ -17,8 +17,8 @@ namespace skerry::workspace {
 struct ImportOptions {
   std::string directory;                                        // where to; made when it is missing
   std::optional<archive::ArchiveFormat> format = std::nullopt;  // else by the first bytes
-  // kReplace: a file takes the place of a file or link. kKeep: what is there stays, and is named in the report. Neither
-  // replaces a directory.
+  // What becomes of a file or link that is in the way. kReplace: the archive's file takes its place. kKeep: it stays,
+  // and is named in the report. Neither replaces a directory.
   Existing existing = Existing::kReplace;
   archive::ArchiveLimits limits = {};
   base::Deadline deadline = base::Deadline::Never();

@@ -1,4 +1,4 @@
-// The names in an archive that is to be unpacked into a workspace: whether they make a tree.
+// The names in an archive that is to be unpacked into a workspace: whether they make a tree of files.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class ArchiveNames {
 
   base::Status Add(const archive::ArchiveEntry& entry);
 
-  // Of a file in the archive.
+  // The size of a file in the archive.
   [[nodiscard]] std::uint64_t SizeOf(const std::string& path) const;
   [[nodiscard]] std::size_t count() const { return names_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }

@@ -1,4 +1,5 @@
-// Paths below a directory that others fill: no link is followed, no mount is crossed, nothing outside is reached.
+// Paths below a directory that untrusted programs fill: no link is followed, no mount is crossed, nothing outside is
+// reached.
 #pragma once
 
 #include <sys/stat.h>
@@ -26,24 +27,25 @@ base::UniqueFd FollowBeneath(int root, const std::string& path);
 // itself. Not valid: errno says why, ELOOP for a link on the way.
 base::UniqueFd WalkBeneath(int root, const std::string& path);
 
-// Opens exactly the thing that is open already, as O_PATH most often, whatever its path has become. Not valid: errno
-// says why.
+// Opens exactly the file or directory that `fd` holds, as O_PATH most often, whatever its path has become. Not valid:
+// errno says why.
 base::UniqueFd OpenAgain(int fd, int flags);
 
-// What to do when the mode of a thing keeps its owner out.
+// What to do when the mode of a file or directory keeps its owner out.
 enum class Locked {
   kLeave,   // an error
-  kUnlock,  // give its owner the right; only for what is ours to burn
+  kUnlock,  // give its owner the right; only for directories that Skerry will remove
 };
 
-// A regular file for reading; anything else is kNotFound, and is not opened. A file that was unlocked has its mode
-// back afterwards.
+// Opens a regular file for reading; anything else is kNotFound, and is not opened. A file that was unlocked has its
+// mode back afterwards.
 base::Result<base::UniqueFd> OpenFileBeneath(int root, const std::string& path, Locked locked);
 
-// A directory for listing. One that was unlocked stays so: what is in it is opened through it.
+// Opens a directory for listing. One that was unlocked stays so: what is in it is opened through it.
 base::Result<base::UniqueFd> OpenDirectoryBeneath(int root, const std::string& path, Locked locked);
 
-// Where something lies or will lie: its directory held open (O_PATH), its name there, and what is there now.
+// Where a file, directory or link lies or will lie: its directory held open (O_PATH), its name there, and what is there
+// now.
 struct Place {
   base::UniqueFd parent;
   std::string name;

@@ -9,10 +9,10 @@
 
 namespace skerry::workspace {
 
-// Of what a commit would do. Both layers are borrowed.
+// The diff of what a commit would do. Both layers are borrowed.
 std::string DiffOfLayers(const CommitReport& report, int upper, int lower);
 
-// Of what a commit did: from what its journal keeps in `directory` to what is in the workspace now.
+// The diff of what a commit did: from what its journal keeps in `directory` to what is in the workspace now.
 std::string DiffOfJournal(const Journal& journal, int directory, int root);
 
 }  // namespace skerry::workspace

@@ -1,5 +1,5 @@
-// The journal of one commit: what it is about to do to each path, and what was there before. With it everything can be
-// taken back, after a kill in the middle of it and when a person wants the run undone (docs/design/0006).
+// The journal of one commit: what the commit is about to do to each path, and what was there before. With it the commit
+// can be taken back, after a kill in the middle of it and when a person wants the run undone (docs/design/0006).
 #pragma once
 
 #include <sys/stat.h>
@@ -19,12 +19,12 @@
 
 namespace skerry::workspace {
 
-// What follows is about to happen, or has happened, to `path`.
+// One step of the commit, which is about to happen, or has happened, to `path`.
 struct JournalRecord {
   enum class Kind {
-    kMade,              // a file or link, where nothing was
-    kReplaced,          // one in the place of another, which is kept
-    kRemoved,           // one is moved away and kept
+    kMade,              // a file or link was made where nothing was
+    kReplaced,          // a file or link took the place of another, which is kept
+    kRemoved,           // a file or link was moved away and is kept
     kDirectoryMade,     //
     kDirectoryRemoved,  // an empty one
     kMode,              // of a directory
@@ -42,12 +42,12 @@ struct JournalRecord {
   bool operator==(const JournalRecord&) const = default;
 };
 
-// Keeps what was there before, so that every step can be taken back. Its directory is Skerry's own, on the file system
-// of the workspace, and is made when there is something to write: a run that changed nothing costs nothing. Things are
-// prepared in it too. Not thread-safe.
+// Keeps what was there before, so that every step can be taken back. The journal's directory is Skerry's own, on the
+// file system of the workspace, and is made when there is something to write: a run that changed nothing costs nothing.
+// Files are prepared in it too. Not thread-safe.
 class ChangeJournal : public CommitJournal {
  public:
-  // `parent` is borrowed and has to outlive it; nothing is there under `name`.
+  // `parent` is borrowed and has to outlive the journal; nothing is there under `name`.
   ChangeJournal(int parent, std::string name) : parent_(parent), name_(std::move(name)) {}
 
   base::Result<int> Stage() override;
@@ -58,7 +58,7 @@ class ChangeJournal : public CommitJournal {
   base::Status BeforeRemoval(const std::string& path, const struct stat& directory) override;
   base::Status BeforeMode(const std::string& path, const struct stat& directory) override;
   base::Status BeforeTime(const std::string& path, const struct stat& file) override;
-  // After this nothing is taken back without being asked for.
+  // The commit is complete: from now on it is taken back only when a person asks for it.
   base::Status Complete() override;
 
   [[nodiscard]] bool IsEmpty() const { return !directory_.valid(); }
@@ -76,21 +76,23 @@ class ChangeJournal : public CommitJournal {
   std::uint64_t length_ = 0;  // of the file, all of it whole lines
 };
 
-// What is to become of what somebody put in the place of something.
+// What becomes of a file that a person or a later run put in the place of one that the commit made or changed, when the
+// commit is taken back.
 enum class LaterWork { kStays, kGoes };
 
 struct Journal {
   std::vector<JournalRecord> records;
   bool complete = false;
-  std::optional<LaterWork> undone;  // it is being taken back
+  std::optional<LaterWork> undone;  // the commit is being taken back
 };
 
-// `directory` is a journal's, borrowed. A last line that was not finished is no record: its step had not begun.
+// Reads the journal in `directory`, which is borrowed. A last line that was not finished is no record: its step had not
+// begun.
 base::Result<Journal> ReadJournal(int directory);
-// From now on it will be taken back, whatever comes.
+// Writes into the journal that the commit is being taken back: after a kill that is finished.
 base::Status MarkUndone(int directory, LaterWork later);
 
-// The name of what a journal keeps.
+// The name, in the journal's directory, of the entry that it keeps under this number.
 std::string KeptEntry(std::uint64_t number);
 
 }  // namespace skerry::workspace

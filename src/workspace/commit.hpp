@@ -18,7 +18,7 @@ struct CommitReport {
   std::vector<std::string> changed;       // files and links in the place of others
   std::vector<std::string> deleted;       // files and links
   std::vector<Withheld> withheld;         // what was not done, each with its reason; nothing is left out silently
-  std::vector<Withheld> to_review;        // what was done and somebody should look at, each with its reason
+  std::vector<Withheld> to_review;        // what was done and a person should look at, each with its reason
   std::uint64_t bytes = 0;                // written, holes not counted
   std::vector<core::FileChange> changes;  // the same for a record, by path; only with a hash
 };

@@ -16,8 +16,8 @@
 
 namespace skerry::workspace {
 
-// The contents before and after a change, for rules that look inside. Read when asked for, and only regular files:
-// kNotFound where there is none, kTooLarge for more than `limit` bytes.
+// The contents before and after a change, for rules that look inside. They are read when asked for, and only of regular
+// files: kNotFound where there is none, kTooLarge for more than `limit` bytes.
 class ChangeContents {
  public:
   virtual ~ChangeContents() = default;
@@ -29,22 +29,22 @@ class CommitRules {
  public:
   virtual ~CommitRules() = default;
 
-  // Told before the first question, and before anything is written: all that the program changed.
+  // Called before the first question, and before anything is written, with all that the program changed.
   virtual void Begin(const OverlayChanges& /*found*/) {}
 
-  // Empty: the change may be made. Else the reason for people why not. Asked for everything that would be written and,
-  // as kDeletion, for every single path that would go, a directory before what is in it. A refused directory covers
-  // all below it: nothing there is asked for any more.
+  // Empty: the change may be made. Else the reason for people why not. Called for everything that would be written and,
+  // as kDeletion, for every single path that would be removed, a directory before what is in it. A refused directory
+  // covers everything below it: nothing there is asked for any more.
   virtual std::string Refuses(const Change& change, const ChangeContents& contents) = 0;
 
-  // Empty, or why somebody should look at a file or link that has been written.
+  // Empty, or why a person should look at a file or link that has been written.
   [[nodiscard]] virtual std::string Tells(const Change& /*change*/) { return ""; }
 };
 
-// What max_total_bytes is about.
+// What max_total_bytes limits.
 enum class Counting {
   kWritten,  // all that is written
-  kGrowth,   // what is replaced or goes makes room
+  kGrowth,   // by how much the directory grows: what is replaced or deleted makes room
 };
 
 class LayerMemory;
@@ -62,14 +62,14 @@ struct CommitLimits {
   Counting counting = Counting::kWritten;
   Hashing hashing = Hashing::kNone;  // kContent: CommitReport::changes has digests, and holes count as bytes
 
-  // Of a layer that goes on being used after the commit: what earlier commits have seen of it. Borrowed; none for a
+  // For a layer that programs go on using after the commit: what earlier commits have seen of it. Borrowed; none for a
   // layer that is committed once.
   LayerMemory* memory = nullptr;
   // Of a layer that has no marks of the kernel. Borrowed.
   const LayerMarks* marks = nullptr;
 
-  // When the program started to work. What somebody changed in the directory later (by a tick of the clock, at least)
-  // is neither replaced nor deleted. Without it the program's version wins.
+  // When the program started to work. Files that a person or another program changed in the directory later (by a tick
+  // of the clock, at least) are neither replaced nor deleted. Without it the program's version wins.
   std::optional<std::chrono::system_clock::time_point> since;
 };
 

@@ -20,13 +20,12 @@ struct Content {
   std::uint64_t size = 0;
   std::string sha256;
 };
-// Of the whole file, block by block. More than `limit` bytes, holes included, are kTooLarge: a file of nothing but
-// holes can be so long that reading it never ends.
-// kUnavailable when `stop` was asked for.
+// Size and hash of the whole file, read block by block. More than `limit` bytes, holes included, are kTooLarge: a file
+// of nothing but holes can be so long that reading it never ends. kUnavailable when `stop` was requested.
 base::Result<Content> ContentOf(int fd, std::uint64_t limit, const std::stop_token& stop = {});
 
-// What is now `name` in a directory. Nothing for what is neither a file nor a link. `budget` of bytes to read; what is
-// used of it is taken off.
+// What a record says of the file or link `name` in a directory. Nothing for anything else. `budget` is how many bytes
+// may be read; the bytes that were read are taken off it.
 base::Result<std::optional<core::FileChange>> Describe(int directory, const std::string& name,
                                                        const MountBorder& border, std::uint64_t& budget);
 

@@ -1,4 +1,4 @@
-// Where something is going to lie; the directories above it may be missing as yet.
+// Where a file, directory or link is going to lie; the directories above it may be missing as yet.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,9 @@
 
 namespace skerry::workspace {
 
-// Directories that were made on the way to a place. Unless they are kept they go again with this, if they are empty
-// still. To be held within the lock that orders changes: nobody else may count on a directory that goes again.
+// Directories that were made on the way to a place. Unless Keep is called, the destructor removes those that are still
+// empty. To be held within the lock that orders changes: no other change may count on a directory that is removed
+// again.
 class MadeParents {
  public:
   MadeParents() = default;
@@ -33,7 +34,7 @@ class MadeParents {
     Facts directory;  // the one it is in
     std::string name;
   };
-  std::vector<Made> made_;  // from the top; not with a descriptor each: there may be a thousand
+  std::vector<Made> made_;  // from the top; without a descriptor for each: there may be a thousand
   base::UniqueFd last_;
 };
 
@@ -43,13 +44,14 @@ class Destination {
   static base::Result<Destination> Find(const Resolver& resolver, const std::string& path, Resolver::LastLink last,
                                         Parents parents);
 
-  // What is there now, if anything. Its parent is the nearest directory that is there until MakeParents.
+  // What is there now, if anything. Until MakeParents its parent is the nearest directory that is there.
   [[nodiscard]] const Place& place() const { return located_.place; }
   [[nodiscard]] const std::string& path() const { return located_.path; }  // without links and dots
   [[nodiscard]] std::size_t missing() const { return missing_.size(); }    // directories
 
-  // Looks again at what is there, for others may have made or removed directories since, and makes those that are
-  // missing. From now on place() is complete. They belong to the owner of the directory they are in.
+  // Looks again at what is there, because other processes may have made or removed directories since, and makes the
+  // directories that are missing. They belong to the owner of the directory they are in. From now on place() is
+  // complete.
   base::Result<MadeParents> MakeParents(const Resolver& resolver);
 
  private:
@@ -61,7 +63,7 @@ class Destination {
   std::vector<std::string> missing_;  // names of directories, the next one to make is the last
 };
 
-// Makes a directory, which gets the owner of the one it is in; or opens the one that is there.
+// A directory that was made, with the owner of the one it is in; or the one that was there, opened.
 struct MadeDirectory {
   base::UniqueFd fd;
   enum class From { kUs, kOthers };

@@ -14,8 +14,8 @@ struct NamePage {
   bool more = false;               // there are names behind them
 };
 
-// The first `limit` names behind `after`, without the dots and private ones. Takes the descriptor. Memory is bounded by
-// the limit, whatever is in the directory.
+// The first `limit` names behind `after`, without the dots and Skerry's private names. Takes the descriptor over.
+// Memory is bounded by the limit, whatever is in the directory.
 base::Result<NamePage> PageOf(base::UniqueFd directory, const std::string& after, std::size_t limit);
 
 }  // namespace skerry::workspace

@@ -13,7 +13,7 @@ enum class Hashing { kNone, kContent };
 
 struct Copied {
   std::uint64_t written = 0;  // bytes; holes are not, unless they had to be hashed
-  std::string sha256;         // of all bytes, if it was asked for
+  std::string sha256;         // of all bytes, when hashing was asked for
 };
 
 // Copies the first `size` bytes of `from` into the empty file `to`. Holes stay holes. More than `limit` bytes are
@@ -24,7 +24,7 @@ base::Result<Copied> CopyContent(int from, int to, std::uint64_t size, std::uint
 // differ.
 base::Result<base::Sha256::Digest> DigestOfData(int fd);
 
-// Whether the first `size` bytes are the same. A file that cannot be read is not.
+// Whether the first `size` bytes of both files are the same. False for a file that cannot be read.
 bool SameContent(int left, int right, std::uint64_t size);
 
 }  // namespace skerry::workspace

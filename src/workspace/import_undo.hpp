@@ -1,4 +1,4 @@
-// What an import has done so far, so that it can be taken back.
+// What an import has done so far, so that the import can be taken back.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace skerry::workspace {
 
-// Unless it is kept, the destructor takes everything back, from the last step to the first. What was replaced is held
-// meanwhile under a name that nobody is shown, and is back afterwards with its owner, its time and its other names.
+// Unless Keep is called, the destructor takes everything back, from the last step to the first. A file or link that was
+// replaced is held meanwhile under a private name, which no listing shows, and is back afterwards with its owner, its
+// time and its other names.
 class ImportUndo {
  public:
   explicit ImportUndo(AgentWorkspace& workspace);
@@ -19,10 +20,10 @@ class ImportUndo {
   ImportUndo& operator=(const ImportUndo&) = delete;
   ~ImportUndo();
 
-  // To be called after the file, link or directory was made where nothing was.
+  // To be called after a file, link or directory was made where nothing was.
   void Made(std::string path);
-  // To be called before the file or link there is replaced. A link is moved away at once: what is written then takes
-  // its place and does not go through it.
+  // To be called before the file or link at `path` is replaced. A link is moved away at once: the new file then takes
+  // its place and is not written through it.
   base::Status Replacing(const std::string& path);
 
   void Keep();

@@ -26,9 +26,10 @@ namespace skerry::workspace {
 
 class LayerMemory {
  public:
-  // What is new since the last time: entries that are as they were are dropped. Those that were there and are not any
-  // more are added as deletions: in a directory that the layer had first, and the lower one got by a commit, the kernel
-  // removes a name without leaving a mark. `upper` is borrowed. At most every byte of the layer is read, once.
+  // Leaves in `found` what is new since the last comparison: entries that are as they were are dropped. Entries that
+  // were there and are not any more are added as deletions: in a directory that the layer had first, and the lower one
+  // got by a commit, the kernel removes a name without leaving a mark. `upper` is borrowed. At most every byte of the
+  // layer is read, once.
   void Compare(int upper, OverlayChanges& found);
 
   // The next comparison reads every file.
@@ -36,8 +37,8 @@ class LayerMemory {
 
  private:
   struct Content {
-    std::optional<base::Sha256::Digest> digest;  // nothing when it could not be read
-    bool writers = true;                         // somebody may have been able to write to it without a sign
+    std::optional<base::Sha256::Digest> digest;  // nothing when the file could not be read
+    bool writers = true;                         // a program may have been able to write to it without a sign
   };
   // Times that are too new to tell a later change by are zero.
   struct Seen {

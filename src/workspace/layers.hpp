@@ -1,4 +1,4 @@
-// The two layers of a commit, and who is asked before something passes from one to the other.
+// The two layers of a commit, and the rules that are asked before a change passes from one to the other.
 #pragma once
 
 #include <string>
@@ -12,29 +12,30 @@ namespace skerry::workspace {
 
 inline constexpr const char* kChangedMeanwhile = "was changed in the directory meanwhile";
 
-// Everything is borrowed.
+// All members are borrowed.
 struct Layers {
   int upper;
   int lower;
   CommitRules& rules;
   const CommitLimits& limits;
   CommitJournal& journal;
-  const RefusedContents* refused = nullptr;  // what must not be lost with what is deleted
+  const RefusedContents* refused = nullptr;  // contents that must not be lost by a deletion
 
-  // Empty, or why the rules refuse it.
+  // Empty, or why the rules refuse the change.
   [[nodiscard]] std::string Refusal(const Change& change) const;
 
-  // Whether what is at the place is what the change would make of it. The overlay copies up what is opened for writing,
-  // written to or not.
+  // Whether the file at the place is already what the change would make of it. The overlay copies up every file that is
+  // opened for writing, written to or not.
   [[nodiscard]] bool IsSameFile(const Place& place, const Change& change, int source) const;
   [[nodiscard]] static bool IsSameLink(const Place& place, const Change& change);
   [[nodiscard]] mode_t ModeFor(const Place& place, const Change& change) const;
   [[nodiscard]] bool HasModeOf(const Place& place, const Change& change) const;
 
-  // Why what is at a place must stay although the program took it away: it would be nowhere. Empty: it may go.
+  // Why the file or link at a place must stay although the program took it away: its content would be nowhere. Empty:
+  // it may be deleted.
   [[nodiscard]] std::string WouldBeLost(const std::string& path, const Place& place) const;
 
-  // Whether somebody changed what is at a place of the lower layer after the program had started.
+  // Whether the file or link at a place of the lower layer was changed after the program had started.
   [[nodiscard]] bool ChangedMeanwhile(const Place& place) const;
 };
 

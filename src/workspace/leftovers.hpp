@@ -1,5 +1,5 @@
-// What a commit into a person's directory leaves behind when it is killed: files beside their place that never got
-// there. Their names are written down first, in a directory of Skerry's own, and the next one removes them.
+// What a killed commit leaves in a person's directory: files beside their place that never got there. Their names are
+// written down first, in a directory of Skerry's own, and the next commit removes them.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace skerry::workspace {
 
-// For one commit. The list is made with the first name and removed at the end.
+// The names of one commit. The list is made with the first name and removed at the end.
 class LeftoverList : public CommitJournal {
  public:
-  // `lists`: path of the directory for such lists; made where it is missing. `root` is the person's, borrowed.
+  // `lists` is the path of the directory for such lists; made where it is missing. `root` is the person's directory,
+  // borrowed.
   LeftoverList(std::string lists, int root) : lists_(std::move(lists)), root_(root) {}
   ~LeftoverList() override;
 
@@ -28,8 +29,8 @@ class LeftoverList : public CommitJournal {
   base::UniqueFd file_;
 };
 
-// Removes what the lists of dead processes name, and the lists. What is not of this kind, and directories that are not
-// the same any more, are left alone.
+// Removes the files that the lists of dead processes name, and the lists. Other files, and directories that are not the
+// same any more, are left alone.
 void SweepLeftovers(const std::string& lists);
 
 }  // namespace skerry::workspace

@@ -13,7 +13,7 @@ namespace skerry::workspace {
 // A line, or a part of one that is longer than kMaxPiece.
 struct LinePiece {
   std::string_view text;     // without the end of the line; lives until the next call
-  std::uint64_t line = 1;    // its number
+  std::uint64_t line = 1;    // number of the line
   std::uint64_t offset = 0;  // of the text in the line
   bool ends_line = false;
 };
@@ -25,9 +25,9 @@ class LinePieces {
   // `fd` is a file, borrowed; not more than `limit` bytes of it are read.
   LinePieces(int fd, std::uint64_t limit) : fd_(fd), limit_(limit) {}
 
-  // False at the end.
+  // The next piece. False at the end of the file.
   base::Result<bool> Next(LinePiece& piece);
-  // Whole lines that came into memory since the last call and are not taken yet, or nothing. Skip passes over them.
+  // Whole lines that were read since the last call and are not taken yet, or nothing. Skip passes over them.
   std::string_view NewLines();
   void Skip(std::string_view lines);
   // The first bytes that are not taken yet, up to `size` of them.

@@ -9,15 +9,17 @@ namespace skerry::workspace {
 // Whose workspace it is.
 enum class LinkRule {
   kPersons,  // other programs follow links there: only what cannot lead out by any change of other names
-  kOwn,      // Skerry's: only its Resolver follows links there, and programs inside, who see it as /workspace
+  kOwn,      // Skerry's own: only Resolver follows links there, and programs inside, which see it as /workspace
 };
 
-// By its words: empty, or why a link at `path` to `target` is refused. In a person's directory a relative target may
-// climb to the root of the workspace and go down from there; an absolute one may name a program of the system, as
-// Python's environments do. In an own one any path that stays inside, also one below /workspace.
+// Judges a link by its text: empty, or why a link at `path` to `target` is refused. In a person's directory a relative
+// target may climb to the root of the workspace and go down from there; an absolute one may name a program of the
+// system, as Python's environments do. In a workspace of Skerry's own any path that stays inside is allowed, also one
+// below /workspace.
 std::string LinkObstacle(std::string_view path, std::string_view target, LinkRule rule);
 
-// By following it: empty, or why the link that is at `path` below `root` has to go. One whose end is missing may stay.
+// Judges a link by following it: empty, or why the link that is at `path` below `root` has to be removed. A link whose
+// end is missing may stay.
 std::string FollowedLinkObstacle(int root, const std::string& path, LinkRule rule);
 
 }  // namespace skerry::workspace

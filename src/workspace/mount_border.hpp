@@ -29,7 +29,8 @@ inline std::uint64_t BytesOnDisk(const Facts& facts) {
   return facts.stx_blocks * 512;
 }
 
-// Of what `name` is in a directory, without following it; "" is the open thing itself. False, and errno.
+// The facts of `name` in a directory, without following a link; "" is the open file or directory itself. False, and
+// errno.
 bool FactsAt(int directory, const char* name, Facts& facts);
 
 // Whether both are the same directory or file.
@@ -39,21 +40,21 @@ class MountBorder {
  public:
   explicit MountBorder(int root);
 
-  // By the mount, where the kernel tells it; else by the device.
+  // Whether something lies in the same file system: by its mount, where the kernel tells it; else by its device.
   [[nodiscard]] bool Holds(const Facts& facts) const;
 
  private:
   Facts root_{};
 };
 
-// Opens again, with `flags` as for open(2), what is held as O_PATH. Only a regular file or a directory, so that nothing
-// happens to a fifo or a device, and nothing blocks.
+// Opens again, with `flags` as for open(2), a file or directory that is held as O_PATH. Anything but a regular file or
+// a directory is refused, so that nothing happens to a fifo or a device, and nothing blocks.
 base::Result<base::UniqueFd> OpenHeld(const base::UniqueFd& handle, int flags);
 
 // The regular file `name` of a directory, which must be no link and not be mounted there.
 base::Result<base::UniqueFd> OpenFileIn(int directory, const std::string& name, const MountBorder& border, int flags);
 
-// The name by which a descriptor is found again.
+// The path in /proc by which this process opens a descriptor again.
 class OwnName {
  public:
   explicit OwnName(int fd);

@@ -24,7 +24,7 @@ enum class ChangeKind {
 struct Change {
   std::string path;  // relative, bytes as they are
   ChangeKind kind = ChangeKind::kFile;
-  mode_t mode = 0;         // as stat(2) gives it; of what would go when rules are asked for a deletion
+  mode_t mode = 0;  // as stat(2) gives it; when rules are asked for a deletion, of the file that would be deleted
   std::uint64_t size = 0;  // of a file, holes included
   std::string target;      // of a link
   std::string obstacle;    // of kOther: why it is never written
@@ -36,7 +36,7 @@ struct Change {
 
 struct WalkLimits {
   std::size_t max_entries = 200'000;
-  std::size_t max_depth = 1900;                         // of what lies deeper only the topmost is named
+  std::size_t max_depth = 1900;  // of a tree that lies deeper only the topmost directory is named
   std::size_t max_path_bytes = std::size_t{32} << 20U;  // of all paths and targets together
 };
 
@@ -45,9 +45,9 @@ struct OverlayChanges {
   bool complete = true;         // false: the limits cut the list
 };
 
-// Reads an upper layer that was mounted with `userxattr`, without redirects and without metacopy; what carries marks of
-// those is kOther. `upper` is borrowed. No link is followed. Directories that their owner locked are unlocked. Nothing
-// may write to the layer meanwhile.
+// Reads an upper layer that was mounted with `userxattr`, without redirects and without metacopy; an entry that carries
+// marks of those is kOther. `upper` is borrowed. No link is followed. Directories that their owner locked are unlocked.
+// Nothing may write to the layer meanwhile.
 base::Result<OverlayChanges> ReadOverlayChanges(int upper, const WalkLimits& limits);
 
 // What a layer cannot say by itself that was put together from what a sandbox elsewhere told (ReceivedLayer).
@@ -57,7 +57,7 @@ struct LayerMarks {
 };
 void AddMarks(const LayerMarks& marks, OverlayChanges& found);
 
-// For a directory that is burned and not committed: what is in it besides directories, sorted.
+// The files in a directory that will be removed and not committed: everything but directories, sorted.
 struct FileList {
   std::vector<std::string> files;
   bool complete = true;  // false: the limits cut the list, or a directory could not be read

@@ -22,7 +22,7 @@ inline std::unexpected<base::Error> LeadsOut() {
   return base::Err(base::Code::kPathTraversal, "leads out of the workspace");
 }
 
-// "a/b: is not there", with the path as somebody gave it.
+// "a/b: is not there", with the path as the caller was given it.
 base::Error Named(std::string_view path, base::Error error);
 
 template <class T>

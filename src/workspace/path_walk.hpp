@@ -21,13 +21,13 @@ inline constexpr std::string_view kInsideName = "workspace";
 
 struct Walked {
   base::UniqueFd parent;  // O_PATH; not valid for the workspace itself
-  std::string name;       // in there
+  std::string name;       // in `parent`
   base::UniqueFd entry;   // O_PATH; not valid when nothing is there
   std::string path;       // without links and dots
 };
 
-// One walk. Whatever is renamed or replaced meanwhile, it holds every directory it goes through, and never goes up by
-// "..", so it cannot be led out.
+// One walk from the root to the end of a path. The walk holds every directory it goes through and never goes up by
+// "..", so it cannot be led out, whatever is renamed or replaced meanwhile.
 class PathWalk {
  public:
   // Both are borrowed.
@@ -40,11 +40,11 @@ class PathWalk {
   struct Step {
     std::string name;
     Facts facts;
-    base::UniqueFd fd;  // not valid when it is too far away
+    base::UniqueFd fd;  // not valid when the walk has closed it, far behind
   };
 
   base::Result<base::UniqueFd> OpenNext(int directory, const std::string& name, Facts& facts);
-  // The directory after `count` steps; opened anew, with the same checks, when it is not held any more.
+  // The directory after `count` steps; opened anew, with the same checks, when the walk does not hold it any more.
   base::Result<int> DirectoryAt(std::size_t count);
   base::Status WalkAgain(std::size_t count);
   void Enter(std::string name, const Facts& facts, base::UniqueFd fd);

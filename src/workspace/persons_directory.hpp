@@ -1,4 +1,4 @@
-// A directory that somebody names as the workspace.
+// A directory that a person names as the workspace.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace skerry::workspace {
 
-// A directory held open: whoever may rename what its path goes through cannot put another in its place.
+// A directory held open: a user who may rename the directories on its path cannot put another directory in its place.
 struct OpenedDirectory {
   base::UniqueFd fd;  // O_PATH
   std::string path;   // real and absolute, as it was when it was opened
 };
 
 // Whether a file or directory may be shown to a program at all: not the root, not one of the system, not a whole home,
-// not what holds credentials, and none of `own`, which are Skerry's, nor anything around or inside them. `path` is
+// not one that holds credentials, and none of `own`, which are Skerry's, nor anything around or inside them. `path` is
 // real.
 base::Status CheckPlace(const std::string& path, const std::vector<std::string>& own);
 

@@ -13,7 +13,7 @@
 
 namespace skerry::workspace {
 
-// Removes itself from the directory, unless it was moved.
+// The destructor removes the prepared entry, unless it was moved.
 class PreparedEntry {
  public:
   PreparedEntry(PreparedEntry&& other) noexcept;
@@ -29,24 +29,24 @@ class PreparedEntry {
     std::uint64_t limit;  // of bytes that may be written
     Hashing hashing = Hashing::kNone;
   };
-  // Where to make it: below `name` in `directory`, which is borrowed and on the same file system as `place`.
+  // Where the entry is made: as `name` in `directory`, which is borrowed and on the same file system as `place`.
   struct Site {
     const Place& place;
     int directory;
     std::string name;
   };
-  // As root they belong to the owner of what they replace, or of the directory. The time of change of a file is that of
-  // its source.
+  // Made by root, entries belong to the owner of what they replace, or of the directory. A file has its source's time
+  // of change.
   static base::Result<PreparedEntry> File(Site site, const FileSource& source);
   static base::Result<PreparedEntry> Directory(Site site, mode_t mode);
   static base::Result<PreparedEntry> Link(Site site, const std::string& target);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t bytes() const { return copied_.written; }       // of a file
-  [[nodiscard]] const std::string& sha256() const { return copied_.sha256; }  // of a file, if it was asked for
+  [[nodiscard]] const std::string& sha256() const { return copied_.sha256; }  // of a file, when hashing was asked for
   [[nodiscard]] const struct stat& facts() const { return facts_; }
 
-  // Takes the place, in which there is no directory.
+  // Moves the entry to its place, in which there is no directory.
   base::Status MoveTo(const Place& place);
 
  private:

@@ -1,5 +1,5 @@
-// What a commit refuses to carry over may be something of the person's that the program moved there. The old one must
-// not go then.
+// A file that a commit refuses to carry over may be one of the person's that the program moved there. Then the person's
+// file at the old place must not be deleted.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class RefusedContents {
   // Asks the rules for everything that would be written.
   RefusedContents(const Layers& layers, const OverlayChanges& found);
 
-  // A link that turned out to lead where it may not.
+  // Adds a link that turned out to lead where it may not.
   void AddLink(const Change& link) { by_target_.emplace(link.target, link.path); }
 
-  // The refused path that what is at `place` may have been moved to, or "". It has the same content (files without any
-  // are lost to nobody), or leads where this link leads, or has the same name where the rules refuse both: it may have
-  // been edited after the move.
+  // The refused path that the file or link at `place` may have been moved to, or "". The refused one has the same
+  // content (files without any are lost to nobody), or leads where this link leads, or has the same name where the
+  // rules refuse both: it may have been edited after the move.
   [[nodiscard]] std::string HolderOf(const Layers& layers, const std::string& path, const Place& place) const;
 
  private:

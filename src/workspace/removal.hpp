@@ -1,4 +1,4 @@
-// Removing from the lower layer, path by path, with each of them asked for.
+// Removing from the lower layer, path by path; the rules are asked for each path.
 #pragma once
 
 #include <string>
@@ -14,16 +14,17 @@ struct RemovalPlan {
     bool is_directory;
   };
   std::vector<Entry> going;       // in the order of PathBefore
-  std::vector<Withheld> staying;  // with all that is below them; the directories above them cannot go either
+  std::vector<Withheld> staying;  // with everything below them; the directories above them cannot be removed either
 };
 
-// What is at `top` and below it. Links are removed, not followed. Where nothing is the plan is empty.
+// Plans the removal of `top` and everything below it. Links are removed, not followed. Where nothing is, the plan is
+// empty.
 RemovalPlan PlanRemoval(const Layers& layers, const std::string& top);
 
-// What came of a plan.
+// What the removal did.
 struct Removed {
   std::vector<std::string> deleted;  // files and links
-  std::vector<Withheld> withheld;    // what the plan let stay, and what could not be removed
+  std::vector<Withheld> withheld;    // paths that the plan let stay, and paths that could not be removed
 };
 Removed ExecuteRemoval(const Layers& layers, const RemovalPlan& plan);
 

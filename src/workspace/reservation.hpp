@@ -1,4 +1,4 @@
-// Room in a workspace that is given back unless it is kept.
+// Room in a workspace that is reserved for a change. The destructor gives it back, unless Keep was called.
 #pragma once
 
 #include <memory>
@@ -24,15 +24,16 @@ class Reservation {
   [[nodiscard]] base::Status AskDisk(std::uint64_t bytes) const { return usage_->AskDisk(bytes); }
   [[nodiscard]] Usage held() const { return held_; }
 
-  // What it came to in the end: what is there now, and what went for it. Reserves what is missing.
+  // Says what the change came to: `taken` is what it put there, `freed` what was removed for it. Reserves what is
+  // missing.
   base::Status Settle(Usage taken, Usage freed);
-  // After the last thing that can fail.
+  // To be called after the last step that can fail.
   void Keep();
 
  private:
   std::shared_ptr<UsageCount> usage_;
   Usage held_;
-  Usage surplus_;  // to be given back when it is kept
+  Usage surplus_;  // given back by Keep
 };
 
 }  // namespace skerry::workspace

@@ -1,4 +1,4 @@
-// The one way from a path that somebody gave to a file of the workspace.
+// The one way from a path that an agent or a client gave to a file of the workspace.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ base::Result<std::string> MapPath(std::string_view path);
 
 // Errors do not name the path: the caller knows it as it was given.
 //
-// Links are followed as long as they stay inside; an absolute one may lead below /workspace, as programs inside see it.
-// No magic link, no other file system. Thread-safe.
+// Links are followed as long as they stay inside; an absolute link may lead below /workspace, as programs inside see
+// it. No magic link is followed, no other file system entered. Thread-safe.
 class Resolver {
  public:
   enum class Way {
-    kKernel,  // openat2; where that is missing or the kernel cannot decide, the walk
-    kWalk,    // name by name, for kernels without it
+    kKernel,  // openat2; where that is missing or cannot decide, the walk
+    kWalk,    // name by name, for kernels without openat2
   };
   explicit Resolver(base::UniqueFd root, Way way = Way::kKernel);
 
@@ -38,7 +38,7 @@ class Resolver {
   enum class LastLink { kFollow, kKeep };
   [[nodiscard]] base::Result<Place> Find(const std::string& path, LastLink last) const;
 
-  // The same, and its path without links and dots: the name under which a record should know it.
+  // A place, and its path without links and dots: the name under which a record should know it.
   struct Located {
     Place place;
     std::string path;

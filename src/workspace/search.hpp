@@ -15,7 +15,7 @@
 
 namespace skerry::workspace {
 
-// Behind this match, or with kWholeFile behind the whole file.
+// Where a search goes on: behind this match, or with kWholeFile behind the whole file.
 struct SearchPosition {
   static constexpr std::uint64_t kWholeFile = (std::uint64_t{1} << 53U) - 1;  // every JSON parser keeps it
   std::string path;
@@ -50,7 +50,7 @@ struct SearchMatch {
 };
 
 enum class SearchEnd { kComplete, kMaxMatches, kMaxFiles, kDeadline, kMoved };
-// One line for people: why it is not complete.
+// One line for people: why the search is not complete.
 std::string_view TextOf(SearchEnd end);
 
 struct SearchResult {
@@ -58,10 +58,10 @@ struct SearchResult {
   std::uint64_t files_searched = 0;
   std::uint64_t binary_files = 0;  // passed over: a NUL among the first 8 KB
   std::uint64_t large_files = 0;   // passed over: more than max_file_bytes
-  std::uint64_t closed = 0;        // passed over: files and directories that we may not read, mounts
+  std::uint64_t closed = 0;        // passed over: files and directories that this process may not read, mounts
   SearchEnd end = SearchEnd::kComplete;
   std::optional<SearchPosition>
-      next;  // for `after`, when it is not complete; nothing when it has not come to the first file
+      next;  // for `after`, when the search is not complete; nothing when it has not come to the first file
 
   [[nodiscard]] bool complete() const { return end == SearchEnd::kComplete; }
 };

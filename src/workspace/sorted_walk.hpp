@@ -38,10 +38,10 @@ class SortedWalk {
   [[nodiscard]] const std::string& path() const { return path_; }  // relative to the top
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Facts& facts() const { return facts_; }  // of a link itself
-  [[nodiscard]] int directory() const { return here_.get(); }  // that holds it
+  [[nodiscard]] int directory() const { return here_.get(); }  // the directory that holds the entry
   [[nodiscard]] const MountBorder& border() const { return border_; }
 
-  // What could not be entered or looked at: mounts, and what is closed to us. The first hundred by name.
+  // What could not be entered or looked at: mounts, and what this process may not read. The first hundred by name.
   [[nodiscard]] const std::vector<std::string>& passed() const { return passed_; }
   [[nodiscard]] std::uint64_t passed_count() const { return passed_count_; }
 

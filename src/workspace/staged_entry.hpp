@@ -1,4 +1,4 @@
-// Something that is made out of sight and then moved into its place at once.
+// A file, directory or link that is made out of sight and then moved into its place in one step.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace skerry::workspace {
 
-// Nothing is left of it unless it is moved.
+// The destructor removes the entry, unless it was moved.
 class StagedEntry {
  public:
   StagedEntry(StagedEntry&& other) noexcept;
@@ -21,7 +21,8 @@ class StagedEntry {
   StagedEntry& operator=(const StagedEntry&) = delete;
   ~StagedEntry();
 
-  // In `directory`, which is borrowed only for the call. A file has no name there, where the file system can do so.
+  // Makes an entry in `directory`, which is borrowed only for the call. A file has no name there, where the file system
+  // can do so.
   static base::Result<StagedEntry> File(int directory);
   static base::Result<StagedEntry> Directory(int directory);
   static base::Result<StagedEntry> Link(int directory, const std::string& target);
@@ -29,8 +30,8 @@ class StagedEntry {
   // The file or directory, open for reading and, a file, for writing; a link as O_PATH.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // As root: to the owner of what is in the place, or else of its directory. Only root can give things away, and
-  // without it what root makes in a person's directory would be root's.
+  // Root gives the entry to the owner of what is in the place, or else of its directory: otherwise what root makes in a
+  // person's directory would be root's. Other users cannot give files away.
   base::Status GiveToOwnerOf(const Place& place);
 
   // kConflict with kKeep when something is there.
@@ -55,10 +56,12 @@ struct Owner {
   gid_t group;
 };
 base::Result<Owner> OwnerFor(const Place& place);
-// Does nothing unless we are root. By the descriptor: under a name there could be a link to something else meanwhile.
+// Gives an open file or directory to an owner; does nothing unless this process is root. The descriptor is used because
+// a link to something else could lie under the name meanwhile.
 base::Status GiveTo(const Owner& owner, int fd);
 
-// What was done in a directory is on disk. Where it cannot be opened for reading it is left to the kernel.
+// Waits until the changes of a directory's names are on disk. A directory that cannot be opened for reading is left to
+// the kernel.
 base::Status SyncDirectory(int directory);
 
 }  // namespace skerry::workspace

@@ -15,7 +15,7 @@
 
 namespace skerry::workspace {
 
-// What a copy is told, and what it says.
+// What a copy needs to know, and the changes that it made.
 struct CopyTask {
   const MountBorder& border;
   Owner owner;                // of what is made
@@ -27,11 +27,11 @@ struct CopyTask {
   std::vector<core::FileChange> changes = {};  // as kCreated
 };
 
-// Into an empty file that is open for reading and writing, on the way to `path`.
+// Copies a file into an empty one that is open for reading and writing, on the way to `path`.
 base::Status CopyFile(int from, int to, const std::string& path, CopyTask& task);
 
-// What is in a directory (borrowed) into an empty one (borrowed). Links stay links; one that would lead out is
-// kPathTraversal, and what is neither file, directory nor link is kConflict.
+// Copies the content of a directory into an empty one; both are borrowed. Links stay links; a link that would lead out
+// is kPathTraversal, and anything but a file, directory or link is kConflict.
 base::Status CopyTree(int from, int to, CopyTask& task);
 
 }  // namespace skerry::workspace

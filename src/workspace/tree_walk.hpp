@@ -11,13 +11,13 @@
 
 namespace skerry::workspace {
 
-// Names of what is being prepared beside its place. Nobody is shown them.
+// The prefix of the names of files that are being prepared beside their place. No listing shows them.
 inline constexpr std::string_view kPrivatePrefix = ".skerry-stage-";
 bool IsPrivateName(std::string_view name);
 
 struct TreeEntry {
-  int directory;            // that holds it, borrowed
-  const std::string& name;  // in there
+  int directory;            // the directory that holds the entry, borrowed
+  const std::string& name;  // in that directory
   const std::string& path;  // relative to the top
   const Facts& facts;       // of a link itself
 };
@@ -29,15 +29,16 @@ class TreeVisitor {
   TreeVisitor& operator=(const TreeVisitor&) = delete;
   virtual ~TreeVisitor() = default;
 
-  // Everything but directories. An error ends the walk.
+  // Called for everything but directories. An error ends the walk.
   virtual base::Status Visit(const TreeEntry& entry) = 0;
-  // A directory, before what is in it; and when that is through. The top is not told.
+  // Enter is called for a directory before what is in it, Leave when that is through. Neither is called for the top.
   virtual base::Status Enter(const TreeEntry& entry) = 0;
   virtual base::Status Leave() { return {}; }
 };
 
 struct WalkOptions {
-  // Directories that we may not look into, and mounts: pass by, or end with an error that names them.
+  // What to do at mounts, and at directories that this process may not read: pass by, or end with an error that names
+  // them.
   enum class Obstacle { kPass, kFail };
   Obstacle locked = Obstacle::kFail;
   Obstacle mounts = Obstacle::kFail;
@@ -49,7 +50,7 @@ struct WalkOptions {
 // directory that is moved meanwhile ends the walk with kConflict. Files come before the directories beside them.
 base::Status WalkTree(int top, TreeVisitor& visitor, const WalkOptions& options);
 
-// Goes from a directory to the one above, which must be `above`: kConflict when it was moved meanwhile.
+// Opens the directory above, which must be `above`: kConflict when the directory was moved meanwhile.
 base::Result<base::UniqueFd> OpenAbove(int directory, const Facts& above);
 
 }  // namespace skerry::workspace

@@ -11,7 +11,7 @@
 
 namespace skerry::workspace {
 
-// Whether the disk has room for so many bytes more; an error says why not. None: it has.
+// Whether the disk has room for so many bytes more; an error says why not. Empty: the disk is not asked.
 using DiskRoomCheck = std::function<base::Status(std::uint64_t bytes)>;
 
 struct Usage {
@@ -22,14 +22,14 @@ struct Usage {
 // Counts a tree (borrowed) without following links or entering other file systems, at any depth.
 base::Result<Usage> CountUsage(int root);
 
-// A count that is made once and then kept up with what is reserved and given back. Thread-safe.
+// The use of a workspace: counted once, then kept up to date with what is reserved and given back. Thread-safe.
 class UsageCount {
  public:
   UsageCount(int root, Usage limit, DiskRoomCheck room) : root_(root), limit_(limit), room_(std::move(room)) {}
 
   // kTooLarge, with the figures, when it does not fit; the error of `room` when the disk has none.
   base::Status Reserve(Usage more);
-  // Only the disk: for what is written beside something that it will replace.
+  // Asks the disk only: for a file that is written beside another one that it will replace.
   [[nodiscard]] base::Status AskDisk(std::uint64_t bytes) const;
   void GiveBack(Usage less);
   base::Result<Usage> Current();

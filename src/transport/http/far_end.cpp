@@ -13,7 +13,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/write.hpp>
 
 #include "base/unique_fd.hpp"
 #include "os/errno_error.hpp"
@@ -39,8 +38,12 @@ class SocketEnd : public FarEnd {
 
   asio::awaitable<bool> Write(std::string_view bytes) override {
     ErrorCode error;
-    const auto buffer = asio::buffer(bytes.data(), bytes.size());
-    co_await asio::async_write(socket_, buffer, asio::redirect_error(asio::use_awaitable, error));
+    while (!bytes.empty() && !error) {
+      const auto buffer = asio::buffer(bytes.data(), bytes.size());
+      const std::size_t written =
+          co_await socket_.async_write_some(buffer, asio::redirect_error(asio::use_awaitable, error));
+      bytes.remove_prefix(written);
+    }
     co_return !error;
   }
 

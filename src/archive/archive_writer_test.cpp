@@ -301,13 +301,12 @@ TEST(ArchiveWriterTest, PythonReadsAZipOfMoreThan4Gigabytes) {
   const support::TemporaryDirectory directory;
   const std::string path = directory.path() / "a.zip";
   {
-    FILE* file = std::fopen(path.c_str(), "wb");
-    FileSink sink(::fileno(file));
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
+    FileSink sink(::fileno(file.get()));
     ZipWriter writer(sink);
     EndlessSource endless;
     ASSERT_TRUE(writer.AddFile({.path = "big"}, std::uint64_t{5} << 30U, endless));
     ASSERT_TRUE(AddFile(writer, "small", "small") && writer.Finish());
-    std::fclose(file);
   }
   EXPECT_THAT(OutputOf("python3 -m zipfile -t " + path), HasSubstr("status=0\n"));
   EXPECT_THAT(OutputOf("python3 -m zipfile -l " + path), HasSubstr("5368709120"));

@@ -31,6 +31,7 @@ struct Fake {
 
 std::vector<std::string> GroupsOf(const auto& rows) {
   std::vector<std::string> groups;
+  groups.reserve(rows.size());
   for (const auto& row : rows) groups.push_back(row.group);
   return groups;
 }

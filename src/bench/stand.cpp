@@ -120,6 +120,7 @@ base::Result<Sample> Stand::RunHundred() {
   const auto start = Clock::now();
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kHundred);
     for (auto& sandbox : sandboxes)
       threads.emplace_back([&] {
         auto created = native_->Create({});
@@ -130,11 +131,12 @@ base::Result<Sample> Stand::RunHundred() {
         if (const auto asked = Ask(*sandbox, command, workload->output); !asked) note(asked.error());
       });
   }
-  const Sample sample{Clock::now() - start, {}};
+  Sample sample{Clock::now() - start, {}};
   if (!failures.empty())
     return base::Err(base::Code::kExecutionFailed,
                      std::to_string(failures.size()) + " of 100 failed, one of them so: " + failures.front());
   std::vector<std::jthread> threads;
+  threads.reserve(kHundred);
   for (auto& sandbox : sandboxes) threads.emplace_back([&] { sandbox.reset(); });
   return sample;
 }
@@ -148,7 +150,7 @@ base::Result<Sample> Stand::RunCell() {
   Collected sink;
   const auto start = Clock::now();
   SKERRY_ASSIGN_OR_RETURN(const core::CellResult result, context_->Run({.text = "1+1"}, sink, {}));
-  const Sample sample{Clock::now() - start, {}};
+  Sample sample{Clock::now() - start, {}};
   const bool right = result.outputs.size() == 1 && !result.outputs[0].forms.empty() &&
                      result.outputs[0].forms[0].mime == "text/plain" && result.outputs[0].forms[0].data == "2";
   if (!right) return std::unexpected(Wrong(result.error ? result.error->traceback : "no result"));

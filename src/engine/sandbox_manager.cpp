@@ -423,14 +423,14 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
 }
 
 template <class RunIt>
-base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assessed assessed, std::stop_token stop,
+base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assessed assessed, const std::stop_token& stop,
                                                                 const RunIt& run_it) {
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
     if (run.occasion.admitted) run.occasion.admitted();
     NoteUses(run, stop);
-    SKERRY_ASSIGN_OR_RETURN(result, run_it(run, std::move(stop)));
+    SKERRY_ASSIGN_OR_RETURN(result, run_it(run, stop));
   }
   result.risk = std::move(assessed.risk);
   result.timings.policy = assessed.took;

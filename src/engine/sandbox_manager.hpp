@@ -126,7 +126,7 @@ class SandboxManager {
   base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, const std::stop_token& stop) const;
   void NoteUses(Run& run, const std::stop_token& stop) const;
   template <class RunIt>
-  base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, std::stop_token stop,
+  base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, const std::stop_token& stop,
                                                   const RunIt& run_it);
   // With the files that it would find; nothing when that was cancelled.
   [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request,

@@ -15,15 +15,15 @@ enum class Strength {
 };
 std::string_view NameOf(Strength strength);
 
-// Where the files of a workspace are while programs work on them.
+// Where the files of a workspace are while programs run on them.
 enum class WorkspaceKind {
-  kLayered,  // on the host, below a layer that takes the changes until somebody commits them
+  kLayered,  // on the host, below a layer that takes the changes until a caller commits them
   kInPlace,  // on the host: programs write to the directory itself
   kRemote,   // elsewhere: reached through SandboxFiles only
 };
 std::string_view NameOf(WorkspaceKind kind);
 
-// Which programs a sandbox can have in place of those that it has anyway.
+// Which other programs a sandbox can have in place of its usual ones.
 enum class ImageKind {
   kNone,
   kRootFileSystem,  // a directory of the host (SandboxSpec::root)
@@ -39,7 +39,7 @@ struct Abilities {
   bool pause = false;      // Sandbox::pausing, where the machine lets it
   bool binds = false;      // SandboxSpec::binds and hidden
   bool cpu_quota = false;  // SandboxLimits::cpu_percent
-  bool preload = false;    // SandboxSpec::preload: a sandbox that waits is quicker than one that is made
+  bool preload = false;    // SandboxSpec::preload: a sandbox kept ready is quicker than one made on demand
   bool egress = false;     // SandboxSpec::network
   bool ports = false;      // Sandbox::Connect
 

@@ -1,5 +1,5 @@
-// One interface for every isolation (S5.1): a backend makes sandboxes. A new one is a folder of src/backends, a row in
-// tools/layers.toml and a line in bin/skerry; nothing else knows its name. docs/backends/README.md tells how.
+// One interface for every isolation (S5.1): a backend makes sandboxes. A new backend is a folder of src/backends, a row
+// in tools/layers.toml and a line in bin/skerry; no other code knows its name. docs/backends/README.md tells how.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace skerry::core {
 
 struct Availability {
   bool usable = false;
-  std::string detail;  // what it is, or why not and what to do about it
+  std::string detail;  // what the backend is, or why it cannot be used and what to do about it
 };
 
 // Thread-safe. Outlives its sandboxes.
@@ -32,11 +32,11 @@ class Backend {
   [[nodiscard]] virtual Abilities Can() const = 0;
   // Whether sandboxes can be made here and now.
   [[nodiscard]] virtual Availability Probe(base::Deadline deadline) = 0;
-  // Removes what sandboxes of a Skerry that was killed have left. Called before the first sandbox is made, and never
-  // touches what belongs to somebody who lives.
+  // Removes what sandboxes of a killed Skerry have left. Called before the first sandbox is made; never touches what
+  // belongs to a process that is alive.
   virtual base::Status SweepOrphans(base::Deadline deadline);
 
-  // One that is not started yet: costs nothing but memory and waits for nobody.
+  // Makes a sandbox that is not started yet: it costs nothing but memory, and the call does not wait.
   virtual base::Result<std::unique_ptr<Sandbox>> Create(const SandboxSpec& spec) = 0;
 };
 

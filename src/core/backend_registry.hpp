@@ -14,7 +14,7 @@ class BackendRegistry {
   // kConflict when the name is taken.
   base::Status Add(std::unique_ptr<Backend> backend);
 
-  // kUnsupportedBackend for a name that is not known, listing those that are.
+  // kUnsupportedBackend for an unknown name; the message lists the known ones.
   [[nodiscard]] base::Result<Backend*> Find(std::string_view name) const;
   [[nodiscard]] std::vector<Backend*> All() const;
 

@@ -1,4 +1,4 @@
-// ByteStream: a connection to something inside a sandbox, as bytes in both directions.
+// ByteStream: a connection to a program inside a sandbox, as bytes in both directions.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
   virtual ~ByteStream() = default;
 
-  // What is there, at least one byte; 0 when the other end has said that nothing more comes. kTimeout: nothing came
+  // Gives the bytes that have arrived, at least one; 0 when the other end has closed its side. kTimeout: nothing came
   // until the deadline, and reading may go on. Any other error is the end.
   virtual base::Result<std::size_t> Read(std::span<char> room, base::Deadline deadline) = 0;
-  // All of them. After an error, kTimeout too, nobody knows how many were taken, and the stream is of no use.
+  // Writes all bytes. After an error, kTimeout too, it is unknown how many were taken, and the stream is of no use.
   virtual base::Status Write(std::string_view bytes, base::Deadline deadline) = 0;
-  // Says that nothing more will be written; reading goes on. Does not wait.
+  // Tells the other end that nothing more will be written; reading goes on. Does not wait.
   virtual base::Status CloseWrite() = 0;
   // A Read or Write that waits returns an error soon, and so does every later one. Does not wait.
   virtual void Close() = 0;
 
-  // A connected stream socket that carries these bytes and nothing else, or -1. Borrowed. Who takes it reads and writes
-  // there, and calls neither Read nor Write any more: no thread has to wait then.
+  // A connected stream socket that carries these bytes and nothing else, or -1. Borrowed. A caller that uses it reads
+  // and writes there and calls neither Read nor Write any more, so that no thread has to wait.
   [[nodiscard]] virtual int fd() const { return -1; }
 };
 

@@ -20,19 +20,19 @@ struct Cell {
   std::uint64_t max_output_bytes = 10U << 20U;  // of both streams and of the outputs, each
 };
 
-// One thing in several forms: text/plain, text/html, image/png (base64), image/svg+xml, application/json.
+// One value in several forms: text/plain, text/html, image/png (base64), image/svg+xml, application/json.
 struct RichData {
   std::string mime;
   std::string data;
 };
 
 struct CellOutput {
-  enum class Kind { kDisplay, kResult };  // shown on the way; the value of the last expression
+  enum class Kind { kDisplay, kResult };  // shown while the cell runs; the value of its last expression
   Kind kind = Kind::kDisplay;
   std::vector<RichData> forms;
 };
 
-// An exception that nobody caught, or the exit status of a shell's last command.
+// An uncaught exception, or the exit status of a shell's last command.
 struct CellError {
   std::string name;
   std::string message;
@@ -40,8 +40,8 @@ struct CellError {
 };
 
 struct CellResult {
-  // kExited with 0, or 1 where there is an error. kTimedOut or kCancelled: interrupted, and alive or not. Else the
-  // context died of it.
+  // kExited with 0, or with 1 where there is an error. kTimedOut or kCancelled: the cell was interrupted; `alive` says
+  // whether the context survived. Any other outcome: the context died.
   Outcome outcome;
   std::vector<CellOutput> outputs;
   std::optional<CellError> error;
@@ -50,10 +50,10 @@ struct CellResult {
   bool alive = true;  // false: the context is lost with its variables
 };
 
-// The variables of a context, for another one. Bytes of a tenant: only a worker in a sandbox may read them.
+// The variables of a context, for another context. Bytes of a tenant: only a worker in a sandbox may read them.
 struct ContextState {
   std::string bytes;
-  std::vector<std::string> left_out;  // names of what could not be taken along
+  std::vector<std::string> left_out;  // names of the variables that could not be saved
 };
 
 // Used by one thread at a time. Ends with its sandbox.
@@ -64,10 +64,10 @@ class Context {
   Context& operator=(const Context&) = delete;
   virtual ~Context() = default;
 
-  // A request to stop, and the timeout, interrupt the cell; one that does not heed it costs the context its life.
+  // A request to stop, and the timeout, interrupt the cell; when the cell ignores the interrupt, the context is ended.
   virtual base::Result<CellResult> Run(const Cell& cell, OutputSink& sink, std::stop_token stop) = 0;
 
-  // For a branch: kUnavailable where the language cannot.
+  // For a branch: kUnavailable where the language cannot save its state.
   virtual base::Result<ContextState> Save(std::chrono::milliseconds timeout) = 0;
   virtual base::Status Load(const ContextState& state, std::chrono::milliseconds timeout) = 0;
 

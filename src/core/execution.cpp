@@ -54,7 +54,8 @@ base::Result<Language> ParseLanguage(std::string_view name) {
 
 namespace {
 
-// What decides how programs are loaded is the sandbox's business, and a line break in a value is somebody's trick.
+// The variables that decide how programs are loaded belong to the sandbox, and a line break in a value could forge
+// another variable.
 base::Status CheckEnvironment(const std::map<std::string, std::string>& environment) {
   for (const auto& [name, value] : environment) {
     const bool plain = !name.empty() && name.size() <= 256 && std::ranges::all_of(name, [](char c) {

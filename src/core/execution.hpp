@@ -1,4 +1,4 @@
-// What is asked of Skerry and what it answers (S1.1, S1.2).
+// What a caller asks of Skerry, and what Skerry answers (S1.1, S1.2).
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ base::Result<Language> ParseLanguage(std::string_view name);
 
 inline constexpr std::string_view kAutoSandbox = "auto";
 
-// What becomes of a run's changes in a workspace that stays.
+// What becomes of the changes that a run makes in a workspace that outlives it.
 enum class Carry {
   kCommit,  // they are carried over
   kShow,    // they are shown, and burned
@@ -36,35 +36,35 @@ struct ExecutionRequest {
   std::optional<std::string> session_id;
   std::uint64_t max_memory_mb = 512;
   std::uint64_t max_output_mb = 10;
-  // A person's own directory as the workspace; without it one is made and burned.
+  // A person's own directory as the workspace; without it a workspace is made for the run and burned.
   std::optional<std::string> workspace;
   // An imported root file system; without it the host's programs.
   std::optional<std::string> image;
   Carry carry = Carry::kCommit;
-  // Of a session: the execution that led to this one.
+  // In a session: the execution that led to this one.
   std::optional<std::string> caused_by;
-  // A program with its arguments. `code` is then the same as a shell would be told it, for the policy and for people.
+  // A program with its arguments. `code` is then the same as a shell command, for the policy and for people.
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;  // on top of the clean one
-  std::string directory;                           // inside, absolute or in the workspace; "" is the workspace
-  std::chrono::seconds longest{300};               // that `timeout` may be; a session's commands may take longer
+  std::map<std::string, std::string> environment;  // on top of the clean environment
+  std::string directory;              // inside the sandbox, absolute or in the workspace; "" is the workspace
+  std::chrono::seconds longest{300};  // the most that `timeout` may be; more for a session's commands
 };
 
-// One line for a shell that means these arguments.
+// The arguments as one line of shell.
 std::string ShellText(const std::vector<std::string>& arguments);
 
-// A request that no backend may see: empty code, code that is no UTF-8 or holds a NUL, values out of range.
+// Refuses a request that no backend may see: empty code, code that is no UTF-8 or holds a NUL, values out of range.
 base::Status Validate(const ExecutionRequest& request);
 
 // How the program ended. Not an error: the sandbox did its work.
 enum class OutcomeKind {
   kExited,        // by itself, with exit_code
-  kSignalled,     // by a signal that was not ours
+  kSignalled,     // by a signal that Skerry did not send
   kTimedOut,      // at the wall-clock limit
   kOutOfMemory,   // at the memory limit
   kFileTooLarge,  // at the limit for one file
   kCancelled,     // because the caller went away or asked for it
-  kLost,          // with its sandbox, for no reason that we know
+  kLost,          // with its sandbox, for an unknown reason
   kRejected,      // not run: the risk policy or a person said no
 };
 std::string_view NameOf(OutcomeKind kind);
@@ -73,17 +73,17 @@ struct Outcome {
   OutcomeKind kind = OutcomeKind::kExited;
   int exit_code = 0;  // of the program; of the table in base/error.hpp where Skerry ended it; 128 + signal
   int signal = 0;
-  std::uint64_t limit = 0;  // the figure of the limit that ended it: seconds or megabytes
-  std::string reason;       // why it was rejected
+  std::uint64_t limit = 0;  // the figure of the limit that ended the program: seconds or megabytes
+  std::string reason;       // why the run was rejected
 
-  // One line for people, empty when it exited by itself.
+  // One line for people, empty when the program exited by itself.
   [[nodiscard]] std::string Explanation() const;
 };
 
 // How a program's interpreter came to be.
 enum class StartKind {
-  kWarm,  // it was waiting in the sandbox
-  kFork,  // it was forked from one that had everything loaded
+  kWarm,  // it was waiting in the sandbox for a program
+  kFork,  // it was forked from an interpreter that had everything loaded
   kExec,  // it was started anew
 };
 std::string_view NameOf(StartKind kind);
@@ -97,7 +97,8 @@ struct LimitReached {
   auto operator<=>(const LimitReached&) const = default;
 };
 
-// A change that was not carried over into a person's directory, or one that was and that somebody should look at.
+// A change that was not carried over into a person's directory, or one that was carried over and that a person should
+// look at.
 struct WithheldFile {
   std::string path;
   std::string reason;
@@ -107,9 +108,9 @@ struct WithheldFile {
 struct Timings {
   std::chrono::nanoseconds policy{0};    // assessing the risk
   std::chrono::nanoseconds approval{0};  // waiting for a person
-  std::chrono::nanoseconds obtain{0};    // a sandbox: taken from those that wait, or made
+  std::chrono::nanoseconds obtain{0};    // getting a sandbox: one that was kept ready, or a new one
   std::chrono::nanoseconds run{0};       // the program
-  std::chrono::nanoseconds finish{0};    // what is left ended, changes carried over
+  std::chrono::nanoseconds finish{0};    // ending the processes that are left, carrying changes over
 };
 
 struct ExecutionResult {
@@ -119,7 +120,7 @@ struct ExecutionResult {
   std::string standard_output;
   std::string standard_error;
   bool output_truncated = false;   // more was written than max_output_mb
-  std::uint64_t output_bytes = 0;  // all that was written
+  std::uint64_t output_bytes = 0;  // all bytes that the program wrote
   std::string sandbox_type;
   StartKind start = StartKind::kExec;
   std::chrono::milliseconds execution_time{0};
@@ -130,8 +131,8 @@ struct ExecutionResult {
   std::vector<std::string> files_deleted;
   std::vector<WithheldFile> files_withheld;
   std::vector<WithheldFile> files_to_review;  // carried over, new, and followed by agents
-  std::string diff;                           // of Carry::kShow: what would have changed, for people
-  std::string approved_by;                    // who or what said yes; empty where nobody was asked
+  std::string diff;                           // with Carry::kShow: what would have changed, for people
+  std::string approved_by;                    // who or what approved the run; empty where no approval was needed
   std::vector<LimitReached> limits_reached;
   std::vector<std::string> degraded;  // what this machine could not enforce
 

@@ -9,8 +9,8 @@
 namespace skerry::core {
 namespace {
 
-// The last state before the execution that fits what the use says. Only earlier executions count, so that no chain of
-// origins comes back to where it began.
+// The last state before the execution that matches the use. Only earlier executions count, so that no chain of origins
+// comes back to where it began.
 std::optional<FileVersion> StateUsed(const std::vector<FileVersion>& versions, const FileUse& use,
                                      const ExecutionRecord& user) {
   for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
@@ -44,7 +44,7 @@ class FileHistoryLoader {
 
   static Key KeyOf(const FileVersion& version) { return {version.change.path, version.execution}; }
 
-  // Level by level, so that what is nearest comes first and is kept when there is too much.
+  // Level by level, so that the nearest origins come first and are kept when there are too many.
   base::Status AddOrigins(FileHistory& history) {
     std::vector<FileVersion> next = Unseen(history.versions);
     for (std::size_t depth = 0; !next.empty() && depth < bounds_.depth; ++depth) {
@@ -62,7 +62,7 @@ class FileHistoryLoader {
     return {};
   }
 
-  // What these steps were made from, as far as it is new.
+  // The states that these steps were made from, as far as they are new.
   std::vector<FileVersion> Unseen(const std::vector<FileStep>& steps) {
     std::vector<FileVersion> versions;
     for (const FileStep& step : steps)

@@ -52,7 +52,7 @@ std::string EndOf(const ExecutionRecord& execution) {
   return execution.outcome + (tells_code ? " " + std::to_string(execution.exit_code) : "");
 }
 
-// The name of a file is at the end of its path.
+// Shortened in the middle: the name of a file is at the end of its path.
 std::string ShortPath(const std::string& path) {
   constexpr std::size_t kWhole = 80;
   constexpr std::size_t kHead = 24;
@@ -112,7 +112,7 @@ class GraphBuilder {
     return node;
   }
 
-  // The state that is used: the one we saw come, or one that was there before.
+  // The node of the state that is used: one that an execution of the graph made, or one from before.
   std::size_t NodeOf(const FileUse& use) {
     const auto known = current_.find(use.path);
     if (known != current_.end() && (use.sha256.empty() || use.sha256 == known->second.sha256))
@@ -146,7 +146,8 @@ bool IsAlphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// Letters and what no version of Mermaid gives a meaning; `-` starts a list at the beginning, `.` after a number.
+// Letters, and marks to which no version of Mermaid gives a meaning; `-` starts a list at the beginning, `.` after a
+// number.
 bool IsPlainInMermaid(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c == '-') return at > 0;
@@ -154,8 +155,8 @@ bool IsPlainInMermaid(std::string_view text, std::size_t at) {
   return IsAlphanumeric(c) || c == ' ' || c == '/' || c == ',' || (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-// What Mermaid looks for after it has read the numbered characters: the marks that it puts in their place meanwhile,
-// and the names of icons.
+// Texts that Mermaid looks for after it has read the numbered characters: the marks that it puts in their place
+// meanwhile, and the names of icons.
 struct Replacement {
   std::string_view from;
   std::string_view to;
@@ -173,7 +174,7 @@ std::string EscapedForMermaid(const std::string& line) {
   return escaped;
 }
 
-// Graphviz knows \ and the entities of HTML in labels.
+// Graphviz interprets \ and the entities of HTML in labels.
 std::string EscapedForDot(const std::string& line) {
   std::string escaped;
   for (const char c : base::Printable(line)) {

@@ -1,4 +1,4 @@
-// A history as a picture: executions, states of files, and what leads from one to the other.
+// A history as a graph: executions, states of files, and the edges between them.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace skerry::core {
 
-// Both draw each execution with its number, kind, outcome and the beginning of its code; each state of a file with its
-// path and the beginning of its digest. Edges: wrote, removed, read, named, caused. Names of files and code cannot
-// become syntax, markup or a link: they are labels, and every character that means something is escaped.
+// Both functions draw each execution with its number, kind, outcome and the beginning of its code; each state of a file
+// with its path and the beginning of its digest. Edges: wrote, removed, read, named, caused. Names of files and code
+// cannot become syntax, markup or a link: they are labels, and every character that means something is escaped.
 
 // A flowchart of Mermaid.
 std::string ToMermaid(std::span<const HistoryEntry> entries);

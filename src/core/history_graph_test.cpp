@@ -116,7 +116,7 @@ std::vector<HistoryEntry> HostileEntries(std::string_view text) {
   return entries;
 }
 
-// What stands in labels is nothing but letters, a few harmless marks, our own line breaks and numbered characters.
+// Labels hold nothing but letters, a few harmless marks, the graph's own line breaks and numbered characters.
 TEST(MermaidTest, HostileTextStaysALabel) {
   for (const std::string_view text : kHostile) {
     const std::string mermaid = ToMermaid(HostileEntries(text));
@@ -134,7 +134,7 @@ TEST(MermaidTest, HostileTextStaysALabel) {
   }
 }
 
-// After each quoted label is taken out, only our own syntax is left.
+// After each quoted label is taken out, only the graph's own syntax is left.
 TEST(DotTest, HostileTextStaysALabel) {
   for (const std::string_view text : kHostile) {
     const std::string dot = ToDot(HostileEntries(text));

@@ -7,10 +7,10 @@ namespace {
 
 using base::Code;
 
-// Only what a history reads; every execution is of one session.
+// Has only the methods that a history reads; every execution belongs to one session.
 class FakeRecordStore : public RecordStore {
  public:
-  // Its number is its place.
+  // Adds an execution, whose sequence number is its place.
   void Add(const std::string& id, std::vector<FileChange> changes, std::vector<FileUse> uses = {}) {
     HistoryEntry entry;
     entry.execution.id = id;

@@ -6,7 +6,7 @@
 
 namespace skerry::core {
 
-// `table` has pairs of a value and its name. "" for a value that is not in it.
+// `table` has pairs of a value and its name. "" for a value that is not in the table.
 template <class Table, class Value>
 std::string_view NameIn(const Table& table, Value value) {
   for (const auto& [candidate, name] : table)

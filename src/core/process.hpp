@@ -1,4 +1,4 @@
-// A command for a sandbox, the process that it becomes, and what came of it.
+// A command for a sandbox, the process that it becomes, and its result.
 #pragma once
 
 #include <chrono>
@@ -32,34 +32,35 @@ struct TerminalSize {
   bool operator==(const TerminalSize&) const = default;
 };
 
-// What a command's timeout and a request to stop end.
+// What is ended by a command's timeout and by a request to stop.
 enum class Reach {
-  kSandbox,  // every process inside
-  kCommand,  // the command with what it started; others go on
+  kSandbox,  // every process in the sandbox
+  kCommand,  // the command with the processes that it started; others go on
 };
 
-// What follows the bytes of Command::input.
+// What the program reads after the bytes of Command::input.
 enum class InputEnd {
   kClosed,  // the end of the program's input
-  kOpen,    // what Process::Feed brings, until Process::CloseInput
+  kOpen,    // the bytes of Process::Feed, until Process::CloseInput
 };
 
 struct Command {
   std::variant<Code, Arguments> program;
   Reach ends = Reach::kSandbox;
-  std::string directory;                           // inside, absolute or in the workspace; "" is the workspace
-  std::map<std::string, std::string> environment;  // on top of the clean one that every sandbox has
+  std::string directory;  // inside the sandbox, absolute or in the workspace; "" is the workspace
+  std::map<std::string, std::string> environment;  // on top of the clean environment of every sandbox
   std::chrono::milliseconds timeout{30'000};
-  // After this long the whole sandbox is ended even if its user is stopped and cannot keep the time; zero for never.
+  // After this long the whole sandbox is ended, even if the process that uses it is stopped and cannot keep the time;
+  // zero for never.
   std::chrono::milliseconds lifetime{0};
-  std::uint64_t max_output_bytes = 10U << 20U;  // of both streams together; what is more is read and dropped
-  std::string input;                            // what the program reads first
+  std::uint64_t max_output_bytes = 10U << 20U;  // of both streams together; further output is read and dropped
+  std::string input;                            // the bytes that the program reads first
   InputEnd input_end = InputEnd::kClosed;
-  // A terminal for the program in place of three streams; what it shows goes to the sink as stdout.
+  // The program gets a terminal in place of three streams; what the terminal shows goes to the sink as stdout.
   std::optional<TerminalSize> terminal;
 };
 
-// What came of a command, apart from its bytes, which went to the sink.
+// The result of a command without its output, which went to the sink.
 struct CommandResult {
   Outcome outcome;
   StartKind start = StartKind::kExec;
@@ -69,15 +70,15 @@ struct CommandResult {
   std::vector<LimitReached> limits_reached;
 };
 
-// What came of a command that could not be launched within its time, or whose caller asked to stop meanwhile; any other
-// error stays one.
+// The result of a command that could not be launched within its time, or whose caller asked to stop meanwhile; any
+// other error stays an error.
 base::Result<CommandResult> ResultOfLaunch(const base::Error& error, std::chrono::milliseconds timeout,
                                            const std::stop_token& stop);
 
 // A command that a sandbox has begun to run. Its sandbox and the sink of its output outlive it.
 //
-// Await belongs to the thread that launched the process. The others may be called by any thread while Await waits, and
-// never wait themselves but for AwaitRoom. Destroyed before its end, the process is ended as by a request to stop.
+// Await belongs to the thread that launched the process. The other methods may be called by any thread while Await
+// waits, and only AwaitRoom waits. Destroyed before its end, the process is ended as by a request to stop.
 class Process {
  public:
   Process() = default;
@@ -85,21 +86,21 @@ class Process {
   Process& operator=(const Process&) = delete;
   virtual ~Process() = default;
 
-  // Gives how many of the bytes were taken: fewer when the program does not read. kConflict when the input is closed or
-  // the program does not read any more.
+  // Gives how many of the bytes were taken: fewer when the program is slow to read. kConflict when the input is closed
+  // or the program has closed its end.
   virtual base::Result<std::size_t> Feed(std::string_view bytes) = 0;
   // Waits until Feed may take more. False at the deadline.
   [[nodiscard]] virtual bool AwaitRoom(base::Deadline deadline) = 0;
-  // kConflict when the input is closed already; kUnavailable when there is no room for the sign of the end: again after
-  // AwaitRoom.
+  // kConflict when the input is closed already; kUnavailable when there is no room for the sign of the end: to be
+  // called again after AwaitRoom.
   virtual base::Status CloseInput() = 0;
-  // To the program and its group. kUnavailable where the backend cannot.
+  // Sends a signal to the program and its process group. kUnavailable where the backend cannot.
   virtual base::Status Signal(int number) = 0;
   // kConflict when the process has no terminal.
   virtual base::Status Resize(const TerminalSize& size) = 0;
 
   // Blocks until the program has ended, was ended at its timeout, or `stop` was requested. An error means that the
-  // sandbox failed; how the program fared is in the result. To be called once.
+  // sandbox failed; how the program ended is in the result. Called once.
   virtual base::Result<CommandResult> Await(std::stop_token stop) = 0;
 };
 

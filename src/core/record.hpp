@@ -1,4 +1,4 @@
-// The record of what happened: sessions, executions, and what became of which file (S4.8, S10.3). The port that a store
+// The record of a session: its executions, and what became of which file (S4.8, S10.3). The port that a store
 // implements.
 #pragma once
 
@@ -42,8 +42,8 @@ struct FileChange {
 // A file that an execution used, as it was then.
 struct FileUse {
   enum class How {
-    kRead,   // it was read, we know
-    kNamed,  // its code names it
+    kRead,   // it is known that the execution read the file
+    kNamed,  // the code of the execution names the file
   };
   std::string path;
   How how = How::kRead;
@@ -54,8 +54,8 @@ struct FileUse {
 std::string_view NameOf(FileUse::How how);
 std::optional<FileUse::How> ParseHow(std::string_view name);
 
-// A file of an execution that somebody should know of: a change that was not carried over, or one that was and that
-// agents follow.
+// A file of an execution that a person should know of: a change that was not carried over, or one that was carried over
+// and that agents follow.
 struct FileNotice {
   enum class About { kWithheld, kToReview };
   std::string path;
@@ -69,8 +69,8 @@ std::optional<FileNotice::About> ParseAbout(std::string_view name);
 
 struct SessionRecord {
   std::string id;         // see core/session_name.hpp
-  std::string unique_id;  // of this one for ever, also when another one has the id; given by the store
-  std::string tenant;     // whose it is, or was; empty where nobody said
+  std::string unique_id;  // never used again, also when another session has the same id; given by the store
+  std::string tenant;     // to whom the session belongs or belonged; empty where that is unknown
   std::string created_by;
   TimePoint created_at;
   TimePoint used_at;
@@ -80,17 +80,17 @@ struct SessionRecord {
 };
 
 enum class ExecutionState {
-  kRunning,  // begun, and nobody has told its end yet
+  kRunning,  // begun, and its end is not recorded yet
   kDone,     // how it ended is in `outcome`
-  kLost,     // whoever ran it went away
+  kLost,     // the process that ran it is gone
 };
 std::string_view NameOf(ExecutionState state);
 std::optional<ExecutionState> ParseExecutionState(std::string_view name);
 
-// More of an ExecutionRecord's `what` is not kept.
+// Longer texts are cut when they are recorded as an ExecutionRecord's `what`.
 inline constexpr std::size_t kMaxRecordedWhat = std::size_t{1} << 20U;
 
-// What the record of something takes in the store, about: with its indices.
+// About how many bytes the record of a change, a use or a notice takes in the store, with its indices.
 [[nodiscard]] inline std::uint64_t WeightOf(const FileChange& change) {
   return 200 + 2 * change.path.size();
 }
@@ -101,41 +101,40 @@ inline constexpr std::size_t kMaxRecordedWhat = std::size_t{1} << 20U;
   return 150 + notice.path.size() + notice.reason.size();
 }
 
-// One thing that was done in a session: a program that ran, or a change through the file tools.
+// One execution of a session: a program that ran, or a change through the file tools.
 struct ExecutionRecord {
   std::string id;
-  std::uint64_t sequence = 0;  // its place in the order of all; given by the store
+  std::uint64_t sequence = 0;  // place in the order of all executions; given by the store
   std::string session;
   std::string kind;              // "run", "write", "edit", "undo", "bootstrap", … one word
   std::string what;              // the code, or the operation in words; cut when it is longer than kMaxRecordedWhat
-  std::uint64_t what_bytes = 0;  // of the whole, and its digest: given by the store
+  std::uint64_t what_bytes = 0;  // of the uncut text, and its digest: given by the store
   std::string what_sha256;
   std::string language;  // of a run
-  std::string by;        // who asked for it
+  std::string by;        // who asked for the execution
   std::string sandbox;
   std::string risk;      // level; empty where none was assessed
-  std::string approval;  // who or what said yes; empty where nobody was asked
+  std::string approval;  // who or what approved it; empty where no approval was needed
   std::uint64_t timeout_seconds = 0;
   std::uint64_t memory_mb = 0;
   std::string caused_by;  // the execution that led to this one, or empty
   ExecutionState state = ExecutionState::kRunning;
   std::string outcome;  // name of the OutcomeKind; empty until the end
   int exit_code = 0;
-  std::string reason;  // one line, of what did not end well
+  std::string reason;  // one line, when it did not end well
   TimePoint started_at;
   std::optional<TimePoint> ended_at;
   std::chrono::nanoseconds obtain{0};
   std::chrono::nanoseconds run{0};
   std::chrono::nanoseconds finish{0};
-  std::uint64_t left_out =
-      0;  // files that it changed or used or that were to be told of, and that are not recorded: too many
+  std::uint64_t left_out = 0;  // changes, uses and notices that are not recorded: too many
 
   [[nodiscard]] bool WhatIsCut() const { return what.size() < what_bytes; }
   bool operator==(const ExecutionRecord&) const = default;
 };
 
-// How an execution ended, and all it did to files. `sandbox`, `risk` and `approval` that are empty leave what was known
-// at the beginning.
+// How an execution ended, and all that it did to files. Where `sandbox`, `risk` or `approval` is empty, the value from
+// the beginning stays.
 struct ExecutionEnd {
   ExecutionState state = ExecutionState::kDone;
   std::string sandbox;
@@ -151,16 +150,16 @@ struct ExecutionEnd {
   std::vector<FileChange> changes;
   std::vector<FileUse> uses;
   std::vector<FileNotice> notices;
-  std::uint64_t left_out = 0;  // of all three, that are not here
+  std::uint64_t left_out = 0;  // changes, uses and notices that are left out here
 };
 
-// States of a file that are asked for at once.
+// How many states of a file are loaded at most.
 inline constexpr std::int64_t kMostVersions = 2000;
 
-// A part of what an execution did to files.
+// One page of what an execution did to files.
 struct ChangesPage {
   std::vector<FileChange> changes;
-  std::uint64_t next = 0;  // `after` of the next part; 0: there is none
+  std::uint64_t next = 0;  // `after` of the next page; 0: there is none
 };
 
 struct NoticesPage {
@@ -178,9 +177,9 @@ struct FileVersion {
   bool operator==(const FileVersion&) const = default;
 };
 
-// Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for what is not there, kConflict for what
-// is there already, kUnavailable when the store cannot be used (corrupt, read-only, locked, disk full): the message
-// says why and what to do. A session is named by its id or its unique one.
+// Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for a record that is not there, kConflict
+// for one that is there already, kUnavailable when the store cannot be used (corrupt, read-only, locked, disk full):
+// the message says why and what to do. A session is named by its id or its unique id.
 class RecordStore {
  public:
   RecordStore() = default;
@@ -188,34 +187,35 @@ class RecordStore {
   RecordStore& operator=(const RecordStore&) = delete;
   virtual ~RecordStore() = default;
 
-  // When a session that is deleted had the id, its history stays under its unique one.
+  // When a deleted session had the same id, its history stays under its unique id.
   virtual base::Status AddSession(const SessionRecord& session) = 0;
-  // Whose a living session is.
+  // Sets the tenant that a living session belongs to.
   virtual base::Status SetTenant(const std::string& id, const std::string& tenant) = 0;
   virtual base::Status TouchSession(const std::string& id, TimePoint used_at) = 0;
-  // Its history stays, with the time of its end.
+  // The history of the session stays, with the time of its end.
   virtual base::Status EndSession(const std::string& id, TimePoint deleted_at) = 0;
   virtual base::Result<SessionRecord> FindSession(const std::string& id) = 0;
-  // The last thousand of a name, the newest first; of every tenant, where none is given.
+  // The last thousand sessions of a name, the newest first; without a tenant those of every tenant.
   virtual base::Result<std::vector<SessionRecord>> SessionsNamed(const std::string& name,
                                                                  const std::optional<std::string>& tenant) = 0;
-  // In the order of their creation; those that are deleted only when asked for.
+  // Sessions in the order of their creation; deleted ones only with kAll.
   enum class Which { kLiving, kAll };
   virtual base::Result<std::vector<SessionRecord>> Sessions(Which which) = 0;
 
-  // Gives the sequence number. Only what is known at the beginning is taken; its state is kRunning. kNotFound when the
-  // session is not there or deleted.
+  // Gives the sequence number. Only the fields that are known at the beginning are taken; the state is kRunning.
+  // kNotFound when the session is not there or deleted.
   virtual base::Result<std::uint64_t> BeginExecution(const ExecutionRecord& execution) = 0;
-  // All of it or nothing. kConflict when it has ended already.
+  // Records the whole end or nothing. kConflict when the execution has ended already.
   virtual base::Status EndExecution(const std::string& id, const ExecutionEnd& end) = 0;
-  // Those of a session after a sequence number, in order, at most `limit`.
+  // The executions of a session after a sequence number, in order, at most `limit`.
   virtual base::Result<std::vector<ExecutionRecord>> Executions(const std::string& session, std::uint64_t after,
                                                                 std::size_t limit) = 0;
   virtual base::Result<ExecutionRecord> FindExecution(const std::string& id) = 0;
   virtual base::Result<std::vector<ExecutionRecord>> Unfinished(const std::string& session) = 0;
 
   virtual base::Result<std::vector<FileChange>> ChangesOf(const std::string& execution) = 0;
-  // The same in parts: at most `limit`, and not more bytes of paths than one answer can hold. `after` is 0 or a `next`.
+  // The same in pages: at most `limit` changes, and not more bytes of paths than one answer can hold. `after` is 0 or a
+  // `next`.
   virtual base::Result<ChangesPage> PageOfChanges(const std::string& execution, std::uint64_t after,
                                                   std::size_t limit) = 0;
   virtual base::Result<std::uint64_t> CountChanges(const std::string& execution) = 0;
@@ -226,13 +226,13 @@ class RecordStore {
   virtual base::Result<std::vector<FileVersion>> VersionsOf(const std::string& session, const std::string& path) = 0;
   // The files that are there now by the record, sorted by path. kTooLarge when their paths take more than 64 MB.
   virtual base::Result<std::vector<FileVersion>> CurrentFiles(const std::string& session) = 0;
-  // Files of all its executions that are not recorded.
+  // How many files of the session's executions are not recorded.
   virtual base::Result<std::uint64_t> LeftOut(const std::string& session) = 0;
 
-  // What the history of each tenant's sessions takes, about.
+  // About how many bytes the history of each tenant's sessions takes.
   virtual base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() = 0;
-  // Removes the history of deleted sessions of a tenant, the oldest first, until so many bytes are free or there is
-  // none left. Gives how many that were.
+  // Removes the history of deleted sessions of a tenant, the oldest first, until so many bytes are free or none is
+  // left. Gives how many bytes that were.
   virtual base::Result<std::uint64_t> ForgetDeleted(const std::string& tenant, std::uint64_t bytes) = 0;
 };
 

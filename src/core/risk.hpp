@@ -1,4 +1,4 @@
-// What the analysis of a piece of content says about it (S2.1). Advice: the isolation is the boundary.
+// What the analysis of a piece of code or text says about it (S2.1). Advice: the isolation is the boundary.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ enum class SuggestedSandbox {
   kSubprocess,  // needs no isolation
   kIsolated,
   kBrowser,  // one with a browser in it
-  kReject,   // none: it should not run at all
+  kReject,   // none: the content should not run at all
 };
 std::string_view NameOf(SuggestedSandbox sandbox);
 
@@ -28,12 +28,12 @@ std::string_view NameOf(SuggestedSandbox sandbox);
 struct Finding {
   std::string rule;  // the rule's name: "python.eval"
   RiskLevel level = RiskLevel::kSafe;
-  bool reject = false;       // what has this should not run at all
-  std::uint32_t line = 1;    // where it begins in the content, from 1
+  bool reject = false;       // content with this finding should not run at all
+  std::uint32_t line = 1;    // where the finding begins in the content, from 1
   std::uint32_t column = 1;  // in characters, from 1
-  std::string text;          // what was matched, the first 80 bytes; of what is in a string, that text
-  std::string explanation;   // one sentence
-  std::string source;        // where that is, when not in the content itself: a path, "variables", "input"
+  std::string text;  // the text that was matched, the first 80 bytes; for a match in a string, that string's text
+  std::string explanation;  // one sentence
+  std::string source;       // where the text is, when not in the content itself: a path, "variables", "input"
 };
 
 struct RiskAssessment {
@@ -43,8 +43,8 @@ struct RiskAssessment {
   bool requires_isolation = false;
   SuggestedSandbox suggested_sandbox = SuggestedSandbox::kSubprocess;
   std::vector<Finding> findings;       // the gravest first, then as they stand in the content
-  std::size_t left_out = 0;            // findings that are not among them, of which there are too many
-  std::vector<std::string> lowerings;  // what the organisation's rules made less grave, in words; to be logged
+  std::size_t left_out = 0;            // findings that were dropped because there are too many
+  std::vector<std::string> lowerings;  // findings that the organisation's rules made less grave, in words; to be logged
 
   // A line for each finding: "[CRITICAL] python.eval: Runs text as code. (line 3)".
   [[nodiscard]] std::vector<std::string> DetectedPatterns() const;

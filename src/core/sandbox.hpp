@@ -18,18 +18,18 @@
 
 namespace skerry::core {
 
-// Interpreters that keep their state, of a sandbox that has them (Abilities::contexts).
+// The interpreters that keep their state, of a sandbox that has contexts (Abilities::contexts).
 class Contexts {
  public:
-  // The sandbox must be started and stay. A context that does not heed an interrupt is ended, with Reach::kSandbox
-  // together with everything inside. By any thread, beside others.
+  // The sandbox must be started and outlive the context. A context that ignores an interrupt is ended, with
+  // Reach::kSandbox together with everything inside. May be called by any thread, beside other calls.
   virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language, Reach ends) = 0;
 
  protected:
   ~Contexts() = default;
 };
 
-// Of a sandbox whose processes can be made to stand still (Abilities::pause). By any thread, beside others.
+// For a sandbox whose processes can be frozen (Abilities::pause). May be called by any thread, beside other calls.
 class Pausing {
  public:
   // Every process inside stands still until Thaw. kUnavailable where this machine cannot.
@@ -40,11 +40,11 @@ class Pausing {
   ~Pausing() = default;
 };
 
-// Used by one thread at a time, but for what says otherwise. Commands that end nothing but themselves (Reach::kCommand)
-// run beside each other and beside contexts, each in its own thread. Destruction stops the sandbox.
+// Used by one thread at a time, except for methods that say otherwise. Commands that end nothing but themselves
+// (Reach::kCommand) run beside each other and beside contexts, each in its own thread. Destruction stops the sandbox.
 //
-// No call holds up another sandbox. What can take long has a deadline (kTimeout), and where somebody may lose interest
-// a stop token (kTimeout as well).
+// No call holds up another sandbox. A call that can take long has a deadline (kTimeout), and where its caller may lose
+// interest a stop token (kTimeout as well).
 class Sandbox {
  public:
   Sandbox() = default;
@@ -52,12 +52,12 @@ class Sandbox {
   Sandbox& operator=(const Sandbox&) = delete;
   virtual ~Sandbox() = default;
 
-  // Makes the place; again after its loss, around the same workspace where that outlives the loss. Nothing is left of
-  // what fails.
+  // Makes the sandbox; again after its loss, around the same workspace where that outlives the loss. A Start that fails
+  // leaves nothing behind.
   virtual base::Status Start(base::Deadline deadline, const std::stop_token& stop) = 0;
 
   // Begins to run a command, whose output goes to `sink` from within Process::Await. kNotStarted before Start,
-  // kNotFound for a program that is not there: that may show in Await only. kTimeout: see ResultOfLaunch.
+  // kNotFound for a program that is not there, which some backends report only in Await. kTimeout: see ResultOfLaunch.
   virtual base::Result<std::unique_ptr<Process>> Launch(Command command, OutputSink& sink,
                                                         const std::stop_token& stop) = 0;
   // Launches a command and waits for its end.
@@ -68,25 +68,25 @@ class Sandbox {
   [[nodiscard]] virtual Pausing* pausing() { return nullptr; }
 
   // A connection to a port that a program inside listens at (Abilities::ports). It lives no longer than the sandbox.
-  // kUnavailable where the backend cannot, or where nobody listens.
+  // kUnavailable where the backend cannot, or where no program listens.
   virtual base::Result<std::unique_ptr<ByteStream>> Connect(std::uint16_t port, base::Deadline deadline);
 
-  // Sends every process inside to its end and does not wait for it; Stop does. Nothing else may follow.
+  // Kills every process inside without waiting; Stop waits. Only Stop may follow.
   virtual void BeginStop() {}
-  // Ends every process inside and gives everything back. May be called again.
+  // Ends every process inside and releases everything the sandbox holds. May be called again.
   virtual base::Status Stop(base::Deadline deadline) = 0;
 
-  // As far as is known without asking: a loss may show in the next call only.
+  // Whether the sandbox runs, as far as is known without asking: a loss may show in the next call only.
   [[nodiscard]] virtual bool IsRunning() const = 0;
   // What this machine could not enforce; known after Start.
   [[nodiscard]] virtual std::vector<std::string> Degraded() const = 0;
 
-  // What the sandbox uses now (S10.1). By any thread while commands run, and waits for none of them. kUnavailable where
-  // nobody can tell, or not at this moment.
+  // What the sandbox uses now (S10.1). May be called by any thread while commands run, and waits for none of them.
+  // kUnavailable where that cannot be measured, or not at this moment.
   [[nodiscard]] virtual base::Result<SandboxUsage> Sample(base::Deadline deadline);
 
-  // All that runs inside has one of `parts` parts of what a sandbox has of the processors beside others. By any thread,
-  // and is over in a moment. False where that could not be done now; true also where it cannot be done at all.
+  // Gives all programs inside one of `parts` parts of a sandbox's usual share of the processors. May be called by any
+  // thread; takes a moment only. False where that could not be done now; true also where it cannot be done at all.
   virtual bool ShareProcessors(std::uint32_t parts);
 };
 

@@ -1,4 +1,4 @@
-// The workspace of a sandbox, from outside: what programs changed in it, files into it and out of it.
+// The workspace of a sandbox, from outside: the changes that programs made, files into it and out of it.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace skerry::core {
 
-// One entry of a workspace. Nothing of it is trusted: a program may have made it.
+// One entry of a workspace. No field is trusted: a program may have made the entry.
 struct FileState {
   enum class Kind { kFile, kDirectory, kLink, kOther };
   Kind kind = Kind::kFile;
   std::uint64_t size = 0;  // of a file
   std::uint32_t mode = 0;  // permissions
-  // Another one whenever the content may be another one: a digest, or times and numbers that no program can set.
+  // Differs whenever the content may differ: a digest, or times and numbers that no program can set.
   std::string version;
 
   bool operator==(const FileState&) const = default;
@@ -38,20 +38,20 @@ struct FilesChanged {
   std::vector<std::string> removed;  // sorted; of a directory that is gone also what was in it
   FileMark now;
 };
-// Between two marks.
+// What changed between two marks.
 [[nodiscard]] FilesChanged Compare(const FileMark& before, FileMark now);
 
-// A workspace on the same machine, for those who can do more with it than the port lets them.
+// A workspace on the same machine, for callers that need more than SandboxFiles offers.
 struct LocalView {
-  int changes = -1;  // an open directory: the upper layer of an overlay, or simply all there is
+  int changes = -1;  // an open directory: the upper layer of an overlay, or the whole workspace
   int merged = -1;   // the workspace as commands see it
-  int root = -1;     // all that they see, as a path only; empty when the sandbox has gone. -1 where that cannot be had
+  int root = -1;     // the root as commands see it, as a path only; empty when the sandbox is gone. -1: not available
   bool layered = false;
 };
 
-// Of one sandbox that is started. Used by one thread at a time, also while programs run: what they change meanwhile is
-// seen then or the next time. kUnavailable when the sandbox or the way to it is lost, kTimeout at the deadline or when
-// `stop` is requested; what was asked for may have been done in part.
+// The files of one started sandbox. Used by one thread at a time, also while programs run: a change that they make
+// meanwhile is seen then or the next time. kUnavailable when the sandbox or the connection to it is lost, kTimeout at
+// the deadline or when `stop` is requested; the operation may then be done in part.
 class SandboxFiles {
  public:
   SandboxFiles() = default;
@@ -59,28 +59,28 @@ class SandboxFiles {
   SandboxFiles& operator=(const SandboxFiles&) = delete;
   virtual ~SandboxFiles() = default;
 
-  // Everything that is there. kTooLarge when that is more than a workspace may hold.
+  // The state of every entry. kTooLarge when there is more than a workspace may hold.
   virtual base::Result<FileMark> Mark(base::Deadline deadline, const std::stop_token& stop) = 0;
   virtual base::Result<FilesChanged> ChangesSince(const FileMark& mark, base::Deadline deadline,
                                                   const std::stop_token& stop);
 
-  // Unpacks a tar archive: its entries take the place of what is there, which they may be another kind of. Files belong
-  // to the programs of the sandbox.
+  // Unpacks a tar archive: its entries replace those that are there, also entries of another kind. The files belong to
+  // the programs of the sandbox.
   virtual base::Status Import(base::ByteSource& tar, base::Deadline deadline, const std::stop_token& stop) = 0;
-  // A tar archive of these entries, each by itself: without what is in a directory. What is gone meanwhile is left out.
-  // What it gives lives no longer than the sandbox.
+  // A tar archive of these entries, each by itself: a directory without its content. Entries that are gone meanwhile
+  // are left out. The source lives no longer than the sandbox.
   virtual base::Result<std::unique_ptr<base::ByteSource>> Export(std::span<const std::string> paths,
                                                                  base::Deadline deadline,
                                                                  const std::stop_token& stop) = 0;
-  // Directories with all that is in them. What is not there is no error.
+  // Removes entries, directories with all that is in them. A path that is not there is no error.
   virtual base::Status Remove(std::span<const std::string> paths, base::Deadline deadline,
                               const std::stop_token& stop) = 0;
   // Up to `length` bytes of a file from `offset`; fewer only at its end. kNotFound.
   virtual base::Result<std::string> Read(const std::string& path, std::uint64_t offset, std::size_t length,
                                          base::Deadline deadline, const std::stop_token& stop) = 0;
 
-  // Nothing where the workspace is elsewhere, or programs write to a directory that somebody gave. Valid until the
-  // sandbox is started again or destroyed, also when it is stopped.
+  // Nothing where the workspace is on another machine, or programs write to a directory that a caller gave. Valid until
+  // the sandbox is started again or destroyed, also when it is stopped.
   [[nodiscard]] virtual std::optional<LocalView> Local() const { return std::nullopt; }
 };
 

@@ -1,5 +1,5 @@
-// What a daemon keeps: who may ask, which sessions it has, what it runs. The port that a store implements. The record
-// of what happened in a session is another one (core/record.hpp).
+// What a daemon keeps: tokens, its sessions, its runs, approvals. The port that a store implements. The record of what
+// happened in a session is another port (core/record.hpp).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ enum class TokenScope { kRead, kRun, kApprove, kAdmin, kMetrics };
 std::string_view NameOf(TokenScope scope);
 std::optional<TokenScope> ParseTokenScope(std::string_view name);
 
-// 0 is what the configuration says.
+// 0: the value of the configuration.
 struct TokenLimits {
   std::uint64_t requests_per_second = 0;
   std::uint64_t concurrent_runs = 0;
@@ -31,7 +31,7 @@ struct TokenLimits {
 struct TokenRecord {
   std::string id;      // "tok…", no secret
   std::string name;    // for people
-  std::string tenant;  // whose things it may touch
+  std::string tenant;  // whose sessions and runs the token may touch
   std::vector<TokenScope> scopes;
   std::string secret_sha256;  // 64 hexadecimal digits
   TokenLimits limits;
@@ -43,14 +43,14 @@ struct TokenRecord {
   bool operator==(const TokenRecord&) const = default;
 };
 
-// A session that a daemon keeps. Its files and its history are elsewhere.
+// A session that a daemon keeps. Its files and its history are kept elsewhere.
 struct HostedSessionRecord {
   std::string id;  // see core/session_name.hpp
   std::string tenant;
-  std::string settings;  // text of whoever made it
+  std::string settings;  // as the engine encoded them
   TimePoint created_at;
   std::optional<TimePoint> expires_at;
-  bool in_use = false;  // it has a sandbox
+  bool in_use = false;  // the session has a sandbox
 
   bool operator==(const HostedSessionRecord&) const = default;
 };
@@ -59,7 +59,7 @@ enum class RunState {
   kWaiting,  // for a thread, a sandbox or a person; nothing of it has run
   kRunning,
   kDone,
-  kLost,  // whoever ran it went away
+  kLost,  // the process that ran it is gone
 };
 std::string_view NameOf(RunState state);
 std::optional<RunState> ParseRunState(std::string_view name);
@@ -70,13 +70,13 @@ std::optional<RunState> ParseRunState(std::string_view name);
 struct RunRecord {
   std::string id;
   std::uint64_t sequence = 0;  // in the order of their beginning; given by the store
-  std::string session;         // id; "" for one of its own
+  std::string session;         // id; "" for a run without a session
   std::string tenant;
   std::string kind;      // "execute", "command", "cell"
   std::string language;  // of code; "" of a command
-  std::string what;      // the beginning of it, for lists
+  std::string what;      // the beginning of the code or command, for lists
   RunState state = RunState::kWaiting;
-  std::string result;  // text of whoever made it; "" until the end. In lists its summary
+  std::string result;  // as the engine encoded it; "" until the end. In lists its summary
   TimePoint created_at;
   std::optional<TimePoint> ended_at;
 
@@ -91,7 +91,7 @@ struct RunEnding {
   TimePoint at;
 };
 
-// Whose a run is.
+// To whom a run belongs.
 struct RunOwner {
   std::string id;
   std::string tenant;
@@ -106,29 +106,29 @@ struct IdempotencyClaim {
 };
 struct IdempotencyRecord {
   std::string request_sha256;
-  std::string made;  // id of the session or run
+  std::string made;  // id of the session or run that the request made
 };
 
 struct RunFilter {
-  std::optional<std::string> tenant;  // none: everybody's
+  std::optional<std::string> tenant;  // none: of every tenant
   std::optional<std::string> session;
   std::optional<std::string> kind;
   std::optional<RunState> state;
-  std::uint64_t before = 0;  // sequence: those that began earlier; 0 for the newest
+  std::uint64_t before = 0;  // sequence number: runs that began earlier; 0 for the newest
   std::size_t limit = 100;
 };
 
-// A question to a person and its answer.
+// An approval: a question to a person and its answer.
 struct ApprovalRecord {
   std::string id;
   std::string session;
   std::string execution;
   std::string tenant;
   std::string digest;
-  std::string decision;  // "" while it waits
+  std::string decision;  // "" while the question waits for its answer
   std::string decided_by;
-  std::string decided_from;  // where they were
-  std::string scope;         // how long it holds
+  std::string decided_from;  // the address from which the person answered
+  std::string scope;         // how long the answer holds
   std::string reason;
   TimePoint asked_at;
   std::optional<TimePoint> decided_at;
@@ -137,15 +137,15 @@ struct ApprovalRecord {
 };
 
 struct ApprovalFilter {
-  std::optional<std::string> tenant;   // none: everybody's
+  std::optional<std::string> tenant;   // none: of every tenant
   std::optional<std::string> session;  // id or name
-  std::string before;                  // an id: those that were asked earlier; "" for the newest
+  std::string before;                  // an id: questions that were asked earlier; "" for the newest
   std::size_t limit = 100;
 };
 
-// Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for what is not there, kConflict for what
-// is there already, kUnavailable when the store cannot be used. What a method has acknowledged outlives the end of the
-// process at any moment.
+// Times are kept to the microsecond. Thread-safe. Methods fail with kNotFound for a record that is not there, kConflict
+// for one that is there already, kUnavailable when the store cannot be used. A change that a method has acknowledged
+// outlives the end of the process at any moment.
 class ServiceStore {
  public:
   ServiceStore() = default;
@@ -157,50 +157,51 @@ class ServiceStore {
   virtual base::Result<std::vector<TokenRecord>> Tokens() = 0;  // all, in the order of their creation
   virtual base::Status RevokeToken(const std::string& id, TimePoint at) = 0;
 
-  // With a claim: kConflict when the key is known, and then nothing was added. An id may be used again after
-  // RemoveHosted.
+  // With a claim: kConflict when its key is known, and then nothing was added. The id of a session may be used again
+  // after RemoveHosted.
   virtual base::Status AddHosted(const HostedSessionRecord& session, const std::optional<IdempotencyClaim>& claim) = 0;
   virtual base::Status UpdateHosted(const HostedSessionRecord& session) = 0;  // all but id, tenant and created_at
   virtual base::Status RemoveHosted(const std::string& id) = 0;               // with its runs
   virtual base::Result<std::vector<HostedSessionRecord>> Hosted() = 0;        // in the order of their creation
 
-  // Gives the sequence number. With a claim as AddHosted.
+  // Gives the sequence number. A claim is handled as by AddHosted.
   virtual base::Result<std::uint64_t> BeginRun(const RunRecord& run, const std::optional<IdempotencyClaim>& claim) = 0;
-  // kConflict when it has ended already: a run has one final state.
+  // kConflict when the run has ended already: a run has one final state.
   virtual base::Status EndRun(const std::string& id, const RunEnding& ending) = 0;
   virtual base::Result<RunRecord> FindRun(const std::string& id) = 0;
   virtual base::Result<std::vector<RunRecord>> Runs(const RunFilter& filter) = 0;  // the newest first, with summaries
-  virtual base::Result<std::vector<RunOwner>> RunOwners() = 0;                     // of all
-  virtual base::Result<std::vector<RunRecord>> UnfinishedRuns() = 0;               // of everybody
-  // Those without a session that ended before, and of the others among them all but the newest `keep`; their keys go
-  // with them. Gives the ids, at most `limit`.
+  virtual base::Result<std::vector<RunOwner>> RunOwners() = 0;                     // of all runs
+  virtual base::Result<std::vector<RunRecord>> UnfinishedRuns() = 0;               // of every tenant
+  // Removes ended runs without a session: those that ended before `ended_before`, and all but the newest `keep` of the
+  // rest; their idempotency keys go with them. Gives the ids, at most `limit`.
   virtual base::Result<std::vector<std::string>> ForgetRuns(TimePoint ended_before, std::size_t keep,
                                                             std::size_t limit) = 0;
 
-  // The oldest of a tenant that ended, with their keys, until so many bytes are free; at most `limit` at a time.
+  // Removes the oldest ended runs of a tenant, with their keys, until so many bytes are free; at most `limit` at a
+  // time.
   struct Forgotten {
     std::vector<std::string> ids;
     std::uint64_t bytes = 0;
   };
   virtual base::Result<Forgotten> ForgetRunsOf(const std::string& tenant, std::uint64_t bytes, std::size_t limit) = 0;
-  // What the runs of each tenant take, about.
+  // About how many bytes the runs of each tenant take.
   virtual base::Result<std::map<std::string, std::uint64_t>> BytesByTenant() = 0;
 
   // kNotFound when the key is new.
   virtual base::Result<IdempotencyRecord> FindClaim(const std::string& tenant, const std::string& key) = 0;
 
   virtual base::Status AddApproval(const ApprovalRecord& approval) = 0;
-  // kConflict when it was decided already.
+  // kConflict when the question was decided already.
   virtual base::Status DecideApproval(const ApprovalRecord& approval) = 0;
-  // Those that wait: nobody waits for their answer any more.
+  // Cancels all questions that wait for an answer.
   virtual base::Status CancelApprovals(const std::string& reason, TimePoint at) = 0;
-  // The newest first. kNotFound for `before`.
+  // The newest first. kNotFound when there is no approval with the id `before`.
   virtual base::Result<std::vector<ApprovalRecord>> Approvals(const ApprovalFilter& filter) = 0;
   virtual base::Result<ApprovalRecord> FindApproval(const std::string& id) = 0;
-  // All that were decided but the newest `keep` of each tenant.
+  // Removes decided approvals that are not among the newest `keep` of their tenant.
   virtual base::Status ForgetApprovals(std::size_t keep) = 0;
 
-  // Gives room that is not used any more back to the disk, a piece at a time. True: there is more of it.
+  // Gives unused room back to the disk, a piece at a time. True: there is more of it.
   virtual base::Result<bool> Shrink() = 0;
 };
 

@@ -1,8 +1,8 @@
 // The id of a session and its name.
 //
-// The name is what the session's tenant calls it; another tenant may have one of the same name, and the same tenant
-// may have had one. The id is unique for ever: it is the name itself, or the name, `~`, and letters and digits. No name
-// holds a `~`.
+// The name is what the session's tenant calls it; another tenant may have a session of the same name, and the same
+// tenant may have had one before. The id is unique for ever: it is the name itself, or the name, `~`, and letters and
+// digits. No name holds a `~`.
 #pragma once
 
 #include <string>

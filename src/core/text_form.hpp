@@ -1,4 +1,4 @@
-// The text that a model reads (S1.8).
+// The text of a result that a model reads (S1.8).
 #pragma once
 
 #include <cstddef>

@@ -8,9 +8,9 @@ namespace skerry::core {
 
 // A limit of 0 is none.
 struct SandboxUsage {
-  std::chrono::nanoseconds cpu_time{0};  // of all its processes since its beginning
+  std::chrono::nanoseconds cpu_time{0};  // of all processes of the sandbox since its beginning
   std::uint64_t cpu_limit_percent = 0;   // of one core
-  std::uint64_t memory_bytes = 0;        // without what the kernel could drop at once
+  std::uint64_t memory_bytes = 0;        // without the part that the kernel could drop at once
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t pids = 0;  // processes and threads of programs, not the sandbox's own
   std::uint64_t pids_limit = 0;

@@ -79,8 +79,8 @@ base::Result<PumpEnd> CommandPump::Run(Sources& sources, InputFeed& input, base:
   }
 }
 
-// What is in a pipe is counted first, so that a writer who lives on is not waited for. What a terminal shows arrives a
-// moment after it was written: silence is the end there.
+// The bytes in a pipe are counted first, so that a process that keeps writing is not waited for. A terminal shows bytes
+// a moment after they were written: there silence is the end.
 void CommandPump::DrainOne(const base::UniqueFd& fd, core::Stream stream, base::Deadline deadline) {
   if (!fd.valid()) return;
   if (::isatty(fd.get()) == 1) {

@@ -14,12 +14,12 @@
 namespace skerry::runner {
 
 enum class PumpEnd {
-  kControlReady,  // a control socket has something to say: the command has ended, or the sandbox is gone
+  kControlReady,  // a control socket is readable: the command has ended, or the sandbox is gone
   kDeadline,
   kCancelled,  // by the interrupt descriptor, or because the sink wants no more
 };
 
-// One command. Single-threaded; every descriptor it reads from is non-blocking.
+// Pumps one command. Single-threaded; every descriptor it reads from is non-blocking.
 class CommandPump {
  public:
   CommandPump(core::OutputSink& sink, std::uint64_t max_output_bytes) : sink_(sink), room_(max_output_bytes) {}
@@ -33,11 +33,11 @@ class CommandPump {
 
   base::Result<PumpEnd> Run(Sources& sources, InputFeed& input, base::Deadline deadline);
 
-  // Takes what still lies in the pipes after the end; a process that lives on and keeps writing is not waited for.
-  // False when the sink had not taken everything by the deadline: then it may be called again.
+  // Takes the bytes that are left in the pipes after the command's end; a process that lives on and keeps writing is
+  // not waited for. False when the sink had not taken everything by the deadline: then it may be called again.
   bool Drain(Sources& sources, base::Deadline deadline);
 
-  // From now on a sink that wants no more is no reason to return: what the program writes is read and dropped.
+  // From now on Run does not return when the sink wants no more: the program's output is read and dropped.
   void ReadOn() { reads_on_ = true; }
 
   [[nodiscard]] bool truncated() const { return truncated_; }
@@ -62,7 +62,7 @@ class CommandPump {
   bool truncated_ = false;
   bool wanted_ = true;
   bool reads_on_ = false;
-  Held held_;  // what the sink had no time for
+  Held held_;  // bytes that the sink had no time for
 };
 
 }  // namespace skerry::runner

@@ -16,7 +16,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// Takes nothing while it is stalled, and then everything.
+// Takes nothing while it is stalled, and everything afterwards.
 class StallingSink : public core::OutputSink {
  public:
   core::SinkAnswer Write(core::Stream, std::string_view bytes, base::Deadline) override {

@@ -40,8 +40,8 @@ int ExitStatus(const std::string& text) {
   return static_cast<int>((code & 0xFFU) << 8U);
 }
 
-// What the process itself says of its end. One that has closed the channel, or says what is no word, may go on for as
-// long as any other (a program that became another one closes it): it is no longer listened to, and its output is.
+// The exit that a worker reports about itself. A worker that has closed the channel, or sends what is no word, may run
+// on (a program that calls exec closes the channel): only its channel is ignored from then on.
 std::optional<launcher::CommandEnded> HearExit(WorkerProcess* worker, RunningCommand& running) {
   int& channel = running.sources.controls[0];
   if (worker == nullptr || channel < 0) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<launcher::CommandEnded> HearExit(WorkerProcess* worker, RunningCom
 
 }  // namespace
 
-// Alone, it is enough to know what was used when the one before had ended.
+// A command that is alone in the sandbox needs no question: nothing was used since the command before it ended.
 CommandRun::CommandRun(LaunchedSandbox& sandbox, std::shared_ptr<SharedHandle> life, const core::Command& command,
                        core::OutputSink& sink)
     : sandbox_(sandbox),
@@ -115,8 +115,8 @@ base::Result<core::CommandResult> CommandRun::Refused(base::Error error) {
   return core::CommandResult{.outcome = outcome};
 }
 
-// The end by the word of whoever started the process is also there when a process that was left behind holds the
-// channel of a worker open.
+// The worker's own report is not enough: a process that the program left behind may hold the worker's channel open. So
+// the init's or the launcher's report of the end counts too.
 base::Result<core::Outcome> CommandRun::Watch(RunningCommand& running, WorkerProcess* worker, base::Deadline deadline) {
   for (;;) {
     SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump_.Run(running.sources, *running.input, deadline));
@@ -141,23 +141,24 @@ base::Result<core::Outcome> CommandRun::EndBy(PumpEnd why, const WatchedProcess&
 
 base::Result<core::Outcome> CommandRun::Judge(const launcher::CommandEnded& ended, base::Deadline deadline) {
   if (ended.start_error != 0) return std::unexpected(StartError(command_, ended));
-  // With its first process the kernel kills the others, of which some can still be heard.
+  // The kernel kills all processes together with the init, and the ends of some are still reported.
   if (SharesLife() && ended.wait_status == SIGKILL && life_->Gone()) return Lost(deadline);
   now_ = life_->AskUsage();
   return OutcomeOf(static_cast<int>(ended.wait_status), UsedSince(before_, now_), sandbox_.limits());
 }
 
 base::Result<core::Outcome> CommandRun::Lost(base::Deadline deadline) {
-  // When the launcher is gone too nobody knows what was used.
+  // When the launcher is gone too, what was used is unknown.
   if (const auto killed = KillSandbox(); !killed && killed.error().code != base::Code::kExecutionFailed)
     return std::unexpected(killed.error());
   const launcher::Usage used = UsedSince(before_, now_);
   if (used.out_of_memory_kills != 0) return OutcomeOf(SIGKILL, used, sandbox_.limits());
-  if (deadline.Expired()) return TimedOut(command_.timeout);  // we were held up, and the launcher kept the time
+  if (deadline.Expired()) return TimedOut(command_.timeout);  // this process was late, the launcher kept the time
   return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
 }
 
-// Beside others one cannot know whose process was killed for its memory, unless this one was.
+// Among several commands it is unknown whose process was killed for its memory, unless the outcome of this command says
+// so.
 launcher::Usage CommandRun::Used(const core::Outcome& outcome) {
   launcher::Usage used = UsedSince(before_, now_);
   if (!turn_) return used;
@@ -170,8 +171,8 @@ launcher::Usage CommandRun::Used(const core::Outcome& outcome) {
 
 base::Result<core::CommandResult> CommandRun::Finish(const core::Outcome& outcome, RunningCommand& running,
                                                      core::StartKind start, base::Deadline deadline) {
-  // While something may still be alive inside, a reader who has stopped reading gets no more time than the program had.
-  // What a command among others leaves behind is not held up by its reader.
+  // While a process may still be alive inside, a reader that has stopped reading gets no more time than the program
+  // had. A command that shares the sandbox leaves its processes running, and its reader has all the time it wants.
   if (!killed_ && !SharesLife() && !pump_.Drain(running.sources, deadline)) SKERRY_RETURN_IF_ERROR(KillSandbox());
   (void)pump_.Drain(running.sources, base::Deadline::Never());
   const LimitEvidence evidence{.outcome = outcome,

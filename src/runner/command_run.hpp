@@ -17,31 +17,32 @@ namespace skerry::runner {
 
 class LaunchedSandbox;
 
-// Used by one thread. With Reach::kCommand others run beside it in the same life of the sandbox.
+// Used by one thread. With Reach::kCommand other commands run beside it in the same life of the sandbox.
 class CommandRun {
  public:
-  // All of them must outlive it.
+  // The arguments must outlive the run.
   CommandRun(LaunchedSandbox& sandbox, std::shared_ptr<SharedHandle> life, const core::Command& command,
              core::OutputSink& sink);
   CommandRun(const CommandRun&) = delete;
   CommandRun& operator=(const CommandRun&) = delete;
   ~CommandRun();
 
-  // Tells the launcher that something is about to run.
+  // Tells the launcher that a command is about to run.
   base::Status Announce();
 
   [[nodiscard]] const core::Command& command() const { return command_; }
   [[nodiscard]] const std::shared_ptr<SharedHandle>& life() const { return life_; }
 
-  // Others listen beside it, where that is so.
+  // With Reach::kCommand: lets other commands read the sockets that `process` reads.
   void Share(WatchedProcess& process) const;
 
-  // Until it has ended or was ended. `worker` says of its own end; nullptr for other programs.
+  // Waits until the command has ended or was ended. `worker` reports its own end; nullptr for other programs.
   base::Result<core::CommandResult> Await(RunningCommand& running, WorkerProcess* worker, core::StartKind start,
                                           base::Deadline deadline, std::stop_token stop);
-  // It ended before it could be told what to run.
+  // The result of a worker that ended before it could be told what to run.
   base::Result<core::CommandResult> GiveUp(RunningCommand& running, core::StartKind start, base::Deadline deadline);
-  // It could not be started, for this reason: when the sandbox was lost to several, that is what came of it.
+  // The result of a command that could not be started for this reason: the error, or with Reach::kCommand the loss of
+  // the sandbox.
   base::Result<core::CommandResult> Refused(base::Error error);
 
  private:

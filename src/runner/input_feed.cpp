@@ -15,7 +15,7 @@ std::unexpected<base::Error> NoInput() {
   return base::Err(base::Code::kConflict, "the program takes no input: it was closed, or nobody reads it");
 }
 
-// How many bytes the pipe took; -1 when nobody reads from it.
+// How many bytes the pipe took; -1 when its other end is closed.
 ssize_t WriteSome(int sink, std::string_view bytes) {
   for (;;) {
     const ssize_t count = ::write(sink, bytes.data(), bytes.size());

@@ -13,11 +13,11 @@
 
 namespace skerry::runner {
 
-// The pump writes the text that was there from the beginning, with WantsWrite and Write; any other thread brings more
-// with Feed and Close. Nothing waits but AwaitRoom.
+// The pump writes the text that was given at the beginning, with WantsWrite and Write; any other thread adds bytes with
+// Feed and Close. Only AwaitRoom waits.
 class InputFeed {
  public:
-  // No input at all, and none to come.
+  // No input, and an end that has come already.
   InputFeed() = default;
   // `sink` is non-blocking. `farewell` is written at the end of the input, for a terminal, which cannot be closed on
   // one side.
@@ -25,24 +25,24 @@ class InputFeed {
   InputFeed(const InputFeed&) = delete;
   InputFeed& operator=(const InputFeed&) = delete;
 
-  // What the pump waits for to become writable; -1 for nothing.
+  // The descriptor that the pump waits for until it is writable; -1 for none.
   [[nodiscard]] int WantsWrite() const;
-  // To be called then. When nobody reads any more the input ends.
+  // Called when that descriptor is writable. When the program has closed its end, the input ends.
   void Write();
 
-  // As core::Process says.
+  // As core::Process promises.
   base::Result<std::size_t> Feed(std::string_view bytes);
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline) const;
   base::Status Close();
 
  private:
-  // With the lock.
+  // Called with the lock held.
   void EndText();
 
   mutable std::mutex mutex_;
-  base::UniqueFd sink_;  // closed by the pump only while something is pending: the pump may wait at it
+  base::UniqueFd sink_;  // while text is pending only the pump closes it: the pump may be polling it
   std::string pending_;
-  bool closing_ = true;  // at the end of what is pending
+  bool closing_ = true;  // the input ends after the pending text
   std::string farewell_;
 };
 

@@ -14,8 +14,8 @@ launcher::WorkspaceKind KindOf(const core::SandboxSpec& spec, launcher::Isolatio
   return apart ? launcher::WorkspaceKind::kLayered : launcher::WorkspaceKind::kDirect;
 }
 
-// The layer lies in memory, which the memory limit counts too: half of that at most, so that a full disk shows as a
-// full disk and not as the end of the program.
+// The layer lies in memory, which counts towards the memory limit: it gets half of that at most, so that a full disk
+// shows as a full disk and not as the end of the program.
 std::uint64_t DiskBytes(const core::SandboxLimits& limits) {
   return std::min(limits.disk_mb, std::max<std::uint64_t>(limits.memory_mb / 2, 1)) * kMegabyte;
 }

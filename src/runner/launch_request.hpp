@@ -1,4 +1,4 @@
-// A specification of the domain in the words of the launcher.
+// Translates a sandbox's specification into a request to the launcher.
 #pragma once
 
 #include <vector>

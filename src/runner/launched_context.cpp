@@ -15,7 +15,7 @@ using Kind = interpreters::WorkerWord::Kind;
 using std::chrono_literals::operator""s;
 
 constexpr auto kReadyPatience = 30s;
-constexpr auto kInterruptPatience = 2s;  // for a cell to end after it was interrupted
+constexpr auto kInterruptPatience = 2s;  // how long a cell may take to end after an interrupt
 
 class NoSink : public core::OutputSink {
  public:
@@ -24,7 +24,7 @@ class NoSink : public core::OutputSink {
   }
 };
 
-// ["a", "b"] of a worker that is not to be believed: names only, without escapes.
+// The names in a list like ["a", "b"]. The worker is not trusted: names only, without escapes.
 std::vector<std::string> NamesIn(const std::string& list) {
   std::vector<std::string> names;
   for (std::size_t at = list.find('"'); at != std::string::npos; at = list.find('"', at + 1)) {
@@ -36,7 +36,7 @@ std::vector<std::string> NamesIn(const std::string& list) {
   return names;
 }
 
-// What runs among others keeps the sandbox alive meanwhile.
+// Keeps the sandbox alive while a cell runs in a context that shares it.
 class Turn {
  public:
   Turn(std::shared_ptr<SharedHandle> life, core::Reach ends) : life_(std::move(life)) {
@@ -57,7 +57,7 @@ class Turn {
 
 struct LaunchedContext::Progress {
   std::string id;
-  std::uint64_t room = 0;  // for outputs
+  std::uint64_t room = 0;  // bytes left for outputs
   core::CellResult result;
   core::ContextState* state = nullptr;
 };
@@ -73,7 +73,7 @@ LaunchedContext::LaunchedContext(LaunchedSandbox& sandbox, core::Language langua
     process.ShareLife();
     seen_ = process.life().AskUsage();
   }
-  // The init's socket closes with the sandbox.
+  // The init's socket shows the end of the sandbox.
   sources_.controls = {worker_.channel_fd(), process.life().control_fd(), process.controls()[1]};
 }
 
@@ -85,7 +85,7 @@ bool LaunchedContext::Alive() const {
   return alive_ && !worker_.process().life().Over();
 }
 
-// Nothing of a context that does not obey lives on. Alone in its sandbox it takes that with it.
+// Ends a context that ignores an interrupt, with all its processes; with Reach::kSandbox the sandbox as well.
 base::Result<core::Outcome> LaunchedContext::Die() {
   alive_ = false;
   const WatchedProcess& process = worker_.process();
@@ -155,12 +155,12 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
   auto deadline = base::Deadline::After(cell.timeout);
   const auto sent = worker_.Send(message, deadline);
   bool listening = sent.has_value();
-  std::optional<core::Outcome> ended_by;  // us
+  std::optional<core::Outcome> ended_by;  // why Skerry ended the cell
   if (!sent && sent.error().code == base::Code::kTimeout) ended_by = TimedOut(cell.timeout);
   for (bool done = false; !done && listening;) {
     SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(sources_, no_input, deadline));
     if (end != PumpEnd::kControlReady) {
-      if (ended_by) break;  // it did not heed the interrupt
+      if (ended_by) break;  // the cell ignored the interrupt
       ended_by = end == PumpEnd::kDeadline
                      ? TimedOut(cell.timeout)
                      : core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
@@ -238,7 +238,7 @@ base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(core::
     SKERRY_RETURN_IF_ERROR(worker.AwaitReady(base::Deadline::After(kReadyPatience)));
     found.emplace(std::move(worker), core::StartKind::kExec);
   }
-  // A shell has what it needs from its start.
+  // A shell gets directory and environment at its start.
   if (language != core::Language::kShell)
     SKERRY_RETURN_IF_ERROR(found->worker.Send(interpreters::CellsMessage(request.directory, request.environment),
                                               base::Deadline::After(kReadyPatience)));

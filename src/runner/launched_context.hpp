@@ -1,4 +1,4 @@
-// A context in a launched sandbox: a worker that is told cell after cell.
+// A context in a launched sandbox: a worker that runs cell after cell.
 #pragma once
 
 #include <string>
@@ -15,24 +15,24 @@ class LaunchedContext : public core::Context {
  public:
   LaunchedContext(LaunchedSandbox& sandbox, core::Language language, core::Reach ends, WorkerProcess worker,
                   core::StartKind start);
-  // With Reach::kCommand it ends its interpreter and what that started.
+  // With Reach::kCommand ends the interpreter and the processes that it started.
   ~LaunchedContext() override;
 
   base::Result<core::CellResult> Run(const core::Cell& cell, core::OutputSink& sink, std::stop_token stop) override;
   base::Result<core::ContextState> Save(std::chrono::milliseconds timeout) override;
   base::Status Load(const core::ContextState& state, std::chrono::milliseconds timeout) override;
-  // A command that was ended together with the sandbox takes the context with it.
+  // False also when a command was ended together with the sandbox.
   [[nodiscard]] bool Alive() const override;
   [[nodiscard]] core::StartKind Started() const override { return start_; }
 
  private:
   struct Progress;
 
-  // One request, up to its `done`.
+  // Sends one request and handles the worker's words up to `done`.
   base::Result<core::CellResult> Ask(const std::string& message, const core::Cell& cell, core::OutputSink& sink,
                                      std::stop_token stop, core::ContextState* state);
   base::Result<core::Outcome> Die();
-  // Hears what has arrived. True when the request is done.
+  // Handles the words that have arrived. True when the request is done.
   bool HeedAll(Progress& progress);
   bool Heed(interpreters::WorkerWord word, Progress& progress) const;
 
@@ -42,7 +42,7 @@ class LaunchedContext : public core::Context {
   WorkerProcess worker_;
   core::StartKind start_;
   CommandPump::Sources sources_;
-  launcher::Usage seen_;  // what was used before the cell
+  launcher::Usage seen_;  // what was used before the cell began
   std::uint64_t next_id_ = 1;
   bool alive_ = true;
 };

@@ -13,7 +13,7 @@
 
 namespace skerry::runner {
 
-// Made by LaunchedSandbox::Launch, which calls one of the functions that begin it.
+// Made by LaunchedSandbox::Launch, which calls one of the Begin functions.
 class LaunchedProcess : public core::Process {
  public:
   LaunchedProcess(LaunchedSandbox& sandbox, std::shared_ptr<SharedHandle> life, core::Command command,
@@ -23,15 +23,15 @@ class LaunchedProcess : public core::Process {
 
   [[nodiscard]] const core::Command& command() const { return command_; }
   [[nodiscard]] CommandRun& run() { return run_; }
-  // The text that the program reads first, which is taken.
+  // The input, which begins with the command's own text. Takes that text.
   std::unique_ptr<InputFeed> MakeInput(base::UniqueFd sink, std::string farewell = "");
 
-  // It runs now, until `deadline`; in an interpreter that waited, if there is a `worker`.
+  // The program runs now, until `deadline`; with a `worker` in an interpreter that was waiting for it.
   void Begin(RunningCommand running, core::StartKind start, base::Deadline deadline,
              std::optional<WorkerProcess> worker = std::nullopt);
-  // Its interpreter ended before it could be told what to run.
+  // The interpreter ended before it could be told what to run.
   void BeginLost(RunningCommand running, core::StartKind start, base::Deadline deadline);
-  // It ended before it began, and this came of it.
+  // The command ended before it began, with this result.
   void BeginOver(core::CommandResult result) { over_ = std::move(result); }
 
   base::Result<std::size_t> Feed(std::string_view bytes) override;
@@ -46,7 +46,7 @@ class LaunchedProcess : public core::Process {
   CommandRun run_;
   std::optional<WorkerProcess> worker_;
   std::optional<RunningCommand> running_;
-  base::UniqueFd terminal_;  // of the program; not valid without one
+  base::UniqueFd terminal_;  // the program's terminal; not valid without one
   core::StartKind start_ = core::StartKind::kExec;
   base::Deadline deadline_ = base::Deadline::Never();
   std::optional<core::CommandResult> over_;

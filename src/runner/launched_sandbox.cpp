@@ -41,7 +41,7 @@ void SetVariables(std::vector<std::string>& environment, const std::map<std::str
   }
 }
 
-// The programs of a root file system lie where that says.
+// A root file system says itself where its programs are.
 void SetPath(std::vector<std::string>& environment, const std::vector<std::string>& of_root) {
   for (const std::string& entry : of_root) {
     if (!entry.starts_with("PATH=")) continue;
@@ -74,7 +74,7 @@ base::Result<RunningCommand> SendWithPipes(LaunchedProcess& launched, WatchedPro
                         std::move(process)};
 }
 
-// The terminal is one of the sandbox's own: the program never holds the caller's, into which it could type (E32).
+// The terminal belongs to the sandbox: the program never holds the caller's terminal, into which it could type (E32).
 base::Result<RunningCommand> SendWithTerminal(LaunchedProcess& launched, WatchedProcess process,
                                               const launcher::CommandRequest& request, const base::UniqueFd& text) {
   const auto& life = launched.run().life();
@@ -104,7 +104,7 @@ base::Status LaunchedSandbox::Start(base::Deadline deadline, const std::stop_tok
 
 base::Status LaunchedSandbox::StartLocked(base::Deadline deadline) {
   if (IsRunningLocked()) return {};
-  if (life_ != nullptr) (void)KillLocked(life_);  // what is left of one that was lost while nobody used it
+  if (life_ != nullptr) (void)KillLocked(life_);  // what is left of a life that was lost between two commands
   const LaunchRequest launch = LaunchRequestFor(profile_, spec_);
   SKERRY_ASSIGN_OR_RETURN(auto handle,
                           launcher::SandboxHandle::Start(profile_.launcher, launch.request, launch.fds, deadline));
@@ -254,7 +254,7 @@ base::Status LaunchedSandbox::Kill(const std::shared_ptr<SharedHandle>& life) {
   return KillLocked(life);
 }
 
-// Somebody else may have ended it before, and there may even be another one now.
+// The life may have been ended by another thread before, and the sandbox may have a new one by now.
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it may be life_ itself, which goes
 base::Status LaunchedSandbox::KillLocked(std::shared_ptr<SharedHandle> life) {
   if (life == life_) {
@@ -267,7 +267,8 @@ base::Status LaunchedSandbox::KillLocked(std::shared_ptr<SharedHandle> life) {
   return {};
 }
 
-// The launcher closes the socket of a sandbox that has ended, as its own end does; the init's closes a little earlier.
+// The launcher's socket closes when the sandbox has ended, or when the launcher itself has; the init's socket closes a
+// little earlier.
 bool LaunchedSandbox::IsRunningLocked() const {
   if (life_ == nullptr) return false;
   std::array entries = {pollfd{life_->launcher_fd(), 0, 0}, pollfd{life_->control_fd(), 0, 0}};

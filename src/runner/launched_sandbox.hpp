@@ -21,10 +21,10 @@ class LaunchedProcess;
 struct LimitEvidence;
 struct RunningCommand;
 
-// What differs between the backends.
+// What differs between the native and the subprocess backend.
 struct LaunchProfile {
   std::shared_ptr<launcher::Launcher> launcher;
-  std::vector<std::string> zygotes;  // that the launcher was told of
+  std::vector<std::string> zygotes;  // names of the zygotes that the launcher has
   launcher::Isolation isolation = launcher::Isolation::kNamespaces;
   std::string scratch;    // on the host, without namespaces
   std::string directory;  // the workspace as the program sees it
@@ -33,7 +33,8 @@ struct LaunchProfile {
   base::FeatureSet pretend_missing;
 };
 
-// After its end by a timeout or its loss the next Launch makes a new one around the same workspace: another life.
+// When the sandbox was lost or ended by a timeout, the next Launch makes a new one around the same workspace: another
+// life.
 class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core::Pausing {
  public:
   LaunchedSandbox(LaunchProfile profile, core::SandboxSpec spec)
@@ -54,15 +55,16 @@ class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core
   base::Status Stop(base::Deadline deadline) override;
   [[nodiscard]] bool IsRunning() const override;
   [[nodiscard]] std::vector<std::string> Degraded() const override;
-  // Processes are those of programs and contexts: neither the init nor an interpreter or a shell that waits for its
+  // Counts the processes of programs and contexts: neither the init nor an interpreter or a shell that waits for a
   // program. Without cgroups processes are counted one by one, and memory is what they have for themselves. The limit
-  // of the disk is the size of the layer. kUnavailable while the sandbox begins or ends, and when there is none.
+  // of the disk is the size of the layer. kUnavailable while the sandbox begins or ends, and when it is not started.
   [[nodiscard]] base::Result<core::SandboxUsage> Sample(base::Deadline deadline) override;
 
-  // For what runs in it.
+  // For the commands and contexts in the sandbox.
   [[nodiscard]] const core::SandboxLimits& limits() const { return spec_.limits; }
   [[nodiscard]] std::vector<core::LimitReached> LimitsOf(LimitEvidence evidence) const;
-  // Ends that life and waits for it; what was used becomes known. May be called by everybody whom it was lost to.
+  // Ends a life of the sandbox and waits for it; its last usage is known afterwards. May be called by each command that
+  // lost the life.
   base::Status Kill(const std::shared_ptr<SharedHandle>& life);
 
  private:
@@ -77,7 +79,7 @@ class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core
     const LaunchedSandbox& sandbox_;
   };
 
-  // The life that there is, or another one after a loss.
+  // The present life, or after a loss a new one.
   base::Result<std::shared_ptr<SharedHandle>> Begin();
   base::Status StartLocked(base::Deadline deadline);
   [[nodiscard]] base::UniqueFd OpenWorkspace() const;
@@ -96,17 +98,17 @@ class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core
   void MakeSpare();
   [[nodiscard]] std::uint64_t WaitingTasks() const;
   [[nodiscard]] std::optional<std::string> ZygoteFor(core::Language language, std::string_view text) const;
-  // The one that waits, or one that is forked now; nothing when the program is to be started anew.
+  // The interpreter that waits, or one that is forked now; nothing when the program needs an interpreter of its own.
   std::optional<Found> FindWorker(const std::shared_ptr<SharedHandle>& life, const core::Command& command);
   std::optional<Found> TakeSpare(core::Language language, const std::optional<std::string>& zygote);
-  // The shell that waits, if it is right for this command.
+  // The shell that waits, if it fits the command.
   std::optional<WaitingShell> TakeShell(const core::Command& command);
   static base::Status BeginInShell(LaunchedProcess& process, WaitingShell shell);
   base::Status BeginInWorker(LaunchedProcess& process, Found found) const;
 
   LaunchProfile profile_;
   core::SandboxSpec spec_;
-  mutable std::mutex mutex_;  // of what follows; held while a life begins or ends, never while something runs in it
+  mutable std::mutex mutex_;  // guards what follows; held while a life begins or ends, never while a command runs
   bool started_ = false;
   std::uint32_t processor_parts_ = 1;
   std::shared_ptr<SharedHandle> life_;
@@ -116,7 +118,7 @@ class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core
   std::optional<WorkerProcess> spare_;
   core::Language spare_language_ = core::Language::kPython;
   std::string spare_zygote_;
-  std::uint64_t spare_tasks_ = 0;  // processes and threads of it
+  std::uint64_t spare_tasks_ = 0;  // processes and threads of the spare interpreter
   Files files_{*this};
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = 1U << 20U;
 
-// A file system that refuses to take more shows it by having next to nothing left.
+// A full file system has next to nothing left.
 void AddDisk(std::vector<core::LimitReached>& reached, int changes_fd, const core::SandboxLimits& limits) {
   constexpr std::uint64_t kBlocksLeft = 16;
   struct statfs facts{};
@@ -32,7 +32,7 @@ void AddOutcome(std::vector<core::LimitReached>& reached, const core::Outcome& o
 }  // namespace
 
 launcher::Usage UsedSince(const launcher::Usage& before, const launcher::Usage& now) {
-  // Those who look at the same time may note what they saw in another order.
+  // Threads that look at the same time may note their figures in another order.
   const auto more = [](std::uint64_t late, std::uint64_t early) { return late > early ? late - early : 0; };
   return {.out_of_memory_kills = more(now.out_of_memory_kills, before.out_of_memory_kills),
           .memory_peak_bytes = now.memory_peak_bytes,
@@ -55,7 +55,7 @@ core::Outcome OutcomeOf(int wait_status, const launcher::Usage& used, const core
 std::vector<core::LimitReached> LimitsReached(const LimitEvidence& evidence, const core::SandboxLimits& limits) {
   std::vector<core::LimitReached> reached;
   AddOutcome(reached, evidence.outcome);
-  // Some process was killed for its memory, though not the one that was waited for.
+  // A process was killed for its memory, though not the one that was waited for.
   if (evidence.usage.out_of_memory_kills != 0 && evidence.outcome.kind != core::OutcomeKind::kOutOfMemory)
     reached.push_back({"memory", limits.memory_mb, "MB"});
   if (evidence.usage.forks_refused != 0) reached.push_back({"processes", limits.pids, ""});

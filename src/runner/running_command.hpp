@@ -1,4 +1,4 @@
-// A command on its way, and how ends are told.
+// A running command, and the outcomes of commands that Skerry ended.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace skerry::runner {
 
 inline constexpr int kExitKilled = 128 + SIGKILL;
 inline constexpr int kExitInterrupted = 128 + SIGINT;
-inline constexpr std::chrono::seconds kEndPatience{5};  // with the last word of something that has ended
+inline constexpr std::chrono::seconds kEndPatience{5};  // for the last message of a process that has ended
 
 struct RunningCommand {
   CommandPump::Sources sources;

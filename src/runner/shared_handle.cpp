@@ -45,12 +45,12 @@ int SharedHandle::MakeWake(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto told = told_.find(id);
   if (told == told_.end()) return -1;
-  // One word too many does no harm: it is only a reason to look.
+  // A wake-up without a message does no harm: its reader only looks once more.
   told->second.wake.Reset(::eventfd(told->second.end ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
   return told->second.wake.get();
 }
 
-// What nobody expects, or no longer, is passed over.
+// Messages about a command that is not expected, or not any more, are dropped.
 void SharedHandle::File(launcher::SandboxHandle::InitMessage said) {
   if (const auto* tree = std::get_if<launcher::TreeToKill>(&said.message)) return KillOnHost(*tree);
   const auto* ended = std::get_if<launcher::CommandEnded>(&said.message);
@@ -62,7 +62,8 @@ void SharedHandle::File(launcher::SandboxHandle::InitMessage said) {
   if (told->second.wake.valid()) (void)::eventfd_write(told->second.wake.get(), 1);
 }
 
-// Whoever hears it does it. Nothing but what the sandbox's own init started is killed, whatever was said.
+// Done by the thread that receives the message. Only a child of the sandbox's own init is killed, whatever the message
+// says.
 void SharedHandle::KillOnHost(const launcher::TreeToKill& tree) const {
   const auto pid = static_cast<pid_t>(tree.pid);
   if (os::ParentOf(pid) == handle_.init_pid()) os::KillSessionTree(pid, base::Deadline::After(1s));
@@ -75,14 +76,14 @@ void SharedHandle::File(const launcher::ForkEnded& end) {
   if (fork == forks_.end()) return;
   Told& told = told_[fork->second];
   told.end = launcher::CommandEnded{.id = fork->second, .wait_status = end.wait_status};
-  forks_.erase(fork);  // the pid may soon be another one's
+  forks_.erase(fork);  // the kernel may give the pid to another process soon
   if (told.wake.valid()) (void)::eventfd_write(told.wake.get(), 1);
 }
 
 base::Result<std::uint64_t> SharedHandle::Fork(std::uint64_t id, const std::string& zygote, std::span<const int> fds) {
   const std::lock_guard asking(asking_);
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t pid, handle_.Fork(zygote, fds));
-  // Nobody can have heard of its end yet: listening takes the other lock.
+  // The end of this fork cannot have been read yet: reading the launcher's socket takes asking_.
   const std::lock_guard lock(mutex_);
   forks_[pid] = id;
   return pid;
@@ -104,7 +105,7 @@ base::Result<std::optional<launcher::CommandEnded>> SharedHandle::TakeCommandEnd
   while (!told.end && !told.terminal.valid()) {
     auto said = handle_.Receive(base::Deadline::After(0s));
     if (!said && said.error().code == base::Code::kTimeout) return std::optional<launcher::CommandEnded>();
-    // We were out of descriptors when a terminal came: whoever waits for it does so in vain, and nobody else.
+    // This process was out of descriptors when a terminal came: only the command that waits for that terminal fails.
     if (!said && said.error().code == base::Code::kTooLarge) continue;
     if (!said) return std::unexpected(said.error());
     if (!*said) return base::Err(base::Code::kExecutionFailed, "the sandbox has ended");
@@ -113,7 +114,7 @@ base::Result<std::optional<launcher::CommandEnded>> SharedHandle::TakeCommandEnd
   return told.end;
 }
 
-// Whoever waits for an answer of the launcher listens for all.
+// A thread that holds asking_ reads the ends of all forks, so the others need not wait for it.
 base::Result<std::optional<launcher::CommandEnded>> SharedHandle::TakeForkEnd(std::uint64_t id) {
   if (auto end = KnownEnd(id)) return end;
   const std::unique_lock asking(asking_, std::try_to_lock);
@@ -162,7 +163,7 @@ SharedHandle::Company SharedHandle::EndTurn(std::uint64_t turn) {
   return ended.company;
 }
 
-// Nobody's turn is no reason to end. A launcher that is lost shows elsewhere.
+// Without a turn the sandbox has no limit on its life. The loss of the launcher is noticed elsewhere.
 void SharedHandle::AnnounceLongest() {
   using std::chrono::milliseconds;
   milliseconds longest{0};
@@ -194,8 +195,8 @@ launcher::Usage SharedHandle::AskUsage() {
   return usage ? Note(*usage) : LastUsage();
 }
 
-// The end of a worker whose program has ended before it is often not waited for. Not while anybody may wait for a word
-// of the launcher: to one who is alone, what we hear would never be told.
+// Reads the ends of forks: often nothing waits for the end of a worker whose program has ended. Not while a command may
+// wait for a message of the launcher: one that is alone has no wake, and would never learn what was read here.
 void SharedHandle::HearOfForks() {
   {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,5 @@
-// One life of a sandbox, used by several commands at once: what the init and the launcher say reaches whom it concerns.
+// One life of a sandbox, shared by several commands: the messages of the init and the launcher reach the command that
+// they are about.
 #pragma once
 
 #include <atomic>
@@ -20,8 +21,8 @@
 
 namespace skerry::runner {
 
-// Thread-safe. Its two sockets are read by whoever sees that there is something to read; what is not for that one is
-// kept until it is asked for, and its own reader is woken. Ends the sandbox with itself.
+// Thread-safe. The two sockets are read by any command that sees that they are readable; a message about another
+// command is kept until that command asks for it, and that command is woken. The destructor ends the sandbox.
 class SharedHandle {
  public:
   explicit SharedHandle(launcher::SandboxHandle handle);
@@ -30,45 +31,46 @@ class SharedHandle {
   [[nodiscard]] int launcher_fd() const { return handle_.launcher_fd(); }
   [[nodiscard]] const launcher::SandboxHandle& handle() const { return handle_; }
 
-  // A number for a command or a fork. Words about it are kept from now on, until Forget.
+  // A number for a command or a fork. Messages about it are kept from now on, until Forget.
   std::uint64_t Expect();
   void Forget(std::uint64_t id);
-  // A descriptor that is readable when a word about it was heard by somebody else. For those who are not alone.
+  // A descriptor that is readable when another thread has received a message about this number. For commands that share
+  // the life.
   int MakeWake(std::uint64_t id);
 
-  // Forks a worker that is known by that number; its pid on the host.
+  // Forks a worker that has this number. Gives its pid on the host.
   base::Result<std::uint64_t> Fork(std::uint64_t id, const std::string& zygote, std::span<const int> fds);
 
-  // The end of a command or of a fork when it has been told by now; may be asked again. An error when the sandbox has
-  // ended.
+  // The end of a command or of a fork when it has been reported by now; may be asked again. An error when the sandbox
+  // has ended.
   enum class Kind { kCommand, kFork };
   base::Result<std::optional<launcher::CommandEnded>> TakeEnd(std::uint64_t id, Kind kind);
-  // Our end of a command's terminal. kExecutionFailed when it could not be had.
+  // Skerry's end of a command's terminal. kExecutionFailed when the terminal could not be opened.
   base::Result<base::UniqueFd> AwaitTerminal(std::uint64_t id, base::Deadline deadline);
 
   // The launcher ends the sandbox after this long; zero for never.
   base::Status Announce(std::chrono::milliseconds lifetime) const { return handle_.AnnounceActivity(lifetime); }
-  // A turn of one that runs beside others: the sandbox may live as long as the one with the longest life may.
+  // A turn of a command that runs beside others: the sandbox lives as long as the longest lifetime of a turn says.
   std::uint64_t BeginTurn(std::chrono::milliseconds lifetime);
-  // Whether nobody else had a turn meanwhile.
+  // Whether other commands had a turn meanwhile.
   enum class Company { kAlone, kWithOthers };
   Company EndTurn(std::uint64_t turn);
 
-  // What was used up to now, or when it could not be found out, what LastUsage says.
+  // What was used up to now; what LastUsage says when that could not be found out.
   launcher::Usage AskUsage();
-  // As it was last asked for, or at the end.
+  // What was used when that was last asked for, or at the end.
   launcher::Usage LastUsage();
-  // What is used now, but for limits and disk; see UsageSampler. False when the sandbox has ended. Waits for nobody.
+  // What is used now, except for limits and disk; see UsageSampler. False when the sandbox has ended. Does not wait.
   [[nodiscard]] bool Fill(core::SandboxUsage& usage, std::uint64_t waiting);
   // See core::Sandbox.
   [[nodiscard]] bool ShareProcessors(std::uint32_t parts) const;
   base::Status Bring(launcher::MotionKind wanted);
   void BeginStop();
-  // May be called again and says the same.
+  // May be called again and gives the same answer.
   base::Result<launcher::Ended> Stop();
-  // The init has ended.
+  // Whether the init has ended.
   [[nodiscard]] bool Gone() const;
-  // Stop was called.
+  // Whether Stop was called.
   [[nodiscard]] bool Over() const { return over_; }
 
  private:
@@ -92,16 +94,16 @@ class SharedHandle {
   void HearOfForks();
   launcher::Usage Note(const launcher::Usage& usage);
 
-  std::mutex asking_;  // held while an answer of the launcher is waited for; before mutex_
-  std::mutex mutex_;   // of what follows, and of reading the init's socket; never held during a wait
+  std::mutex asking_;  // held while the launcher's answer is awaited; taken before mutex_
+  std::mutex mutex_;   // guards what follows and the reading of the init's socket; never held during a wait
   std::map<std::uint64_t, Told> told_;
-  std::map<std::uint64_t, std::uint64_t> forks_;  // numbers by pid
+  std::map<std::uint64_t, std::uint64_t> forks_;  // from pid to number
   std::map<std::uint64_t, Turn> turns_;
   launcher::Usage usage_;
   std::chrono::microseconds fork_time_{0};  // of forks that have ended
   std::uint64_t next_ = 1;
   std::atomic<bool> over_ = false;
-  launcher::SandboxHandle handle_;  // its end tells those above of what ended
+  launcher::SandboxHandle handle_;  // its destruction still reports ends of forks to the members above
   UsageSampler sampler_;
 };
 

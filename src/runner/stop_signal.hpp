@@ -1,4 +1,4 @@
-// A request to stop as a descriptor.
+// A stop token as a descriptor.
 #pragma once
 
 #include <sys/eventfd.h>

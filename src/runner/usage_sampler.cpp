@@ -10,9 +10,9 @@
 namespace skerry::runner {
 namespace {
 
-// What is dear to read and seldom changes is read each tenth time.
+// Values that are expensive to read and seldom change are read each tenth time.
 constexpr unsigned kThoroughEvery = 10;
-// Memory that has changed by this much may be of another kind than it was.
+// When memory has changed by this much, the part of it that can be dropped may have changed too.
 constexpr std::uint64_t kMuchMemory = 4U << 20U;
 
 std::uint64_t Distance(std::uint64_t one, std::uint64_t other) {
@@ -21,7 +21,8 @@ std::uint64_t Distance(std::uint64_t one, std::uint64_t other) {
 
 }  // namespace
 
-// A fork is a child of the launcher, as the init is; one whose end has not been told may be another process by now.
+// A fork is a child of the launcher, as the init is; the pid of a fork whose end is not reported yet may belong to
+// another process by now.
 std::vector<pid_t> UsageSampler::Roots(const Forks& forks) const {
   std::vector<pid_t> roots = {init_};
   const pid_t launcher = forks.alive.empty() ? 0 : os::ParentOf(init_);
@@ -37,8 +38,8 @@ void UsageSampler::FillFromProcesses(core::SandboxUsage& usage, const Forks& for
   usage.pids = use.tasks;
 }
 
-// Reading what the kernel could drop costs as much as everything else together. It matters when memory gets scarce:
-// then files give way to programs while the sum stays the same.
+// Reading how much the kernel could drop costs as much as everything else together. It matters when memory gets scarce:
+// then file caches give way to programs while the sum stays the same.
 bool UsageSampler::FillFromGroups(core::SandboxUsage& usage, Look look) {
   if (groups_.memory.Counts()) {
     const auto used = os::MemoryOf(groups_.memory);
@@ -63,7 +64,7 @@ bool UsageSampler::FillFromGroups(core::SandboxUsage& usage, Look look) {
   return true;
 }
 
-// A network of the sandbox's own that has nothing but a loopback may get more, but seldom does.
+// A network namespace that has nothing but a loopback may get an interface, but seldom does.
 void UsageSampler::FillNetwork(core::SandboxUsage& usage, Look look) {
   if (isolation_ != launcher::Isolation::kNamespaces) return;
   if (look == Look::kThorough || network_.interfaces != 0) network_ = os::NetworkUseOf(init_).value_or(network_);
@@ -79,7 +80,7 @@ bool UsageSampler::Fill(core::SandboxUsage& usage, const Forks& forks, std::uint
   FillNetwork(usage, look);
   const std::uint64_t own = 1 + waiting;
   usage.pids -= std::min(usage.pids, own);
-  // The time of a process that ends while others are counted is seen later.
+  // The time of a process that ends while others are counted is only seen at the next look.
   cpu_ = std::max(cpu_, usage.cpu_time);
   usage.cpu_time = cpu_;
   return true;

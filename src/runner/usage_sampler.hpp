@@ -1,4 +1,4 @@
-// What one life of a sandbox uses, look by look.
+// What one life of a sandbox uses, from sample to sample.
 #pragma once
 
 #include <sys/types.h>
@@ -20,20 +20,20 @@ class UsageSampler {
   UsageSampler(os::GroupPlaces groups, pid_t init, launcher::Isolation isolation)
       : groups_(std::move(groups)), init_(init), isolation_(isolation) {}
 
-  // The cgroups count everything; else processes are counted one by one, and forks have to be known.
+  // Whether cgroups count everything; otherwise processes are counted one by one, and forks have to be known.
   [[nodiscard]] bool Counted() const {
     return groups_.memory.Counts() && groups_.cpu.Counts() && groups_.pids.Counts();
   }
 
-  // What zygotes put into the sandbox is not below its init.
+  // The workers that zygotes forked into the sandbox: they are not below its init.
   struct Forks {
     std::vector<pid_t> alive;
-    std::chrono::nanoseconds ended_time{0};  // of those that have ended
+    std::chrono::nanoseconds ended_time{0};  // processor time of forks that have ended
   };
 
-  // Fills in all but limits and disk; the limit of memory must be there. Processes and threads are counted without the
-  // init and `waiting` others of ours. False when the sandbox's cgroups are gone. Whoever asks has to find the init
-  // alive afterwards: otherwise its pid may have been another process's.
+  // Fills in all but limits and disk; the memory limit must be set already. Processes and threads are counted without
+  // the init and `waiting` others that are Skerry's. False when the sandbox's cgroups are gone. The caller has to check
+  // afterwards that the init is alive: otherwise its pid may have been another process's.
   [[nodiscard]] bool Fill(core::SandboxUsage& usage, const Forks& forks, std::uint64_t waiting);
 
  private:
@@ -46,16 +46,16 @@ class UsageSampler {
   const os::GroupPlaces groups_;
   const pid_t init_;
   const launcher::Isolation isolation_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   unsigned looks_ = 0;
   std::uint64_t droppable_ = 0;     // when it was last read
   std::uint64_t used_then_ = 0;     // the memory at that time
   os::NetworkUse network_;          // when it was last read
-  std::chrono::nanoseconds cpu_{};  // the most that was seen
+  std::chrono::nanoseconds cpu_{};  // the largest value that was seen
 };
 
-// What was written to the layer of a workspace, and its size. `changes` is an open directory, -1 for none; nothing is
-// counted in one that is no file system of its own.
+// What was written to the layer of a workspace, and the layer's size. `changes` is an open directory, -1 for none;
+// nothing is counted in a directory that is no file system of its own.
 void FillDisk(core::SandboxUsage& usage, int changes);
 
 }  // namespace skerry::runner

@@ -39,7 +39,7 @@ base::Result<WaitingShell> WaitingShell::Start(const std::shared_ptr<SharedHandl
 
 bool WaitingShell::Waits() const {
   pollfd entry{go.get(), POLLIN, 0};
-  return ::poll(&entry, 1, 0) == 0;  // it says nothing, so that only its end can be heard
+  return ::poll(&entry, 1, 0) == 0;  // a shell sends nothing, so only its end is readable
 }
 
 base::Status WaitingShell::Run(std::string_view program) {

@@ -11,7 +11,7 @@
 
 namespace skerry::runner {
 
-// A command of the sandbox's init. The ends are ours, non-blocking.
+// The shell is a command of the sandbox's init. The descriptors are Skerry's ends, non-blocking.
 struct WaitingShell {
   WatchedProcess process;
   base::UniqueFd input;
@@ -24,7 +24,7 @@ struct WaitingShell {
 
   [[nodiscard]] bool Waits() const;
 
-  // From here on it is a command like any other.
+  // Runs the program. From here on the shell is a command like any other.
   base::Status Run(std::string_view program);
 };
 

@@ -12,8 +12,8 @@
 namespace skerry::runner {
 namespace {
 
-constexpr std::chrono::seconds kTreePatience{3};  // with the init that ends a tree
-constexpr std::chrono::seconds kLastPatience{2};  // with the kernel
+constexpr std::chrono::seconds kTreePatience{3};  // for the init to end a process tree
+constexpr std::chrono::seconds kLastPatience{2};  // for the kernel to end a killed process
 
 }  // namespace
 
@@ -56,8 +56,8 @@ base::Status WatchedProcess::Signal(int number) const {
   return forked() ? life_->handle().SignalFork(pid_, number) : life_->handle().SignalCommand(id_, number);
 }
 
-// The init may signal what it started itself. A worker of a zygote has a fence of its own, out of the init's reach:
-// that one is for us, as long as it is what we think it is: a child of the launcher, as the init is.
+// The init can signal the processes that it started. A worker of a zygote has a fence of its own, out of the init's
+// reach: this process kills it, after a check that the pid still is a child of the launcher, as the init is.
 bool WatchedProcess::KillTree() const {
   if (!forked()) return life_->handle().Kill({id_}).has_value();
   const auto pid = static_cast<pid_t>(pid_);

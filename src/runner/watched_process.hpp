@@ -1,4 +1,4 @@
-// A process of a sandbox whose end somebody wants to know: a command, or a worker that a zygote made.
+// A process of a sandbox whose end is awaited: a command, or a worker that a zygote forked.
 #pragma once
 
 #include <sys/types.h>
@@ -17,10 +17,11 @@
 
 namespace skerry::runner {
 
-// Keeps the sandbox's handle, not the sandbox. Used by one thread at a time, beside those of other processes.
+// Keeps the sandbox's handle, not the sandbox. Used by one thread at a time; other processes of the sandbox may be used
+// by other threads.
 class WatchedProcess {
  public:
-  // To be sent to the init as a command with the number id().
+  // A process that is sent to the init as a command with the number id().
   static WatchedProcess Command(std::shared_ptr<SharedHandle> life);
   static base::Result<WatchedProcess> Fork(std::shared_ptr<SharedHandle> life, const std::string& zygote,
                                            std::span<const int> fds);
@@ -36,7 +37,7 @@ class WatchedProcess {
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool forked() const { return pid_ != 0; }
 
-  // Others listen to the same sockets from now on.
+  // From now on other threads read the same sockets.
   void ShareLife();
 
   // Readable when TakeEnd may have an answer; -1 for none.
@@ -44,14 +45,14 @@ class WatchedProcess {
     return {forked() ? life_->launcher_fd() : life_->control_fd(), wake_};
   }
 
-  // Nothing while it lives; may be asked again. An error when the sandbox is lost.
+  // Nothing while the process lives; may be asked again. An error when the sandbox is lost.
   [[nodiscard]] base::Result<std::optional<launcher::CommandEnded>> TakeEnd() const;
   [[nodiscard]] base::Result<std::optional<launcher::CommandEnded>> AwaitEnd(base::Deadline deadline) const;
 
-  // To it and its group.
+  // Sends a signal to the process and its group.
   [[nodiscard]] base::Status Signal(int number) const;
 
-  // Ends it with what it started, and gives it a while to be gone. Its end, when it was told.
+  // Ends the process with all that it started, and waits a while for its end. Gives the end when it was reported.
   std::optional<launcher::CommandEnded> EndTree() const;
 
  private:
@@ -60,8 +61,8 @@ class WatchedProcess {
 
   std::shared_ptr<SharedHandle> life_;
   std::uint64_t id_;
-  std::uint64_t pid_ = 0;  // of a fork, on the host
-  int wake_ = -1;          // of the life
+  std::uint64_t pid_ = 0;  // on the host; 0 for a command
+  int wake_ = -1;          // owned by the life
 };
 
 }  // namespace skerry::runner

@@ -16,24 +16,25 @@
 
 namespace skerry::runner {
 
-// Belongs to the life of the sandbox that it was made in and ends with it. Used by one thread at a time.
+// Belongs to the life of the sandbox that it was made in, and ends with it. Used by one thread at a time.
 class WorkerProcess {
  public:
-  // Forked by a zygote; kUnavailable when that cannot be.
+  // Forked by a zygote; kUnavailable when the zygote cannot.
   static base::Result<WorkerProcess> Fork(const std::shared_ptr<SharedHandle>& life, std::string_view zygote);
   // Started by the sandbox's init.
   static base::Result<WorkerProcess> Exec(const std::shared_ptr<SharedHandle>& life, core::Language language,
                                           launcher::CommandRequest request);
 
-  // Waits until it has done what can be done ahead.
+  // Waits until the interpreter has done all that it can do before it gets a program.
   base::Status AwaitReady(base::Deadline deadline);
 
-  // kTimeout when it has not taken all of it by then: a program can stop its own interpreter.
+  // kTimeout when the interpreter has not taken the whole message by the deadline: a program can stop its own
+  // interpreter.
   base::Status Send(std::string_view message, base::Deadline deadline) const;
 
-  // Reads what has arrived on the channel. False when its other end is closed or it said what is no word.
+  // Reads what has arrived on the channel. False when the other end is closed or sent what is no word.
   bool Listen();
-  // What it had said before its end.
+  // Reads all that the interpreter sent before its end.
   void HearLastWords();
   std::optional<interpreters::WorkerWord> NextWord() { return hearing_.Next(); }
 
@@ -41,14 +42,14 @@ class WorkerProcess {
   [[nodiscard]] WatchedProcess& process() { return *process_; }
   [[nodiscard]] const WatchedProcess& process() const { return *process_; }
 
-  // The ends that are ours. Non-blocking.
+  // Skerry's ends of the streams. Non-blocking.
   base::UniqueFd input;
   base::UniqueFd output;
   base::UniqueFd error;
 
  private:
   explicit WorkerProcess(std::size_t limit) : hearing_(limit) {}
-  // Makes the streams; what the interpreter gets of them.
+  // Makes the streams. Gives the interpreter's ends.
   base::Result<std::vector<base::UniqueFd>> MakeStreams();
 
   base::UniqueFd channel_;

@@ -20,7 +20,8 @@ core::Language LanguageOf(core::Preload preload) {
   return preload == core::Preload::kJavaScript ? core::Language::kJavaScript : core::Language::kPython;
 }
 
-// What decides which interpreter a sandbox would find, or what it does when it starts: then that one is started.
+// Whether a variable decides which interpreter is found, or what it does at its start: then no waiting interpreter
+// fits.
 bool ChoosesInterpreter(const std::map<std::string, std::string>& environment) {
   return std::ranges::any_of(environment, [](const auto& variable) {
     const std::string& name = variable.first;
@@ -31,7 +32,7 @@ bool ChoosesInterpreter(const std::map<std::string, std::string>& environment) {
 
 }  // namespace
 
-// A spare that cannot be had is no failure: programs are started anew then.
+// A spare interpreter that cannot be made is no failure: programs then start one of their own.
 void LaunchedSandbox::MakeSpare() {
   if (spec_.preload == core::Preload::kNone) return;
   if (spec_.preload == core::Preload::kShell) {
@@ -55,7 +56,7 @@ void LaunchedSandbox::MakeSpare() {
   auto worker = WorkerProcess::Exec(life_, spare_language_, std::move(*request));
   if (!worker || !worker->AwaitReady(deadline)) return;
   spare_.emplace(std::move(*worker));
-  // It may have threads, and nothing else runs yet.
+  // The interpreter may have threads; nothing else runs yet.
   core::SandboxUsage now;
   spare_tasks_ = life_->Fill(now, 0) ? now.pids : 1;
 }
@@ -70,7 +71,7 @@ std::optional<std::string> LaunchedSandbox::ZygoteFor(core::Language language, s
 std::optional<LaunchedSandbox::Found> LaunchedSandbox::TakeSpare(core::Language language,
                                                                  const std::optional<std::string>& zygote) {
   const std::lock_guard lock(mutex_);
-  if (spare_ && !spare_->Listen()) spare_.reset();  // it died while it waited
+  if (spare_ && !spare_->Listen()) spare_.reset();  // the interpreter died while it waited
   const bool fits = spare_ && spare_language_ == language &&
                     (!zygote || spare_zygote_ == interpreters::kDataZygote || spare_zygote_ == *zygote);
   if (!fits) return std::nullopt;
@@ -79,7 +80,8 @@ std::optional<LaunchedSandbox::Found> LaunchedSandbox::TakeSpare(core::Language 
   return found;
 }
 
-// One that cannot enter its directory could only say so among the output of the program: the init says it apart.
+// Not for a command with a directory: a waiting interpreter that cannot enter it could only say so among the output of
+// the program, while the init reports it apart.
 std::optional<LaunchedSandbox::Found> LaunchedSandbox::FindWorker(const std::shared_ptr<SharedHandle>& life,
                                                                   const core::Command& command) {
   const auto* code = std::get_if<core::Code>(&command.program);
@@ -128,7 +130,7 @@ base::Status LaunchedSandbox::BeginInWorker(LaunchedProcess& process, Found foun
   RunningCommand running{{.standard_output = std::move(worker.output), .standard_error = std::move(worker.error)},
                          process.MakeInput(std::move(worker.input)),
                          std::move(worker.process())};
-  // An interpreter that ended before it was told shows as lost.
+  // An interpreter that ended before it got its program counts as lost.
   if (sent)
     process.Begin(std::move(running), found.start, deadline, std::move(worker));
   else

@@ -151,7 +151,7 @@ class FakeSandbox : public core::Sandbox {
   [[nodiscard]] core::SandboxFiles& files() override { return files_; }
   [[nodiscard]] bool IsRunning() const override { return running_; }
   [[nodiscard]] std::vector<std::string> Degraded() const override { return {}; }
-  // Nothing lives on here when a command has ended.
+  // No process outlives its command here, so there is nothing to measure.
   [[nodiscard]] base::Result<core::SandboxUsage> Sample(base::Deadline) override {
     if (!running_) return base::Err(base::Code::kUnavailable, "the sandbox does not run");
     return core::SandboxUsage{.memory_limit_bytes = spec_.limits.memory_mb << 20U, .pids_limit = spec_.limits.pids};
@@ -159,7 +159,7 @@ class FakeSandbox : public core::Sandbox {
 
  private:
   core::SandboxSpec spec_;
-  std::string own_;  // a workspace that nobody gave us
+  std::string own_;  // path of the workspace that was made because the specification had none
   std::atomic<int>& counter_;
   std::atomic<bool> running_ = false;
   workspace::DirectoryFiles files_{

@@ -12,7 +12,7 @@ namespace skerry::backends::fake {
 
 inline constexpr std::string_view kName = "fake";
 
-// What a fake of this strength says that it can: from namespaces on all that the native sandbox can, but for layers.
+// The abilities of a fake of this strength: from namespaces on all that the native sandbox can, except for layers.
 core::Abilities AbilitiesOf(core::Strength strength);
 
 class FakeBackend : public core::Backend {

@@ -8,7 +8,7 @@
 namespace skerry::backends::fake {
 namespace {
 
-// More would be too much for the clock.
+// A longer wait would overflow the clock.
 std::chrono::nanoseconds Bounded(base::Deadline deadline) {
   constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(1);
   return std::min<std::chrono::nanoseconds>(deadline.Remaining(), kLongest);

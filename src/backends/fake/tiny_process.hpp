@@ -1,4 +1,4 @@
-// TinyProcess: what the fakes share of a core::Process: its input, its output, its end.
+// The parts of a core::Process that the fakes share: input, output, outcome.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace skerry::backends::fake {
 
-// The bytes on their way to a program. Thread-safe.
+// The input of a program that the program has not read yet. Thread-safe.
 class TinyInput {
  public:
   TinyInput(std::string text, core::InputEnd end)
@@ -22,10 +22,10 @@ class TinyInput {
 
   base::Result<std::size_t> Feed(std::string_view bytes);
   base::Status Close();
-  // The next bytes, "" at the end; nothing when none came by then.
+  // The next bytes, "" at the end; nothing when none came by the deadline.
   std::optional<std::string> Take(base::Deadline deadline);
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline);
-  // Nobody reads any more.
+  // The program does not read any more.
   void End();
 
  private:
@@ -53,7 +53,7 @@ class TinyOutput {
   bool truncated_ = false;
 };
 
-// How a program ends that is over time, or that nobody wants any more.
+// The outcome of a program whose time is over, and of one whose caller asked to stop.
 core::Outcome TimedOut(std::chrono::milliseconds timeout);
 core::Outcome Cancelled();
 

@@ -19,7 +19,7 @@ std::uint64_t Number(const std::string& text) {
   return value;
 }
 
-// A path in the workspace, and nowhere else: tests give this shell what nobody should run. "" for any other.
+// A path in the workspace; "" for any other, since tests give this shell commands that nobody should run.
 std::string PathOf(std::string_view word) {
   for (const std::string_view prefix : {"/workspace/", "./"})
     if (word.starts_with(prefix)) word.remove_prefix(prefix.size());

@@ -3,7 +3,7 @@
 //   echo WORDS, cat [FILES], touch NAME, rm [-r] NAME, mkdir NAME, ls, true, false, sleep N, exit N,
 //   head -c N /dev/zero, NAME=VALUE; $NAME in words, > and >> behind a command, ; and && and lines between commands
 //
-// What it understands means the same to bash.
+// Commands that TinyShell understands mean the same to bash.
 #pragma once
 
 #include <chrono>
@@ -37,18 +37,18 @@ class TinyFiles {
   virtual std::vector<std::string> Names() = 0;  // at the top, sorted
 };
 
-// What surrounds a program while it runs.
+// What a program uses while it runs.
 struct TinySurroundings {
   TinyFiles& files;
   std::map<std::string, std::string>& variables;
   std::function<void(core::Stream, std::string_view)> write;
-  // The next bytes of the input; "" at its end. Nothing when the program is to be ended.
+  // The next bytes of the input; "" at its end. Nothing when the program must end.
   std::function<std::optional<std::string>()> read;
-  // Nothing when the time is over; how the program is to be ended otherwise.
+  // Nothing when it slept its time; else the outcome with which the program must end.
   std::function<std::optional<core::Outcome>(std::chrono::milliseconds)> sleep;
 };
 
-// Runs a program to its end. kNotFound for a command that is not known, kInvalidArgument where there is none.
+// Runs a program to its end. kNotFound for an unknown command, kInvalidArgument where there is none.
 base::Result<core::Outcome> RunTinyProgram(const std::variant<core::Code, core::Arguments>& program,
                                            const TinySurroundings& around);
 

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Tests feed the fakes with what nobody should run, as root too: whatever the text says, nothing outside is touched.
+// Tests give the fakes commands that nobody should run, also as root: whatever the text says, nothing outside the
+// workspace is touched.
 class TinyShellTest : public testing::Test {
  protected:
   TinyShellTest() {

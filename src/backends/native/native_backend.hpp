@@ -11,10 +11,10 @@ inline constexpr std::string_view kName = "native";
 
 class NativeBackend : public core::Backend {
  public:
-  // Whether interpreters are kept loaded, to be forked into sandboxes. That pays for those who run many programs.
+  // Whether interpreters are kept loaded, to be forked into sandboxes. That pays for a process that runs many programs.
   enum class Zygotes { kNone, kPython };
 
-  // `pretend_missing`: what this machine shall not be seen to have, for tests.
+  // `pretend_missing`: features that the backend treats as missing on this machine, for tests.
   explicit NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing = {},
                          Zygotes zygotes = Zygotes::kNone);
 
@@ -25,7 +25,7 @@ class NativeBackend : public core::Backend {
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override;
 
  private:
-  std::shared_ptr<launcher::Launcher> launcher_;  // one makes all sandboxes
+  std::shared_ptr<launcher::Launcher> launcher_;  // one launcher makes all sandboxes
   std::vector<std::string> zygotes_;
   base::FeatureSet pretend_missing_;
 };

@@ -53,7 +53,7 @@ class MemoryFiles : public fake::TinyFiles {
   std::uint64_t versions_ = 0;
 };
 
-// A program that runs on the machine, whoever listens to it. Thread-safe.
+// A program that runs on the machine, whether or not a client polls it. Thread-safe.
 class Program {
  public:
   Program(MemoryFiles& files, core::Command command);
@@ -73,7 +73,7 @@ class Program {
     std::vector<Piece> pieces;
     std::optional<base::Result<core::Outcome>> end;
   };
-  // What it wrote since the last time, and its end; waits for either.
+  // What the program wrote since the last call, and its end; waits for either.
   Heard Poll(std::chrono::milliseconds longest);
 
  private:
@@ -96,7 +96,7 @@ class Machine {
   [[nodiscard]] const std::string& id() const { return id_; }
   MemoryFiles& files() { return files_; }
   [[nodiscard]] bool alive() const { return alive_; }
-  // Ends everything on it, for good.
+  // Ends every program of the machine, for good.
   void End();
 
   base::Result<std::shared_ptr<Program>> Launch(core::Command command);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::seconds kEndPatience{5};
 
-// The way to one machine; one after a loss is another one.
+// The connection to one machine; after a loss the sandbox gets another one.
 struct Way {
   std::shared_ptr<Server> server;
   std::shared_ptr<Machine> machine;
@@ -67,7 +67,8 @@ class RemoteProcess : public core::Process {
     return output_.Finish(outcome);
   }
 
-  // A way that is lost with the machine is an outcome; one that may be there again is not known to have ended anything.
+  // When the machine is lost the outcome is kLost. When only the connection failed it is an error: the program may have
+  // gone on.
   base::Result<core::CommandResult> Lost(const base::Error& error) {
     constexpr int kKilled = 137;
     if (way_.machine->alive()) {
@@ -85,7 +86,7 @@ class RemoteProcess : public core::Process {
   bool awaited_ = false;
 };
 
-// Holds the bytes that it gives.
+// A source that owns its bytes.
 class ReceivedBytes : public base::ByteSource {
  public:
   explicit ReceivedBytes(std::string bytes) : bytes_(std::move(bytes)), source_(bytes_) {}

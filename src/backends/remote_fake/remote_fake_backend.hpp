@@ -1,4 +1,4 @@
-// The remote fake: a backend for tests that has nothing of this machine. No path, no descriptor, no layer; every call
+// The remote fake: a backend for tests that uses nothing of this machine. No path, no descriptor, no layer; every call
 // goes to a server that takes its time, and can fail, hang, lose an answer and lose the sandbox.
 #pragma once
 
@@ -24,7 +24,7 @@ class RemoteFakeBackend : public core::Backend {
 
  private:
   std::shared_ptr<Server> server_;
-  // What this process holds of the server: machines outlive it until the next one sweeps.
+  // The lease on this backend's machines: they outlive the backend until another one sweeps orphans.
   Server::Lease lease_ = std::make_shared<int>(0);
 };
 

@@ -1,5 +1,5 @@
-// Server: the far side of the remote fake, as a service elsewhere would be: machines by id, each with files in memory
-// and programs of TinyShell. Tests keep it while the near side comes and goes, and tell it how to misbehave.
+// Server: the far side of the remote fake, like a service on another machine: sandboxes ("machines") by id, each with
+// files in memory and programs of TinyShell. A test keeps it while backends come and go, and tells it how to misbehave.
 #pragma once
 
 #include <atomic>
@@ -22,17 +22,17 @@
 
 namespace skerry::backends::remote_fake {
 
-// What happens to a call.
+// What goes wrong with a call.
 enum class Trouble {
   kNone,
-  kFail,  // the server refuses it: kUnavailable, and nothing was done
+  kFail,  // the server refuses the call: kUnavailable, and nothing was done
   kHang,  // no answer ever comes
-  kLose,  // it is done, and the answer is lost: kUnavailable
+  kLose,  // the call is carried out, and the answer is lost: kUnavailable
 };
 
 struct Weather {
   std::chrono::milliseconds latency{200};  // of each call
-  std::chrono::milliseconds making{0};     // of a machine, besides
+  std::chrono::milliseconds making{0};     // of making a machine, on top of the latency
 };
 
 // Thread-safe.
@@ -43,13 +43,13 @@ class Server {
   // The next `times` calls of this name ("make", "launch", "poll", "kill", "mark", "import", "export", "remove",
   // "read", "cell", "sample", "delete") get this trouble.
   void Upset(const std::string& call, Trouble trouble, int times = 1);
-  // Every machine is gone, as after a failure of the house it stood in.
+  // Every machine is lost, as after a power failure.
   void LoseMachines();
   [[nodiscard]] std::size_t CountMachines() const;
-  // Machines that nobody who lives has a lease on. Gives how many they were.
+  // Removes machines whose lease has ended. Gives how many that were.
   std::size_t RemoveOrphans();
 
-  // A lease ends with its owner, however that ends.
+  // A lease ends with the backend that owns it, however that ends.
   using Lease = std::shared_ptr<const void>;
 
   // The calls of a client. Each waits for its latency, and gives up at the deadline or when `stop` is requested:

@@ -18,7 +18,7 @@ class SubprocessSandbox : public runner::LaunchedSandbox {
   SubprocessSandbox(const runner::LaunchProfile& profile, core::SandboxSpec spec)
       : LaunchedSandbox(profile, std::move(spec)), scratch_(profile.scratch) {}
   ~SubprocessSandbox() override {
-    (void)LaunchedSandbox::Stop(base::Deadline::Never());  // before its files go
+    (void)LaunchedSandbox::Stop(base::Deadline::Never());  // before the scratch directory is removed
     (void)os::RemoveTree(scratch_);
   }
 
@@ -66,7 +66,7 @@ base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const cor
     if (!place->fd.valid()) return os::ErrnoErr(place->path);
     own.workspace = std::move(place);
   }
-  // A launcher for each: without namespaces a sandbox's processes are found as the launcher's descendants.
+  // One launcher per sandbox: without namespaces the processes of a sandbox are found as the launcher's descendants.
   const runner::LaunchProfile profile{.launcher = std::make_shared<launcher::Launcher>(programs_),
                                       .isolation = launcher::Isolation::kNone,
                                       .scratch = scratch,

@@ -1,5 +1,6 @@
-// The lightest: no namespaces, so the program sees the machine. For development only (S5.2): a clean environment,
-// no_new_privs, no capabilities, limits, seccomp, and Landlock around the workspace where the kernel has it.
+// The lightest backend: no namespaces, so the program sees the machine. For development only (S5.2): a clean
+// environment, no_new_privs, no capabilities, limits, seccomp, and Landlock around the workspace where the kernel has
+// it.
 #pragma once
 
 #include "core/backend.hpp"
@@ -11,7 +12,8 @@ inline constexpr std::string_view kName = "subprocess";
 
 class SubprocessBackend : public core::Backend {
  public:
-  // Each sandbox has a scratch directory below `scratch_base`, which everybody can reach, for its temporary files.
+  // Each sandbox has a scratch directory below `scratch_base` for its temporary files. Every user can reach
+  // `scratch_base`.
   SubprocessBackend(launcher::ProgramPaths programs, std::string scratch_base)
       : programs_(std::move(programs)), scratch_base_(std::move(scratch_base)) {}
 

@@ -1,4 +1,4 @@
-// What systemd hands to a service, and what it wants to be told.
+// The sockets that systemd passes to a service, and the states that it wants to be told.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -61,7 +61,7 @@ base::Result<std::vector<ListeningSocket>> TakeActivated(const std::shared_ptr<c
   const bool ours = NumberOf("LISTEN_PID") == ::getpid();
   const int count = ours ? NumberOf("LISTEN_FDS") : 0;
   const std::vector<std::string> names = NamesOf("LISTEN_FDNAMES");
-  // What we start must not take these for its own.
+  // Programs that this process starts must not take these sockets for their own.
   for (const char* variable : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(variable);
   if (count > kMost) return base::Err(base::Code::kInvalidArgument, "systemd passed too many sockets");
   std::vector<ListeningSocket> sockets;

@@ -57,7 +57,7 @@ bool IsSafe(const std::string& name, const std::string& value) {
          std::ranges::none_of(kOwn, [&](auto own) { return EqualsIgnoringCase(own, name); });
 }
 
-// The text of this second; asked for by one thread only, so it is kept per thread.
+// The date of this second. Kept per thread; one thread asks.
 const std::string& DateNow() {
   thread_local std::time_t at = 0;
   thread_local std::string text;
@@ -78,7 +78,7 @@ void AppendLength(const AnswerHead& head, std::string& text) {
 std::string Compose(const AnswerHead& head) {
   std::string text;
   text.reserve(512);
-  // The version is always ours (RFC 9110, 2.5), also towards an HTTP/1.0 client.
+  // The version is the server's own (RFC 9110, 2.5), also towards an HTTP/1.0 client.
   text.append("HTTP/1.1 ").append(std::to_string(head.status)).append(" ").append(ReasonOf(head.status)).append("\r\n");
   for (const auto& [name, value] : head.headers->fields())
     if (IsSafe(name, value)) text.append(name).append(": ").append(value).append("\r\n");

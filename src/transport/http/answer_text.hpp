@@ -25,7 +25,8 @@ struct AnswerHead {
   bool keep_alive = true;
   std::string_view upgrade = "";  // the protocol that a 101 changes to
 };
-// With its empty line. Headers that could end a line early are left out, as are those that the server sets itself.
+// The head as text, with its empty line. Headers that could end a line early are left out, as are those that the server
+// sets itself.
 std::string Compose(const AnswerHead& head);
 
 std::string_view ReasonOf(int status);

@@ -10,8 +10,8 @@
 namespace skerry::transport::http {
 namespace {
 
-// A body that is read as JSON is there as text, as values and in the request that is made of it. What is not more than
-// the many small ones is not counted.
+// A body that is read as JSON is in memory as text, as values and in the request that is made of it. The many small
+// bodies are not counted.
 constexpr std::uint64_t kCopies = 4;
 constexpr std::uint64_t kUncounted = std::uint64_t{64} << 10U;
 

@@ -1,4 +1,4 @@
-// BodyCollector: the bytes of a body as they come, in memory or in a file without a name.
+// BodyCollector: collects the bytes of a body, in memory or in a file without a name.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,28 @@ namespace skerry::transport::http {
 // Where a body is kept.
 enum class Keeping {
   kMemory,  // all of it
-  kSpool,   // what is more than `in_memory` goes to a file
+  kSpool,   // beyond `in_memory` bytes it goes to a file
 };
 
 struct BodyLimits {
   Keeping keeping = Keeping::kSpool;
   std::uint64_t most = 0;
   std::uint64_t in_memory = 0;
-  std::string spool;  // where the file lives
+  std::string spool;  // directory of the file
 };
 
 class BodyCollector {
  public:
-  // `share` is what it may take of the memory, or its file of the spool.
+  // `share` limits what the body may take of the memory, or its file of the spool.
   explicit BodyCollector(BodyLimits limits, base::BudgetShare share = {}) : limits_(std::move(limits)) {
     body_.share = std::move(share);
   }
-  // Before the first byte of a body that will have so many: what could not be kept is not read either.
+  // Called before the first byte of a body of this length: a body that could not be kept is not read either.
   [[nodiscard]] std::optional<Refusal> Expect(std::uint64_t length) const;
-  // 413: too much. 429: the tenant has too much there already. 503: all have. 507: the spool or the disk is full.
+  // 413: too large. 429: the tenant's bodies take too much already. 503: those of all tenants do. 507: the spool or the
+  // disk is full.
   std::optional<Refusal> Append(std::string_view bytes);
-  // At its beginning.
+  // The body; its file is at its beginning.
   std::expected<Body, Refusal> Finish();
 
  private:

@@ -1,4 +1,4 @@
-// BodyDecoder: takes the content of a body from bytes as they come, by length, by chunks or until the end.
+// BodyDecoder: takes the content of a body out of the bytes that arrive, by length, by chunks or until the end.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +16,24 @@ namespace skerry::transport::http {
 
 class BodyDecoder {
  public:
-  // Of a request.
+  // For the body of a request.
   explicit BodyDecoder(const Framing& framing)
       : end_(framing.chunked ? End::kChunks : End::kLength), left_(framing.content_length.value_or(0)) {}
-  // Of a program's answer.
+  // For the body of a program's answer.
   explicit BodyDecoder(const AnswerFraming& framing)
       : end_(framing.end), left_(framing.end == End::kLength ? framing.length : 0) {}
 
-  // False for one that only the end of the connection ends.
+  // Whether the body is complete. Never for a body that ends with the connection.
   [[nodiscard]] bool done() const {
     if (end_ == End::kClose) return false;
     return end_ == End::kChunks ? chunks_.done() : left_ == 0;
   }
-  // How much to read at once, at most `room`: nothing behind a body of a known length.
+  // How much to read at once, at most `room`: nothing beyond a body of a known length.
   [[nodiscard]] std::size_t WorthReading(std::size_t room) const {
     return end_ == End::kLength ? static_cast<std::size_t>(std::min<std::uint64_t>(left_, room)) : room;
   }
 
-  // Appends all content that is in `in`, and consumes it. Counts the pieces: a body may be in chunks of one byte.
+  // Appends all content that is in `in`, and consumes it. Counts the pieces: a body may come in chunks of one byte.
   base::Status Take(ReadBuffer& in, std::string& content, std::size_t& pieces) {
     while (!in.empty() && !done()) {
       SKERRY_ASSIGN_OR_RETURN(const ChunkDecoder::Step step, Decode(in.view()));

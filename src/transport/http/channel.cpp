@@ -33,7 +33,7 @@ asio::awaitable<std::size_t> Channel::Write(std::string_view bytes) {
 
 asio::awaitable<void> Channel::Finish() {
   ErrorCode error;
-  // Asio waits for the other end's farewell here; the caller's deadline ends that.
+  // Asio waits here for the other end's close_notify; the caller's deadline ends that.
   if (tls() != nullptr) co_await tls()->async_shutdown(asio::redirect_error(asio::use_awaitable, error));
   if (socket().is_open()) socket().shutdown(Socket::shutdown_send, error);
 }

@@ -19,28 +19,28 @@ using ErrorCode = boost::system::error_code;
 using Socket = asio::generic::stream_protocol::socket;
 using TlsStream = asio::ssl::stream<Socket>;
 
-// Nothing here has a deadline: who waits has one, and calls Close when it has passed.
+// No method has a deadline: the caller has one, and calls Close when it has passed.
 class Channel {
  public:
   explicit Channel(Socket socket) : stream_(std::move(socket)) {}
   Channel(Socket socket, asio::ssl::context& tls) : stream_(std::make_unique<TlsStream>(std::move(socket), tls)) {}
 
   asio::awaitable<bool> Handshake();
-  // 0: the end, or an error; there is no difference that anybody could use.
+  // How much was read. 0 at the end and after an error; no caller needs the difference.
   asio::awaitable<std::size_t> Read(std::span<char> room);
   // How much was written; 0: an error.
   asio::awaitable<std::size_t> Write(std::string_view bytes);
-  // Says that nothing more will be written.
+  // Tells the other end that nothing more will be written.
   asio::awaitable<void> Finish();
-  // What waits for this channel goes on with an error.
+  // Reads and writes that wait return with an error.
   void Close();
-  // A Read that waits returns 0; the channel is still good for writing. No Write may wait.
+  // A Read that waits returns 0; the channel can still be written to. No Write may wait.
   void StopReading();
-  // The other end is gone or will say nothing more.
+  // Whether the other end is gone or has closed its side.
   [[nodiscard]] bool PeerIsGone();
 
   [[nodiscard]] Socket& socket();
-  [[nodiscard]] TlsStream* tls();  // null without
+  [[nodiscard]] TlsStream* tls();  // null without TLS
 
  private:
   std::variant<Socket, std::unique_ptr<TlsStream>> stream_;

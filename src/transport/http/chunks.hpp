@@ -1,4 +1,5 @@
-// ChunkDecoder: a body in chunks (RFC 9112, 7.1), as it comes. Extensions and trailers are read over, within limits.
+// ChunkDecoder: decodes a body in chunks (RFC 9112, 7.1) piece by piece. Extensions and trailers are skipped, within
+// limits.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@ class ChunkDecoder {
  public:
   struct Step {
     std::size_t consumed = 0;
-    std::string_view content;  // part of what was consumed
+    std::string_view content;  // part of the consumed bytes
   };
   // Takes bytes from the beginning of `bytes`: one piece of content, or what stands between two of them. Consumes
-  // nothing only for no bytes and when done. kInvalidArgument: no chunks.
+  // nothing only for no bytes and when done. kInvalidArgument when the bytes are no chunks.
   base::Result<Step> Decode(std::string_view bytes);
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
 
@@ -32,7 +33,7 @@ class ChunkDecoder {
   std::size_t overhead_ = 0;  // of size lines since the last content, and of all trailers
 };
 
-// Content as one chunk; "" would be the last one, and is none.
+// Content as one chunk; "" for no content, since an empty chunk would be the last one.
 std::string ChunkOf(std::string_view content);
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 

@@ -18,7 +18,7 @@ namespace {
 struct Address {
   std::string host;  // IPv6 in brackets
   std::uint16_t port = 0;
-  std::string network;  // whoever has one address of an IPv6 network has all of them
+  std::string network;  // the /64 of an IPv6 address: a client that has one address of it has them all
 };
 
 template <class Sockaddr>

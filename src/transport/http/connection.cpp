@@ -19,10 +19,10 @@ constexpr std::chrono::milliseconds kLookAtHandler{200};
 constexpr std::chrono::milliseconds kLookAtStream{500};
 constexpr std::chrono::milliseconds kLookAtToken{2000};
 constexpr std::chrono::milliseconds kLinger{1000};
-constexpr std::chrono::milliseconds kManyMistakes{200};  // whoever waits that long for a 401 gets a 429
+constexpr std::chrono::milliseconds kManyMistakes{200};  // a client that would wait that long for a 401 gets a 429
 constexpr int kUnauthorised = 401;
 constexpr double kRefusalCost = 64 << 10U;
-constexpr double kPieceCost = 512;  // of a body: what it takes beside its bytes
+constexpr double kPieceCost = 512;  // of a piece of a body: what it costs besides its bytes
 constexpr std::size_t kSmallAnswer = std::size_t{64} << 10U;
 
 Refusal Busy() {
@@ -60,7 +60,7 @@ Refusal NeedsUpgrade() {
           .headers = {{"Upgrade", "websocket"}, {"Sec-WebSocket-Version", "13"}}};
 }
 
-// All that has come, in one go: a body may be in pieces of one byte. Counts those.
+// Takes all bytes that have arrived in one go, and counts the pieces: a body may come in pieces of one byte.
 std::optional<Refusal> TakeBody(ReadBuffer& in, BodyDecoder& decoder, BodyCollector& collector, std::size_t& pieces) {
   std::string content;
   if (const auto taken = decoder.Take(in, content, pieces); !taken) return RefusalOf(taken.error());
@@ -72,7 +72,7 @@ Response RefusalIn(const Dialect* dialect, const Refusal& refusal, const std::st
   return has_words ? dialect->refuse(refusal, request_id) : RefuseNeutrally(refusal, request_id);
 }
 
-// A handler throws nothing; if a library below it does, that is one failed request and not the end of the daemon.
+// Handlers throw nothing; an exception of a library below is one failed request and not the end of the daemon.
 Response CallHandler(const Exchange& exchange) {
   try {
     return exchange.route->handler(exchange.request);
@@ -94,7 +94,7 @@ base::BudgetShare ShareOf(const Caller& caller, std::shared_ptr<base::Budget> bu
   return {std::move(budget), caller.tenant, caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
 }
 
-// What waits in memory until its client has read it.
+// How many bytes of the answer wait in memory until the client has read them.
 std::uint64_t WaitingBytes(const Response& response) {
   const auto* text = std::get_if<std::string>(&response.body);
   return text == nullptr || text->size() <= kSmallAnswer ? 0 : text->size();
@@ -127,7 +127,8 @@ asio::awaitable<void> Connection::Serve() {
   co_await Leave();
 }
 
-// The key is used on the socket thread, for whoever comes. Who comes too often from one address waits, or is sent away.
+// A handshake uses the key on the socket thread, for any client. Too many from one address have to wait, or are
+// refused.
 asio::awaitable<bool> Connection::MayShakeHands() {
   const auto wait = service_.handshakes.Charge(client_.key, 1, std::chrono::steady_clock::now());
   if (wait >= service_.options.limits.handshakes.longest_wait) co_return false;
@@ -150,7 +151,7 @@ asio::awaitable<bool> Connection::ServeOne() {
   if (exchange.request.id.empty()) exchange.request.id = base::RandomId("req");
   if (!refusal) refusal = service_.gate.Admit(exchange, client_.local);
   co_await Meet(exchange, refusal);
-  // Whoever was refused before their body was read cannot go on behind it.
+  // A request that was refused before its body was read leaves that body on the connection.
   if (refusal && exchange.framing.HasBody()) exchange.framing.keep_alive = false;
   const bool passed_on = !refusal && exchange.route->body == BodyRule::kTunnel;
   const bool whole = refusal || passed_on || co_await ReadBody(exchange, refusal);
@@ -171,7 +172,7 @@ asio::awaitable<bool> Connection::ServeOne() {
   co_return sent.keep_alive;
 }
 
-// Whose connection this is now, and what a refusal costs them: it is made on the socket thread, as often as they like.
+// Notes which tenant the connection belongs to now, and charges them for a refusal: it is made on the socket thread.
 asio::awaitable<void> Connection::Meet(Exchange& exchange, std::optional<Refusal>& refusal) {
   const Caller& caller = exchange.request.caller;
   const bool known = !caller.id.empty();
@@ -189,8 +190,8 @@ asio::awaitable<void> Connection::Meet(Exchange& exchange, std::optional<Refusal
   }
 }
 
-// Who has no token waits for the answer, the longer the more such requests come from their address. A right token
-// never waits: nobody can shut out others of the same address.
+// A request without a valid token waits for its answer, the longer the more such requests come from its address. A
+// valid token never waits, so that one client cannot shut out others of the same address.
 asio::awaitable<void> Connection::Mistrust(Exchange& exchange, std::optional<Refusal>& refusal) {
   service_.places.Distrust(place_);
   const auto wait = service_.mistakes.Charge(client_.key, 1, std::chrono::steady_clock::now());
@@ -202,7 +203,7 @@ asio::awaitable<void> Connection::Mistrust(Exchange& exchange, std::optional<Ref
   exchange.framing.keep_alive = false;
 }
 
-// Waits until what this tenant moves is within their share of the socket thread.
+// Waits until the bytes that this tenant moves are within the tenant's share of the socket thread.
 asio::awaitable<void> Connection::Pace(double cost) {
   if (payer_.empty()) co_return;
   base::FlowLimiter& flow = is_known_ ? service_.flow : service_.strangers;
@@ -325,7 +326,7 @@ asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, R
     co_return NeedsUpgrade();
   }
   const bool is_tunnel = std::holds_alternative<Tunnel>(response.body);
-  // Its body has not been read, and will not be.
+  // The body has not been read, and will not be.
   if (route.body == BodyRule::kTunnel && !is_tunnel && exchange.framing.HasBody()) exchange.framing.keep_alive = false;
   if (route.body != BodyRule::kTunnel && is_tunnel)
     co_return RefusalOf({base::Code::kInternal, "a tunnel on a route that has none"});
@@ -333,12 +334,12 @@ asio::awaitable<std::optional<Refusal>> Connection::Handle(Exchange& exchange, R
   co_return std::nullopt;
 }
 
-// The exchange outlives the work: this waits for it, whatever becomes of the client.
+// The exchange outlives the work: this coroutine waits for it, whatever becomes of the client.
 asio::awaitable<bool> Connection::RunOnWorker(Exchange& exchange, Response& response) {
   Event done(*service_.loop);
   std::function<void()> work = [&exchange, &response, &done, loop = service_.loop] {
     response = CallHandler(exchange);
-    // Here and not on the socket thread: closing a large file that has no name takes time.
+    // Closed here and not on the socket thread: closing a large file that has no name takes time.
     exchange.request.body = {};
     asio::post(*loop, [&done] { done.Notify(); });
   };
@@ -379,7 +380,7 @@ void Connection::Log(const Exchange& exchange, int status, std::uint64_t bytes) 
   service_.options.log(record);
 }
 
-// A client that still sends would get a reset instead of the answer if the socket were just closed.
+// If the socket were just closed, a client that still sends would get a reset instead of the answer.
 asio::awaitable<void> Connection::Leave() {
   if (aborted_) co_return;
   limit_.Within(kLinger);

@@ -30,9 +30,9 @@ class Connection {
   asio::awaitable<void> Serve();
   // Serve returns as soon as the handler has.
   void Abort();
-  // The server ends: nothing new is begun, and what would go on for ever is ended.
+  // The server ends: no further request is read, and an answer without an end of its own is ended.
   void Drain();
-  // Every now and then: deadlines, and whether the client is still there.
+  // Called every now and then: looks at deadlines, and whether the client is still there.
   void Tick(TimePoint now);
 
  private:
@@ -41,7 +41,7 @@ class Connection {
   struct Sent {
     std::uint64_t bytes = 0;
     bool keep_alive = false;
-    std::optional<int> status;  // where it is not that of the response
+    std::optional<int> status;  // when it is not that of the response
   };
 
   asio::awaitable<bool> ServeOne();
@@ -66,7 +66,7 @@ class Connection {
   asio::awaitable<bool> WriteAll(std::string_view bytes);
   asio::awaitable<void> Leave();
 
-  // A thread for a caller. Nobody takes all the threads there are; some are for the owner.
+  // Takes a thread for a caller. No tenant gets all threads; some are left for the owner.
   [[nodiscard]] std::optional<Refusal> TakeThread(const Caller& caller);
   void GiveThreadBack(const Caller& caller);
   Response Refuse(const Exchange& exchange, const Refusal& refusal);
@@ -74,7 +74,7 @@ class Connection {
   [[nodiscard]] bool CanUpgrade(const Exchange& exchange) const;
   void Log(const Exchange& exchange, int status, std::uint64_t bytes) const;
   void LookAt(Watched what);
-  // From now on it is asked whether the caller may still listen; none: from now on it is not.
+  // From now on the server checks whether the caller may still listen; with nullptr it stops checking.
   void Follow(const Exchange* exchange, std::function<void()> on_revoked);
   void LookAtToken(TimePoint now);
 
@@ -82,17 +82,17 @@ class Connection {
   Channel channel_;
   Client client_;
   Places::Id place_;
-  bool is_known_ = false;  // by a token
-  std::string payer_;      // whose share of the socket thread this uses; "" for the owner
+  bool is_known_ = false;  // the client has shown a valid token
+  std::string payer_;      // whose share of the socket thread the connection uses; "" for the owner
   asio::steady_timer pause_;
   ReadBuffer in_;
   TimeLimit limit_;
   std::stop_source gone_;
   std::function<void()> on_abort_;          // for a coroutine that waits for something else than the channel
-  std::function<void(TimePoint)> on_tick_;  // of a tunnel, as the next
+  std::function<void(TimePoint)> on_tick_;  // set by a tunnel, as on_drain_
   std::function<void()> on_drain_;
-  const Exchange* followed_ = nullptr;  // whose answer goes on for as long as its caller may listen
-  std::function<void()> on_revoked_;    // they may no longer
+  const Exchange* followed_ = nullptr;  // its answer goes on for as long as the caller may listen
+  std::function<void()> on_revoked_;    // called when the caller may listen no longer
   bool revoked_ = false;
   TimePoint next_token_look_;
   Phase phase_ = Phase::kIdle;

@@ -1,4 +1,4 @@
-// The answers of a connection.
+// Sends the answers of a connection.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace skerry::transport::http {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{256} << 10U;
-constexpr std::size_t kCopyUpTo = std::size_t{64} << 10U;  // a body that is sent together with its head
+constexpr std::size_t kCopyUpTo = std::size_t{64} << 10U;  // a body up to this size is sent together with its head
 
 bool IsHead(const Exchange& exchange) {
   return exchange.request.head.method == "HEAD";
@@ -86,7 +86,7 @@ asio::awaitable<Connection::Sent> Connection::SendFile(Exchange& exchange, Respo
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, length - done)));
     const ssize_t got = ::pread(file.fd.get(), piece.data(), piece.size(), static_cast<off_t>(file.offset + done));
     if (got < 0 && errno == EINTR) continue;
-    // Shorter than it was: the client has been told its length, and must not take the half for the whole.
+    // The file became shorter: the client has been told its length, and must not take the half for the whole.
     if (got <= 0) Abort();
     if (got <= 0 || !co_await WriteAll(std::string_view(piece).substr(0, static_cast<std::size_t>(got))))
       co_return Sent{.bytes = done};
@@ -112,7 +112,7 @@ asio::awaitable<Connection::Sent> Connection::SendStream(Exchange& exchange, Res
     const auto waker = std::make_shared<Waker>(service_.loop, [&wake] { wake.Notify(); });
     on_abort_ = [&wake] { wake.Notify(); };
     Follow(&exchange, on_abort_);
-    // Before the head goes out: who has seen that misses nothing that happens from then on.
+    // Before the head goes out: a client that has seen the head misses nothing that happens from then on.
     stream->Begin(waker->Function());
     whole =
         co_await WriteAll(text) && co_await Pump(*stream, chunks ? Coding::kChunked : Coding::kUntilClose, wake, sent);
@@ -153,7 +153,7 @@ asio::awaitable<bool> Connection::Pump(Stream& stream, Coding coding, Event& wak
     if (pull == Pull::kEnd) co_return true;
     if (!piece.empty()) co_await Pace(static_cast<double>(piece.size()) + kMessageCost);
     if (aborted_) co_return false;
-    // A stream that says nothing and does not wait must not keep the others from their turn.
+    // A stream that gives nothing and does not wait must not hold up other connections.
     if (pull == Pull::kMore && piece.empty()) co_await asio::post(asio::use_awaitable);
     if (pull == Pull::kMore) continue;
     // Most streams wait most of the time, and need no buffers then.
@@ -186,7 +186,7 @@ asio::awaitable<Connection::Sent> Connection::SendConversation(Exchange& exchang
   co_return Sent{.bytes = bytes};
 }
 
-// A program whose stream has no socket takes a thread for as long as it is asked.
+// A tunnel whose stream has no socket takes a thread for as long as it is open.
 asio::awaitable<Connection::Sent> Connection::SendTunnel(Exchange& exchange, Response response) {
   Tunnel& tunnel = std::get<Tunnel>(response.body);
   const Caller& caller = exchange.request.caller;
@@ -210,7 +210,7 @@ asio::awaitable<Connection::Sent> Connection::SendTunnel(Exchange& exchange, Res
     if (needs_thread) GiveThreadBack(caller);
   }
   if (!end.refusal || aborted_) co_return Sent{.bytes = end.bytes, .keep_alive = end.keep_alive, .status = end.status};
-  // What the client sent, or still sends, is for nobody now.
+  // Bytes that the client sent, or still sends, were meant for the program: they are no request.
   if (exchange.framing.HasBody() || exchange.framing.any_upgrade) exchange.framing.keep_alive = false;
   Response refused = Refuse(exchange, *end.refusal);
   const int status = refused.status;

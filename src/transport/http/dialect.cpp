@@ -29,7 +29,7 @@ bool IsBearerToken(std::string_view text) {
          });
 }
 
-// As a string of JSON.
+// The text as a JSON string.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char letter : base::ToValidUtf8(text)) {
@@ -49,7 +49,7 @@ std::string Quoted(std::string_view text) {
 
 Refusal RefusalOf(const base::Error& error) {
   const base::CodeRow& row = base::RowOf(error.code);
-  // The first line says it; what follows shows it.
+  // The first line is the message; the following lines are its details.
   const std::size_t end = error.message.find('\n');
   return {.status = row.http_status,
           .code = std::string(row.name),

@@ -1,5 +1,5 @@
-// A dialect: one protocol that the server speaks. Where it is found, its routes, how it knows who asks, how it words an
-// error.
+// A dialect: one protocol that the server speaks. Where it is mounted, its routes, how it identifies a caller, how it
+// words an error.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@
 
 namespace skerry::transport::http {
 
-// Who asks, and what they may do. Made by an Authenticator, read by handlers.
+// A caller, and what the caller may do. Made by an Authenticator, read by handlers.
 struct Caller {
   std::string id;                         // "local" or the id of a token
-  std::string tenant;                     // whose things these are
-  bool owner = false;                     // of the daemon, on its own socket
+  std::string tenant;                     // whose sessions and runs the caller sees
+  bool owner = false;                     // the owner of the daemon, on its unix socket
   std::uint32_t scopes = 0;               // bits of 1 << core::TokenScope
   std::uint64_t requests_per_second = 0;  // 0: no limit
   std::uint64_t concurrent_runs = 0;
   std::uint64_t sessions = 0;
 };
 
-// Whose share of what all have in common a request uses: the tenant's, whichever of their tokens it came with.
+// Whose share of common resources a request uses: the tenant's, whichever of the tenant's tokens it came with.
 inline const std::string& PayerOf(const Caller& caller) {
   return caller.tenant.empty() ? caller.id : caller.tenant;
 }
@@ -44,13 +44,13 @@ struct Request {
   std::map<std::string, std::string> parameters;  // of the route's pattern, and of the mount's host
   std::stop_token gone;                           // the client closed the connection (Route::watch)
   watch::TraceContext trace;                      // of this request; goes back as `traceparent`
-  std::string trace_parent;                       // span of whoever asked; "" for none
+  std::string trace_parent;                       // span of the caller; "" for none
 };
 
-// Errors that only HTTP has: a status of their own with the code of the table.
+// An error in terms of HTTP: a status, and a code as in the table of base/error.hpp.
 struct Refusal {
   int status = 400;
-  std::string code;  // name in the answer
+  std::string code;  // name of the code in the answer
   std::string message;
   std::string detail;
   Headers headers;
@@ -60,69 +60,69 @@ Refusal RefusalOf(const base::Error& error);
 using Handler = std::function<Response(const Request&)>;
 
 enum class BodyRule {
-  kNone,   // anything but an empty one is refused
+  kNone,   // only an empty body is accepted
   kSmall,  // in memory
   kLarge,  // in a file when it does not fit into memory
-  // Passed on to a program as it comes: the handler sees a request without its body, and answers with a Tunnel. The
-  // query and what "{...}" stands for are the program's: nothing in them is refused, and a query may be unreadable.
+  // Passed on to a program piece by piece: the handler sees a request without its body, and answers with a Tunnel. The
+  // query and the part of the path that "{...}" stands for belong to the program: nothing in them is refused, and a
+  // query may be unreadable.
   kTunnel,
 };
 enum class Where {
   kWorker,        // the handler may block
-  kSocketThread,  // it is over in a moment
+  kSocketThread,  // the handler returns at once
 };
 enum class Watch { kNo, kDisconnect };
 
 struct Route {
-  std::string method;   // "*": any that no other route has
+  std::string method;   // "*": any method that no other route has
   std::string pattern;  // "/v1/sessions/{session}/files": a name in braces is one segment, "/{...}" all that follow
-  std::uint32_t scopes = 0;  // any of these bits is needed; 0: none
+  std::uint32_t scopes = 0;  // any of these bits is needed; 0: no scope is needed
   Handler handler;
   BodyRule body = BodyRule::kNone;
-  std::uint64_t max_body = 0;  // 0: the server's limit for its kind
-  std::string media;           // that a body must be of, as "application/json"; "" for any
+  std::uint64_t max_body = 0;  // 0: the server's limit for the kind of body
+  std::string media;           // the media type that a body must have, as "application/json"; "" for any
   Where where = Where::kWorker;
   Watch watch = Watch::kNo;
 };
 
-// Who has this credential. Thread-safe, called on the socket thread: must not block for long.
+// Identifies callers by their credentials. Thread-safe, called on the socket thread: must not block for long.
 class Authenticator {
  public:
   Authenticator() = default;
   Authenticator(const Authenticator&) = delete;
   Authenticator& operator=(const Authenticator&) = delete;
   virtual ~Authenticator() = default;
-  // kUnauthenticated.
+  // The caller with this credential. kUnauthenticated.
   virtual base::Result<Caller> Authenticate(const Peer& peer, const std::optional<std::string>& credential) = 0;
-  // Whether one who was let in would still be: asked every second or two for those whose streams, WebSockets or tunnels
-  // are open. What no longer holds ends them.
+  // Whether a caller would still be let in: asked every second or two for callers with an open stream, WebSocket or
+  // tunnel. When the answer is no, that is ended.
   [[nodiscard]] virtual bool Holds(const Caller& caller) = 0;
 };
 
-// Pages whose requests a dialect answers.
+// The web pages whose requests a dialect answers.
 enum class Origins {
   kListed,   // those of ServerOptions::origins
-  kOwnHost,  // also those that come from the very host that they ask: for hosts that belong to a program
+  kOwnHost,  // also pages of the host that the request goes to: for hosts that belong to a program
 };
 
 struct Dialect {
   std::string name;
   std::vector<Mount> mounts;  // at least one; mount.hpp says which of several counts
-  // The credential in a request; nothing when it has none. An error: what is there is no credential.
+  // The credential in a request; nothing when it has none. An error when the request has a malformed one.
   std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
-  // The headers that a credential comes in: they are not passed on to a program.
+  // The headers that hold a credential: they are not passed on to a program.
   std::vector<std::string> credential_headers = {"Authorization"};
   std::shared_ptr<Authenticator> authenticator;  // none: the server's
   Origins origins = Origins::kListed;
   std::function<Response(const Refusal&, const std::string& request_id)> refuse;  // none: RefuseNeutrally
-  std::vector<Route> routes;  // of whole paths, also where a mount has a prefix
+  std::vector<Route> routes;  // with whole paths, also where a mount has a prefix
 };
 
-// `Authorization: Bearer …`; two of them, another kind, or a token in the query are errors.
+// `Authorization: Bearer …`; two such headers, another scheme, or a token in the query are errors.
 base::Result<std::optional<std::string>> BearerCredential(const RequestHead& head);
 
-// What a client is told by a server none of whose dialects is meant:
-// `{"code":…,"message":…,"detail":…,"request_id":…}`.
+// The error of a request that belongs to no dialect: `{"code":…,"message":…,"detail":…,"request_id":…}`.
 Response RefuseNeutrally(const Refusal& refusal, const std::string& request_id);
 
 }  // namespace skerry::transport::http

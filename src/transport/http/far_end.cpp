@@ -88,7 +88,7 @@ class BlockingEnd : public FarEnd {
   }
 
  private:
-  // What the work uses outlives it: this waits for its end, whatever becomes of the tunnel.
+  // Waits for the end of the work, whatever becomes of the tunnel, since the work uses what the caller holds.
   asio::awaitable<void> OnWorker(std::function<void()> work) {
     Event done(*loop_);
     std::function<void()> all = [work = std::move(work), &done, loop = loop_] {
@@ -98,7 +98,7 @@ class BlockingEnd : public FarEnd {
     if (!closed_ && workers_.Submit(std::move(all))) co_await done.Wait();
   }
 
-  // In turns, for a stream that is slow to notice that it was closed.
+  // Waits one second at a time, for a stream that is slow to notice that it was closed.
   base::Result<std::size_t> ReadOnWorker(std::span<char> room) {
     constexpr std::chrono::seconds kTurn{1};
     for (;;) {
@@ -114,7 +114,7 @@ class BlockingEnd : public FarEnd {
   std::atomic<bool> closed_ = false;
 };
 
-// A descriptor of its own: the loop closes what it is given.
+// Duplicates the descriptor: the loop closes its own.
 base::Result<Socket> AdoptSocket(int borrowed, const Loop& loop) {
   base::UniqueFd fd(::fcntl(borrowed, F_DUPFD_CLOEXEC, 0));
   if (!fd.valid()) return os::ErrnoErr("the socket of a tunnel");
@@ -122,7 +122,7 @@ base::Result<Socket> AdoptSocket(int borrowed, const Loop& loop) {
   socklen_t length = sizeof(family);
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &family, &length) < 0)
     return os::ErrnoErr("the socket of a tunnel");
-  // What is passed on has been waited for already.
+  // No Nagle delay: the bytes that are passed on have been waited for already.
   const int on = 1;
   if (family == AF_INET || family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   Socket socket(*loop);

@@ -24,16 +24,16 @@ class FarEnd {
   FarEnd& operator=(const FarEnd&) = delete;
   virtual ~FarEnd() = default;
 
-  // 0: the program says nothing more. An error: what it said last may be missing.
+  // 0: the program sends nothing more. An error: its last bytes may be missing.
   virtual asio::awaitable<base::Result<std::size_t>> Read(std::span<char> room) = 0;
-  // False: it takes nothing more.
+  // False: the program takes nothing more.
   virtual asio::awaitable<bool> Write(std::string_view bytes) = 0;
   virtual void CloseWrite() = 0;
   virtual void Close() = 0;
 };
 
-// On the loop itself where the stream has a socket. Otherwise a worker waits for each Read and each Write, the latter
-// for `patience` at most.
+// Uses the loop itself where the stream has a socket. Otherwise a worker waits for each Read and each Write, for a
+// Write `patience` at most.
 base::Result<std::unique_ptr<FarEnd>> MakeFarEnd(std::unique_ptr<core::ByteStream> stream, Loop loop,
                                                  base::WorkerPool& workers, std::chrono::milliseconds patience);
 

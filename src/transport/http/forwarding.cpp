@@ -14,7 +14,7 @@ namespace {
 constexpr int kLowestStatus = 100;
 constexpr int kHighestStatus = 599;
 
-// RFC 9110, 7.6.1, with those that old software uses.
+// RFC 9110, 7.6.1, with the headers that old software uses.
 constexpr std::array<std::string_view, 11> kHopByHop = {
     "Connection", "Proxy-Connection", "Keep-Alive",         "TE",     "Transfer-Encoding",  "Trailer",
     "Upgrade",    "Content-Length",   "Proxy-Authenticate", "Expect", "Proxy-Authorization"};

@@ -46,7 +46,7 @@ Refusal NotAllowed(const std::vector<std::string>& methods) {
           .headers = {{"Allow", allowed}}};
 }
 
-// A request is a part of the trace that it comes with, or begins one.
+// A request continues the trace that it comes with, or begins one.
 void TakeTrace(const Headers& headers, Exchange& exchange) {
   Request& request = exchange.request;
   const auto parent = watch::ParseTraceparent(headers.Find("traceparent").value_or(""));
@@ -142,7 +142,7 @@ std::optional<Refusal> Gate::Authenticate(Exchange& exchange) const {
 Router::Match Gate::FindRoute(const Exchange& exchange) const {
   const RequestHead& head = exchange.request.head;
   const Router& router = routers_[static_cast<std::size_t>(exchange.dialect - options_.dialects.data())];
-  // A path that could not be split has no segments, as "/" has, but is not it.
+  // A path that could not be split has no segments, as "/" has, but is another path.
   if (!head.path.empty() || exchange.path == "/") return router.Find(head.method, head.path);
   return router.FindTunnel(head.method, SplitAnyPath(exchange.path));
 }
@@ -156,7 +156,7 @@ std::optional<Refusal> Gate::TakeRoute(Exchange& exchange, Router::Match match) 
   return std::nullopt;
 }
 
-// A web page can send anything but JSON to anybody without asking first.
+// A web page can send anything but JSON to any server without asking it first.
 std::optional<Refusal> Gate::CheckMedia(const Exchange& exchange) {
   const std::string& media = exchange.route->media;
   const bool has_body = exchange.framing.chunked || exchange.framing.content_length.value_or(0) > 0;
@@ -167,7 +167,7 @@ std::optional<Refusal> Gate::CheckMedia(const Exchange& exchange) {
       .status = 415, .code = "unsupported_media_type", .message = "the request needs Content-Type: " + media};
 }
 
-// What is passed on is not kept, and may be any number of bytes.
+// A body that is passed on is not kept, and may have any size.
 std::uint64_t Gate::MostOf(BodyRule rule) const {
   if (rule == BodyRule::kTunnel) return std::numeric_limits<std::uint64_t>::max();
   return rule == BodyRule::kSmall ? options_.limits.small_body : options_.limits.large_body;

@@ -16,7 +16,7 @@
 
 namespace skerry::transport::http {
 
-// One request on its way.
+// One request and what is known of it.
 struct Exchange {
   Request request;
   Framing framing{.keep_alive = false};
@@ -24,22 +24,22 @@ struct Exchange {
   std::string path;         // as it came, for logs
   std::string traceparent;  // for the answer
   MountTable::Found mount;
-  std::optional<Refusal> bad_query;  // of a request that is for no program
-  const Dialect* dialect = nullptr;  // null: no dialect is mounted there, or nobody knows yet
+  std::optional<Refusal> bad_query;  // refuses an unreadable query, unless the request is for a program
+  const Dialect* dialect = nullptr;  // null: no dialect is mounted there, or the dialect is not known yet
   const Route* route = nullptr;      // not null once admitted
   std::uint64_t max_body = 0;
   std::chrono::steady_clock::time_point begun;
 };
 
-// For one thread. Borrows the options; `mounts` is made of their dialects.
+// For one thread. Borrows the options; `mounts` is made from their dialects.
 class Gate {
  public:
   Gate(const ServerOptions& options, MountTable mounts);
 
-  // From the bytes of a head. The peer of the request is known.
+  // Reads the bytes of a head. The peer of the request must be set.
   std::optional<Refusal> Read(std::string_view head, Exchange& exchange) const;
-  // In this order: host and origin, the query, who asks, what there is, whether they may, how often, how large.
-  // `local`: see CheckHead.
+  // Checks in this order: host and origin, the query, the caller, the route, the caller's scopes, the rate, the size of
+  // the body. `local`: see CheckHead.
   std::optional<Refusal> Admit(Exchange& exchange, std::span<const std::string> local);
 
  private:

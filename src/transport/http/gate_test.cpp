@@ -158,7 +158,7 @@ TEST(BodyCollectorTest, GoesToAFileWithoutANameWhenMemoryIsFull) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-// What is made of a body counts too: a quarter of the bytes is its text.
+// What is made of a body counts too: its text is a quarter of the counted bytes.
 TEST(BodyCollectorTest, WhatStaysInMemoryIsTakenFromABudget) {
   constexpr std::size_t kBody = std::size_t{1} << 20U;
   auto budget = std::make_shared<base::Budget>(base::BudgetLimits{.each = 4 * kBody, .all = 6 * kBody});

@@ -41,12 +41,13 @@ bool IsBracketed(std::string_view name) {
 bool IsAllowedHost(std::string_view name, Transport transport, const HeadRules& rules,
                    std::span<const std::string> local) {
   if (Contains(rules.hosts, name)) return true;
-  // Nobody on the web reaches a unix socket; what stands there is what a person wrote into an address.
+  // No web page reaches a unix socket; its host is what a person wrote into an address.
   if (transport == Transport::kUnix) return name.empty() || name == "localhost" || name == "skerry";
   return Contains(kLoopback, name) || Contains(local, name);
 }
 
-// Of a page that the very host serves which is asked now. Which scheme is not compared: TLS may end before this server.
+// Whether the origin is a page of the host that the request goes to. The scheme is not compared: TLS may end at a proxy
+// in front of this server.
 bool IsOwnOrigin(std::string_view origin, const RequestHead& head) {
   const std::size_t end = origin.find("://");
   const auto host = head.headers.Find("Host");

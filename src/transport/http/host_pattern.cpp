@@ -69,7 +69,7 @@ base::Result<HostPattern> HostPattern::Parse(std::string_view text) {
     SKERRY_ASSIGN_OR_RETURN(pattern.pieces_, ParseLabel(text.substr(0, dot)));
     if (dot == text.size()) return Bad(text, "every name would match it");
   }
-  // In front of a dot nothing is left of the first label: a letter stands for it, so that a name can be checked.
+  // A letter stands for the open first label, so that the name can be checked.
   const std::string whole = open ? "a" + std::string(text.substr(dot)) : std::string(text);
   const auto name = HostNameOf(whole);
   if (!name || whole.contains(':') || whole.starts_with('.') || name->contains(".."))

@@ -4,8 +4,8 @@
 //   *.example.test             any one label in that place; not "example.test", not "a.b.example.test"
 //   {port}-{id}.example.test   the same, of that form; its parts are given out by their names
 //
-// A part called `port` is a number from 1 to 65535. Any other takes what is left; of two such, the first takes as
-// little as it can.
+// A part called `port` is a number from 1 to 65535. Any other part takes the rest of the label; of two such parts, the
+// first takes as little as it can.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ class HostPattern {
  public:
   using Parts = std::map<std::string, std::string>;
 
-  // kInvalidArgument: bad letters, more than one label that is not fixed, one elsewhere than in front, no fixed label,
-  // more than two parts, two parts of one name or with nothing between them.
+  // kInvalidArgument: bad letters, more than one open label, an open label that is not the first, no fixed label, more
+  // than two parts, two parts of one name or with nothing between them.
   static base::Result<HostPattern> Parse(std::string_view text);
 
-  // `name` in lower case, without a port (HostNameOf). Nothing: it is another name.
+  // `name` is in lower case, without a port (HostNameOf). Nothing when it does not match.
   [[nodiscard]] std::optional<Parts> Match(std::string_view name) const;
 
   [[nodiscard]] bool IsExact() const { return pieces_.empty(); }
-  // How many letters of the first label are fixed; of two patterns that match, the one with more is meant.
+  // How many letters of the first label are fixed; of two patterns that match, the one with more wins.
   [[nodiscard]] std::size_t fixed_letters() const;
   [[nodiscard]] std::vector<std::string> part_names() const;
-  // Whether a name might match both. Only for patterns with as many fixed letters; errs on the side of yes.
+  // Whether a name might match both. Only for patterns with as many fixed letters; in doubt true.
   [[nodiscard]] bool MayOverlap(const HostPattern& other) const;
 
  private:
@@ -45,7 +45,7 @@ class HostPattern {
   static base::Result<std::vector<Piece>> ParseLabel(std::string_view label);
   static bool MatchPieces(const std::vector<Piece>& pieces, std::size_t from, std::string_view label, Parts& parts);
 
-  std::vector<Piece> pieces_;  // of the first label; none: it is fixed too
+  std::vector<Piece> pieces_;  // of the first label; empty when that label is fixed too
   std::string rest_;           // the whole name, or what follows the first label with its dot
 };
 

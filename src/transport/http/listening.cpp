@@ -38,7 +38,7 @@ base::Result<SocketName> OpenDirectoryOf(const std::string& path) {
   return SocketName{.path = path, .directory = std::move(fd), .name = path.substr(slash + 1)};
 }
 
-// A path may be longer than the address of a socket; through the open directory it is short.
+// A path may be too long for the address of a socket; through the open directory it is short.
 base::Result<SocketAddress> AddressOf(const SocketName& socket) {
   if (auto address = SocketAddress::Unix(socket.path)) return address;
   return SocketAddress::Unix("/proc/self/fd/" + std::to_string(socket.directory.get()) + "/" + socket.name);
@@ -46,7 +46,7 @@ base::Result<SocketAddress> AddressOf(const SocketName& socket) {
 
 bool SomebodyAnswers(const SocketAddress& address) {
   const base::UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // EAGAIN: its queue is full, so there is one.
+  // EAGAIN: the queue of a listener is full, so there is a listener.
   return ::connect(probe.get(), address.get(), address.size()) == 0 || errno == EAGAIN;
 }
 
@@ -97,7 +97,7 @@ base::Result<ListeningSocket> ListenUnix(const std::string& path) {
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return os::ErrnoErr("socket");
   if (::bind(fd.get(), address.get(), address.size()) < 0) return os::ErrnoErr("listen on " + path);
-  // Nobody can connect before listen, and nobody else can enter the directory.
+  // No client can connect before listen, and no other user can enter the directory.
   if (::fchmodat(socket.directory.get(), socket.name.c_str(), S_IRUSR | S_IWUSR, 0) < 0) return os::ErrnoErr(path);
   if (::listen(fd.get(), kBacklog) < 0) return os::ErrnoErr("listen on " + path);
   return ListeningSocket{.fd = std::move(fd), .transport = Transport::kUnix};
@@ -113,7 +113,7 @@ base::Result<TcpAddress> ParseListen(const std::string& text) {
     address.host = rest.substr(1, bracket - 1);
   } else if (colon != std::string_view::npos && colon > 0) {
     address.host = rest.substr(0, colon);
-    // An IPv6 address without brackets, and what stands for "everywhere".
+    // An IPv6 address without brackets, or "*" for every address.
     if (address.host.contains(':') || address.host.contains('*')) return NoAddress(text);
   }
   const std::string_view port = colon == std::string_view::npos ? rest : rest.substr(colon + 1);
@@ -126,7 +126,7 @@ base::Result<TcpAddress> ParseListen(const std::string& text) {
 
 base::Result<ListeningSocket> ListenTcp(const TcpAddress& address, std::shared_ptr<const TlsFiles> tls) {
   const std::string name = address.host + " port " + std::to_string(address.port);
-  // A name that somebody's hosts file gives to another machine must not make "localhost" public.
+  // A hosts file that gives "localhost" to another address must not make the daemon public.
   const std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

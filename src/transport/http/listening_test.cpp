@@ -102,7 +102,7 @@ TEST(TakeActivatedTest, NothingForAnotherProcess) {
   EXPECT_EQ(std::getenv("LISTEN_FDS"), nullptr);
 }
 
-// In a process of its own: the sockets have numbers that a test already uses.
+// In a process of its own: the test itself already uses the descriptors that systemd passes sockets at.
 TEST(TakeActivatedTest, TakesListeningSocketsAndNothingElse) {
   const auto pass = [](int fd, bool listening) {
     ::dup2(fd, 3);

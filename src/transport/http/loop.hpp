@@ -1,4 +1,4 @@
-// What coroutines of the socket thread wait with. Everything here is used by that thread, except Waker::Wake.
+// What coroutines of the socket thread wait with. Used by that thread only, except for Waker::Wake.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ namespace asio = boost::asio;
 using Loop = std::shared_ptr<asio::io_context>;
 using TimePoint = std::chrono::steady_clock::time_point;
 
-// A moment at which the connection is given up; the server looks at it every tick. Setting it costs nothing, which a
-// timer for every read and write would not.
+// The moment at which a connection is given up; the server checks it every tick. Setting it costs nothing, unlike a
+// timer for every read and write.
 class TimeLimit {
  public:
   void Within(std::chrono::milliseconds time) { at_ = std::chrono::steady_clock::now() + time; }
@@ -32,7 +32,7 @@ class TimeLimit {
   TimePoint at_ = TimePoint::max();
 };
 
-// One coroutine waits, others tell. What was told before the wait is not lost.
+// One coroutine waits, others notify it. A notification before the wait is not lost.
 class Event {
  public:
   explicit Event(asio::io_context& loop) : timer_(loop) {}
@@ -47,7 +47,7 @@ class Event {
     }
     told_ = false;
   }
-  // Returns also when nobody told within that time.
+  // Returns also when no notification came within that time.
   asio::awaitable<void> WaitFor(std::chrono::milliseconds time) {
     if (!told_) {
       timer_.expires_after(time);
@@ -61,7 +61,8 @@ class Event {
   bool told_ = false;
 };
 
-// The `wake` of a stream. The function given out holds no more than a weak pointer, so it may outlive everything.
+// The `wake` of a stream. The function that it gives out holds only a weak pointer, so the function may outlive
+// everything.
 class Waker : public std::enable_shared_from_this<Waker> {
  public:
   Waker(Loop loop, std::function<void()> on_wake) : loop_(std::move(loop)), on_wake_(std::move(on_wake)) {}
@@ -70,13 +71,13 @@ class Waker : public std::enable_shared_from_this<Waker> {
       if (const auto waker = weak.lock()) waker->Wake();
     };
   }
-  // From now on nothing happens any more.
+  // From now on a wake-up does nothing.
   void Disarm() { on_wake_ = nullptr; }
 
  private:
   void Wake() {
     if (posted_.exchange(true)) return;
-    // The loop may be left by everybody else in this moment; and it must not own itself through its own queue.
+    // Every other owner of the loop may drop it in this moment; and the loop must not own itself through its own queue.
     const Loop loop = loop_;
     asio::post(*loop, [weak = weak_from_this()] {
       if (const auto waker = weak.lock()) waker->Run();

@@ -1,4 +1,4 @@
-// Requests and responses as handlers see them. No Beast here.
+// Requests and responses as handlers see them. Does not include Beast.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@
 
 namespace skerry::transport::http {
 
-// In the order they came; names are compared without regard to case.
+// The headers in the order they came; names are compared without regard to case.
 class Headers {
  public:
   Headers() = default;
   Headers(std::initializer_list<std::pair<std::string, std::string>> fields) : fields_(fields) {}
   void Add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
   void Set(const std::string& name, std::string value);
-  // The first one; nothing when there is none.
+  // The first header of the name; nothing when there is none.
   [[nodiscard]] std::optional<std::string_view> Find(std::string_view name) const;
   [[nodiscard]] std::size_t Count(std::string_view name) const;
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
@@ -35,10 +35,10 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// `path` is what stands before the "?", split at its slashes and with its escapes resolved: an escaped slash is part of
-// a segment. kInvalidArgument for what is no path: bad escapes, NUL, no UTF-8, empty segments, "." and "..".
+// `path` is the part before the "?". It is split at its slashes, and its escapes are resolved: an escaped slash is part
+// of a segment. kInvalidArgument for bad escapes, NUL, no UTF-8, empty segments, "." and "..".
 base::Result<std::vector<std::string>> SplitPath(std::string_view path);
-// The same for what is no path, which can still be somebody's: a segment that no path has is "" here.
+// The same for any text, since a program may understand a path that SplitPath refuses: a bad segment is "" here.
 std::vector<std::string> SplitAnyPath(std::string_view path);
 
 // Names and values with their escapes resolved ("+" is a space); a value may be any bytes, as the name of a file may
@@ -55,20 +55,20 @@ class Query {
 
 enum class Transport { kUnix, kPlain, kTls };
 
-// Who is at the other end of the connection.
+// The other end of a connection.
 struct Peer {
   Transport transport = Transport::kUnix;
-  std::string listener;              // the name of the socket that they reached; "" for one without
+  std::string listener;              // the name of the socket that the client reached; "" for a socket without one
   std::string address;               // for logs: "uid 1000", "127.0.0.1:5123"
   std::optional<std::uint32_t> uid;  // of a unix socket
 };
 
-// The whole body: small ones in memory, large ones in a file without a name, at its beginning.
+// A whole body: a small one in memory, a large one in a file without a name, which is at its beginning.
 struct Body {
   std::string bytes;
   base::UniqueFd file;
   std::uint64_t size = 0;
-  base::BudgetShare share;  // what a large one takes of the spool, a small one of the memory
+  base::BudgetShare share;  // what a large body takes of the spool, a small one of the memory
 };
 
 struct RequestHead {
@@ -88,9 +88,9 @@ struct WebSocketMessage {
   std::string bytes;
 };
 
-// What a stream has to say now.
+// What a stream has now.
 enum class Pull {
-  kMore,  // something; ask again
+  kMore,  // bytes or a message; ask again
   kWait,  // nothing; `wake` will be called when it is worth asking again
   kEnd,
 };
@@ -104,11 +104,11 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
   virtual void Begin(std::function<void()> wake) = 0;  // once, before everything else, also before the head is sent
-  // Appends to `bytes` what is there, up to about 64 KB at a time.
+  // Appends the bytes that are ready, up to about 64 KB at a time.
   virtual Pull Next(std::string& bytes) = 0;
 };
 
-// The same for both directions of a WebSocket.
+// A Stream for both directions of a WebSocket.
 class Conversation {
  public:
   Conversation() = default;
@@ -117,28 +117,28 @@ class Conversation {
   virtual ~Conversation() = default;
   virtual void Begin(std::function<void()> wake) = 0;  // once, before the handshake is answered
   virtual Pull Next(WebSocketMessage& message) = 0;    // kMore: one message
-  // False: no room now. The message is kept and given again after the next wake; meanwhile nothing more is read.
+  // False: no room now. The message is kept and given again after the next wake; until then nothing more is read.
   virtual bool Receive(const WebSocketMessage& message) = 0;
-  // The other end has closed, or is gone.
+  // The client has closed the WebSocket, or is gone.
   virtual void Closed() = 0;
 };
 
-// A piece of an open file, sent as it is then.
+// A piece of an open file; its content at the time of sending is sent.
 struct FileBody {
   base::UniqueFd fd;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
-  base::BudgetShare share;  // what it takes of the spool, where it lies there
+  base::BudgetShare share;  // what the file takes of the spool, when it lies there
 };
 
-// A program inside a sandbox answers: it gets the request over `stream`, and its answer goes to the client, whatever
-// protocol they change to. Only for routes with BodyRule::kTunnel. The program is not trusted
+// A program inside a sandbox answers: it gets the request over `stream`, and its answer goes to the client, also when
+// both change to another protocol. Only for routes with BodyRule::kTunnel. The program is not trusted
 // (transport/http/tunnel.hpp).
 struct Tunnel {
   std::unique_ptr<core::ByteStream> stream;  // to the program, connected
-  std::string target;                        // "/path?query" that it is asked for; "": as it came
-  std::string host;                          // that it is asked as; "": as it came
-  Headers headers;                           // for it besides those that came; replace those of the same name
+  std::string target;                        // the "/path?query" that the program gets; "": the client's
+  std::string host;                          // the Host that the program gets; "": the client's
+  Headers headers;                           // added for the program; replace the client's headers of the same name
 };
 
 struct Response {

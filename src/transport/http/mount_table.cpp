@@ -66,7 +66,7 @@ base::Status MountTable::CheckEntry(const Entry& entry, const Dialect& dialect,
   return {};
 }
 
-// Two different headers can come together: which is only known then.
+// Mounts with two different headers are allowed: only a request that brings both is refused, when it comes.
 bool MountTable::HaveTheSameRequests(const Entry& one, const Entry& other) {
   if (one.rank != other.rank || one.listener != other.listener || one.prefix != other.prefix) return false;
   if (!EqualsIgnoringCase(one.header, other.header) || one.value != other.value) return false;

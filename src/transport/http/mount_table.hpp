@@ -18,18 +18,18 @@ namespace skerry::transport::http {
 
 class MountTable {
  public:
-  // kInvalidArgument, with the names of the dialects: one that has no mount, or a route without a proper pattern; a
-  // mount that is none, or names a listener that is not there; two mounts that would have the same requests; a part of
-  // a host that has the name of a part of a route's path.
+  // kInvalidArgument, with the names of the dialects: a dialect without a mount, or with a route without a proper
+  // pattern; a malformed mount, or one that names an unknown listener; two mounts that would match the same requests; a
+  // part of a host that has the name of a part of a route's path.
   static base::Result<MountTable> Make(std::span<const Dialect> dialects, std::span<const std::string> listeners);
 
   struct Found {
-    std::optional<std::size_t> dialect;  // its number; nothing: nobody is there
-    bool by_host = false;                // its mount names the host of the request
+    std::optional<std::size_t> dialect;  // index of the dialect; nothing: no dialect is mounted there
+    bool by_host = false;                // the mount names the host of the request
     HostPattern::Parts parts;            // of that host
   };
-  // `path` is that of the request as it came, for one that cannot be split. 400: a header that decides comes twice, or
-  // two headers name different dialects.
+  // `path` is the request's path as it came, for a path that cannot be split. 400: a header that decides comes twice,
+  // or two headers name different dialects.
   [[nodiscard]] std::expected<Found, Refusal> Find(const RequestHead& head, std::string_view path) const;
 
  private:
@@ -55,7 +55,7 @@ class MountTable {
   static bool HaveTheSameRequests(const Entry& one, const Entry& other);
   static bool Matches(const Entry& entry, const RequestHead& head, std::span<const std::string> path);
 
-  std::vector<Entry> entries_;  // those that say more first
+  std::vector<Entry> entries_;  // the most specific first
   bool names_hosts_ = false;
 };
 

@@ -18,7 +18,7 @@ struct Asked {
   std::string listener = "tcp";
 };
 
-// The name of the dialect; "-" for none, the status of a refusal.
+// The name of the dialect that a request belongs to; "-" for none, the status of a refusal.
 std::string Found(const std::vector<Dialect>& dialects, Asked asked) {
   const auto table = MountTable::Make(dialects, kListeners);
   EXPECT_TRUE(table) << table.error().message;

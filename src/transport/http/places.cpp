@@ -31,7 +31,7 @@ bool Places::HasRoom(Door door) const {
          (strangers_ < options_.strangers && held_.size() - owners_ + options_.for_owner < options_.all);
 }
 
-// Of this peer, or of the one who has the most of them.
+// The oldest stranger of this peer, or of the peer that has the most strangers.
 std::optional<Places::Id> Places::OldestStranger(const std::string* peer) const {
   if (strangers_of_.empty()) return std::nullopt;
   const std::string& whose =

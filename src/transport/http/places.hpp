@@ -1,9 +1,10 @@
-// Places: who may have a connection, and who gives one up for another. Pure.
+// Places: which clients may have a connection, and which one gives it up for another client. Pure.
 //
-//  - The owner, at the unix socket, has places that nobody else can take.
-//  - A stranger has shown no token yet: there is room for few of them. When it is used up, the oldest stranger of the
-//    address that has the most makes room for the newcomer, who needs a moment to show a token.
-//  - Who has shown one is never sent away for a stranger; a tenant has a share of the places.
+//  - The owner, at the unix socket, has places that no other client can take.
+//  - A stranger is a client that has shown no token yet: there are few places for strangers. When these are used up,
+//    the oldest stranger of the address that has the most gives way to the newcomer, who needs a moment to show a
+//    token.
+//  - A client that has shown a token is never sent away for a stranger; a tenant has a share of the places.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,12 @@ namespace skerry::transport::http {
 
 struct PlacesOptions {
   std::size_t all = 1024;
-  std::size_t per_peer = 512;    // of one uid, or of an address without those who have shown a token
-  std::size_t per_tenant = 256;  // of those who have shown a token
+  std::size_t per_peer = 512;    // of one uid, or of one address without the clients that have shown a token
+  std::size_t per_tenant = 256;  // of clients that have shown a token
   std::size_t strangers = 256;
-  std::size_t for_owner = 128;  // of all, at the unix socket only
+  std::size_t for_owner = 128;  // of all places, at the unix socket only
 };
-// As shares of all; at least one of each kind.
+// Options as shares of `all`; at least one place of each kind.
 PlacesOptions SharesOf(std::size_t all, std::size_t per_peer);
 
 // For one thread.
@@ -33,13 +34,14 @@ class Places {
   explicit Places(PlacesOptions options) : options_(options) {}
 
   struct Entry {
-    std::optional<Id> id;      // none: there is no place
-    std::optional<Id> leaves;  // who has to go for this one; holds no place any more
+    std::optional<Id> id;      // none: there is no free place
+    std::optional<Id> leaves;  // the connection that has to be closed for this one; it holds no place any more
   };
   Entry Enter(Door door, const std::string& peer);
-  // The connection has shown a token of this tenant. False: they have too many already, and it stays a stranger.
+  // The connection has shown a token of this tenant. False: the tenant has too many places already, and the connection
+  // stays a stranger.
   bool Show(Id id, const std::string& tenant);
-  // It has shown a wrong one, or none: a stranger again.
+  // The connection has shown a wrong token, or none: it is a stranger again.
   void Distrust(Id id);
   void Leave(Id id);
 

@@ -14,7 +14,7 @@ class RateLimiter {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Takes one request; nothing is said when it may go on, else how long to wait. A bucket holds what comes in two
+  // Takes one request. Nothing when the request may go on, else how long to wait. A bucket holds the requests of two
   // seconds, and ten at least.
   std::optional<std::chrono::seconds> Take(const std::string& caller, std::uint64_t per_second, TimePoint now);
 
@@ -24,7 +24,7 @@ class RateLimiter {
   struct Bucket {
     double left = 0;
     TimePoint at;
-    TimePoint full_at;  // from then on it is as good as a new one
+    TimePoint full_at;  // from then on the bucket is as good as a new one
   };
   void ForgetFull(TimePoint now);
 

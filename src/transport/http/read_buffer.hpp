@@ -1,4 +1,4 @@
-// ReadBuffer: what was read and not yet used. Small while nothing is in it.
+// ReadBuffer: bytes that were read and not yet used. Small while it is empty.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class ReadBuffer {
     begin_ += size;
     if (empty()) begin_ = end_ = 0;
   }
-  // Gives back what a large request needed.
+  // Releases the memory that a large request needed.
   void ShrinkTo(std::size_t size) {
     if (empty() && bytes_.size() > size) std::vector<char>().swap(bytes_);
   }

@@ -31,7 +31,7 @@ void Tune(int fd, Transport transport) {
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 }
 
-// What is over with one client, and what is wrong with accepting as such.
+// Errors of accept that concern one client; the others concern the listener.
 bool IsOfOneClient(int error) {
   return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM;
 }
@@ -67,7 +67,7 @@ void Reception::Begin() {
   }
 }
 
-// Without a descriptor to spare, accepting would be asked for again at once and for ever: so it rests a moment.
+// Without a free descriptor accept would fail again at once and for ever: so it pauses.
 asio::awaitable<void> Reception::Accept(Listener& listener) {
   asio::steady_timer pause(*service_.loop);
   while (listener.fd.is_open()) {
@@ -112,7 +112,7 @@ void Reception::Welcome(base::UniqueFd fd, const Listener& listener) {
   Serve(*entry.id, std::make_unique<Connection>(service_, std::move(channel), std::move(*client), *entry.id));
 }
 
-// As much as the socket takes at once, without keeping anything.
+// Sends as much of a refusal as the socket takes at once, and keeps nothing.
 void Reception::TurnAway(int fd, Transport transport) {
   ++service_.refused;
   if (transport == Transport::kTls) return;
@@ -139,7 +139,7 @@ void Reception::Serve(Places::Id place, std::unique_ptr<Connection> connection) 
     asio::co_spawn(*service_.loop, std::move(tick), asio::detached);
   }
   auto serve = served->second->Serve();
-  // An exception is a library's; it ends this connection and nothing else.
+  // An exception comes from a library; it ends this connection and nothing else.
   auto over = [this, place](const std::exception_ptr&) { Remove(place); };
   asio::co_spawn(*service_.loop, std::move(serve), std::move(over));
 }
@@ -156,7 +156,7 @@ void Reception::Remove(Places::Id place) {
   changed_.notify_all();
 }
 
-// Runs while there are connections: a server that nobody uses does not wake up.
+// Runs while there are connections: an unused server does not wake up.
 asio::awaitable<void> Reception::Tick() {
   while (!connections_.empty()) {
     tick_.expires_after(kTick);

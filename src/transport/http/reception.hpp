@@ -19,7 +19,7 @@
 
 namespace skerry::transport::http {
 
-// Everything on the socket thread, except WaitUntilEmpty; Open and Begin before there is one.
+// Used on the socket thread, except for WaitUntilEmpty; Open and Begin are called before that thread runs.
 class Reception {
  public:
   explicit Reception(Service& service);
@@ -29,11 +29,11 @@ class Reception {
 
   base::Status Open(ListeningSocket socket);
   void Begin();
-  // Nobody new; who is idle goes, the others after their answer.
+  // Accepts no further client; idle connections are closed, the others after their answer.
   void Drain();
-  // Everybody goes; the loop has nothing left to do when the last handler has returned.
+  // Closes all connections; the loop has nothing left to do when the last handler has returned.
   void End();
-  // False at the deadline.
+  // Waits until there is no connection. False at the deadline.
   bool WaitUntilEmpty(base::Deadline deadline);
 
  private:
@@ -47,7 +47,7 @@ class Reception {
   using Connections = std::map<Places::Id, std::unique_ptr<Connection>>;
 
   asio::awaitable<void> Accept(Listener& listener);
-  // False: no more for now, and `error` says whether that is all right.
+  // False: no client waits any more, or `error` says why accept failed.
   bool AcceptOne(Listener& listener, int& error);
   void Welcome(base::UniqueFd fd, const Listener& listener);
   void TurnAway(int fd, Transport transport);
@@ -65,7 +65,7 @@ class Reception {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool drained_ = false;  // by mutex_
+  bool drained_ = false;  // guarded by mutex_
 };
 
 }  // namespace skerry::transport::http

@@ -17,7 +17,7 @@ bool IsName(const std::string& segment) {
   return segment.starts_with('{');
 }
 
-// Words first, then names, then what takes everything.
+// Order of segments: words first, then names, then "{...}".
 int KindOf(const std::string& segment) {
   if (segment == kRest) return 2;
   return IsName(segment) ? 1 : 0;
@@ -57,7 +57,7 @@ bool Router::GoesBefore(const Pattern& one, const Pattern& other) {
 }
 
 Router::Router(const std::vector<Route>& routes) {
-  // The first that matches is the right one.
+  // Sorted, so that the first pattern that matches is the right one.
   for (const Route& route : routes) {
     Pattern pattern = PatternOf(route);
     const auto place = std::ranges::upper_bound(patterns_, pattern, GoesBefore);

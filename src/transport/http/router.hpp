@@ -16,15 +16,14 @@ class Router {
   explicit Router(const std::vector<Route>& routes);
 
   struct Match {
-    const Route* route = nullptr;  // null: `allowed` are the methods that there are; none: there is no such path
+    const Route* route = nullptr;  // null: `allowed` are the methods of the path; empty: there is no such path
     std::map<std::string, std::string> parameters;
     std::vector<std::string> allowed;
   };
-  // A pattern with a word goes before one with a name in that place, and that before one that ends there with "{...}".
-  // HEAD is answered by GET.
+  // In one place of the path a word goes before a name, and a name before "{...}". HEAD is answered by GET.
   [[nodiscard]] Match Find(std::string_view method, const std::vector<std::string>& path) const;
-  // Of a path that is none (SplitAnyPath): only routes to a program have it, if what stands before their "{...}" is
-  // proper.
+  // For a path that SplitPath refuses (SplitAnyPath): only routes to a program match, when the segments before their
+  // "{...}" are proper.
   [[nodiscard]] Match FindTunnel(std::string_view method, const std::vector<std::string>& path) const;
 
  private:

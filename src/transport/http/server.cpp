@@ -15,7 +15,7 @@
 namespace skerry::transport::http {
 namespace {
 
-// Signals are for the thread that waits for them.
+// Blocks signals for the threads that are started meanwhile: they belong to the thread that waits for them.
 class WithoutSignals {
  public:
   WithoutSignals() {

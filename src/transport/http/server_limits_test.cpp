@@ -1,4 +1,4 @@
-// What clients cannot do to a server, and how it ends.
+// What clients cannot do to a server, and how a server ends.
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -73,13 +73,13 @@ TEST_F(ServerTest, AnswersThatNobodyReadsTakeNoMoreMemoryThanTheyMay) {
   EXPECT_TRUE(Eventually([&] { return Tcp().Ask(Get("/weighty", kToken)).status == 200; }));
 }
 
-// Its bytes are few, its pieces many: they are charged too.
+// The bytes of the body are few, its pieces many: the pieces are charged too.
 TEST_F(ServerTest, ABodyInPiecesOfOneByteKeepsNobodyWaiting) {
   options.limits.flow = {.per_second = 64 << 20U, .at_once = 1 << 20U};
   Start();
   auto slow = Tcp();
   std::string pieces = "PUT /large HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" + kToken + "\r\n";
-  constexpr int kPieces = 100'000;  // 50 MB by what they take
+  constexpr int kPieces = 100'000;  // each charged with 512 bytes: 50 MB
   for (int at = 0; at < kPieces; ++at) pieces += "1\r\nx\r\n";
   const auto begun = std::chrono::steady_clock::now();
   std::jthread sender([&] { slow.Send(pieces + "0\r\n\r\n"); });
@@ -108,7 +108,7 @@ TEST_F(ServerTest, TooManyConnectionsAreTurnedAway) {
   EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
 }
 
-// From many addresses, so that no address has more than it may.
+// From many addresses, so that none reaches the limit of one address.
 TEST_F(ServerTest, IdleStrangersKeepNobodyOut) {
   options.limits.connections = 32;
   options.limits.connections_per_peer = 16;
@@ -221,7 +221,8 @@ TEST_F(ServerTest, AHandlerHearsThatItsClientHasLeft) {
   EXPECT_TRUE(Eventually([&] { return tap->told_gone.load(); }));
 }
 
-// What the modes of the directory and the socket would have prevented; the server asks the kernel who it is as well.
+// Without the modes of the directory and the socket, which would prevent this: the server also asks the kernel for the
+// client's uid.
 TEST_F(ServerTest, TheUnixSocketServesItsOwnerAndRootOnly) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs to become another user";
   Start();
@@ -253,7 +254,8 @@ TEST_F(ServerTest, AClientThatLeavesInTheMiddleIsInTheLog) {
 
 TEST_F(ServerTest, WithoutDescriptorsItWaitsAndGoesOn) {
   Start();
-  // The way is known to all: UBSan asks by a pipe whether an object that it sees for the first time is there.
+  // One request ahead: UBSan opens a pipe when it sees an object for the first time, and would find no descriptor
+  // later.
   EXPECT_EQ(Unix().Ask(Get("/hello")).status, 200);
   ASSERT_TRUE(Eventually([&] { return server->Now().connections == 0; }));
   base::UniqueFd ready(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -15,7 +15,7 @@ Response Words(const Refusal& refusal, const std::string& name) {
   return {.status = refusal.status, .body = name + " refuses: " + refusal.message};
 }
 
-// Two routes, and words of its own.
+// A dialect with two routes and its own wording of errors.
 Dialect Small(const std::string& name, std::vector<Mount> mounts) {
   Dialect dialect{.name = name, .mounts = std::move(mounts), .credential = BearerCredential};
   dialect.refuse = [name](const Refusal& refusal, const std::string&) { return Words(refusal, name); };
@@ -35,7 +35,7 @@ class MountTest : public ServerTest {
     options.dialects.clear();
     options.dialects.push_back(Small("v1", {{.prefix = "/v1"}}));
   }
-  // With a token, over TCP.
+  // Asks with a token, over TCP.
   Answer Ask(const std::string& path, const std::string& host = "localhost", const std::string& more = "") {
     return Tcp().Ask("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + kReader + more + "\r\n");
   }

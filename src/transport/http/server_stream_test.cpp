@@ -122,7 +122,7 @@ constexpr std::string_view kUpgrade =
 
 enum Opcode : unsigned char { kText = 1, kBinary = 2, kClose = 8, kPing = 9, kPong = 10 };
 
-// Short frames only; the mask is zero, which is one too.
+// A frame of a short message; its mask is zero, which is valid too.
 std::string Frame(Opcode opcode, std::string_view bytes) {
   std::string frame(1, static_cast<char>(0x80U | opcode));
   if (bytes.size() < 126) {
@@ -277,7 +277,7 @@ TEST_F(WebSocketTest, WordsAreShortAndDataMayBeLong) {
   EXPECT_EQ(tap->received, 1);
 }
 
-// Each message costs 16 KB besides its bytes, when it is heard and when it is said again.
+// Each message costs 16 KB besides its bytes, when it is received and when it is sent back.
 TEST_F(WebSocketTest, TheMessagesOfATenantHaveAShareWhateverSocketTheyComeBy) {
   options.limits.flow = {.per_second = 1, .at_once = 70 << 10U, .longest_wait = seconds(1000)};
   Start();

@@ -1,4 +1,4 @@
-// What a client sees of requests that are served and of those that are refused.
+// What a client sees of requests that are served and of requests that are refused.
 #include "transport/http/server.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Tunnels over time: other protocols, much data, slow ends, and who ends them.
+// Tunnels over time: other protocols, much data, slow ends, and what ends them.
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -27,7 +27,7 @@ constexpr std::string_view kWebSocket =
 const std::string kOther = "Connection: Upgrade\r\nUpgrade: echo\r\n";
 const std::string kSwitches = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n";
 
-// Says what it hears, until it hears nothing more.
+// Sends back what it receives, until the end.
 void Echo(TestClient& connection) {
   for (std::string letter = connection.Read(1); !letter.empty(); letter = connection.Read(1)) connection.Send(letter);
 }
@@ -45,7 +45,7 @@ std::string MegabyteOf(std::size_t number) {
   return bytes;
 }
 
-// In bytes: what this process holds now.
+// How much memory this process holds now.
 std::size_t ResidentBytes() {
   std::ifstream file("/proc/self/statm");
   std::size_t all = 0;
@@ -54,7 +54,7 @@ std::size_t ResidentBytes() {
   return resident * 4096;
 }
 
-// A whole server of our own as the program, with its WebSocket that says what it hears.
+// A whole Server as the program, with its WebSocket that sends back what it receives.
 TEST_P(TunnelFlowTest, AWebSocketPassesToARealServer) {
   more_headers = {{"Authorization", "Bearer reader"}};
   other_host = "localhost";

@@ -17,7 +17,7 @@
 
 namespace skerry::transport::http {
 
-// Used by the socket thread; the counters are read by others too.
+// Used by the socket thread; the counters are read by other threads too.
 struct Service {
   Service(ServerOptions the_options, MountTable mounts, base::WorkerPool& pool)
       : loop(std::make_shared<asio::io_context>(1)),
@@ -37,15 +37,15 @@ struct Service {
   base::WorkerPool& workers;
   Gate gate;
   bool draining = false;
-  std::shared_ptr<base::Budget> memory;  // of bodies and answers
+  std::shared_ptr<base::Budget> memory;  // for bodies and answers
   Places places;
   base::FlowLimiter flow;        // bytes that pass the socket thread, by tenant
-  base::FlowLimiter strangers;   // the same, by address, for those without a token: they are nobody's company
-  base::FlowLimiter mistakes;    // wrong tokens, by address
+  base::FlowLimiter strangers;   // of clients without a token, by address: apart from those of tenants
+  base::FlowLimiter mistakes;    // requests without a valid token, by address
   base::FlowLimiter handshakes;  // of TLS, by address
-  std::map<std::string, std::size_t> requests_of;  // by tenant, of callers who have a rate
+  std::map<std::string, std::size_t> requests_of;  // by tenant, of callers that have a rate
   std::atomic<std::size_t> connections = 0;
-  std::atomic<std::size_t> requests = 0;  // whose handler runs or waits
+  std::atomic<std::size_t> requests = 0;  // whose handler runs or waits for a thread
   std::atomic<std::size_t> tunnels = 0;
   std::atomic<std::uint64_t> served = 0;
   std::atomic<std::uint64_t> refused = 0;

@@ -19,7 +19,7 @@ base::Result<SocketAddress> SocketAddress::Unix(const std::string& path) {
   if (abstract) address.sun_path[0] = '\0';
   SocketAddress result;
   std::memcpy(&result.storage_, &address, sizeof(address));
-  // An abstract name is all of its bytes; the other kind ends with a NUL.
+  // An abstract name has no NUL at its end; a path has one.
   result.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (abstract ? 0 : 1));
   return result;
 }
@@ -39,7 +39,7 @@ const sockaddr* SocketAddress::get() const {
 
 std::uint16_t SocketAddress::port() const {
   if (family() != AF_INET && family() != AF_INET6) return 0;
-  sockaddr_in address{};  // the port stands at the same place in both
+  sockaddr_in address{};  // the port is at the same place in both address families
   std::memcpy(&address, &storage_, sizeof(address));
   return ntohs(address.sin_port);
 }

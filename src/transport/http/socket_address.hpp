@@ -1,4 +1,4 @@
-// SocketAddress: what bind, connect and getsockname want.
+// SocketAddress: an address for bind and connect, or from getsockname.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,7 +12,7 @@ namespace skerry::transport::http {
 
 class SocketAddress {
  public:
-  // A name that begins with "@" is an abstract one. kInvalidArgument: it is too long.
+  // A name that begins with "@" is an abstract one. kInvalidArgument when the name is too long.
   static base::Result<SocketAddress> Unix(const std::string& path);
   static base::Result<SocketAddress> OfSocket(int fd);
 

@@ -1,4 +1,4 @@
-// A client for tests that sends exactly the bytes it is told to.
+// A client for tests that sends exactly the given bytes.
 #pragma once
 
 #include <chrono>
@@ -12,21 +12,21 @@
 namespace skerry::transport::http {
 
 struct Answer {
-  int status = 0;  // 0: none came
+  int status = 0;  // 0: no answer came
   std::string head;
   std::string body;
   // The value of a header, as it came.
   [[nodiscard]] std::optional<std::string> Find(std::string_view name) const;
 };
 
-// Blocks, at most `patience` for each piece.
+// Blocks, for each piece at most `patience_`.
 class TestClient {
  public:
   static TestClient Unix(const std::string& path);
   static TestClient Tcp(std::uint16_t port, const std::string& from = "127.0.0.1");
   explicit TestClient(base::UniqueFd fd) : fd_(std::move(fd)) {}
 
-  // False: the other end does not take it (any more).
+  // False: the other end does not take it.
   bool Send(std::string_view bytes);
   // One answer: its head, and its body by length, by chunks or until the end. An answer to HEAD has no body.
   enum class Expect { kBody, kNoBody };
@@ -37,11 +37,11 @@ class TestClient {
   }
   // `size` bytes, or what came before the end.
   std::string Read(std::size_t size);
-  // A body in chunks, without them; one that is cut ends with "<cut>".
+  // The content of a body in chunks; a body that is cut off ends with "<cut>".
   std::string ReadChunks();
   // The next line, with its end.
   std::string ReadLine();
-  // True when the other end closes within that time; what comes before is thrown away.
+  // True when the other end closes within that time; bytes before the end are dropped.
   bool Ends(std::chrono::milliseconds within);
   void Close() { fd_.Reset(); }
   [[nodiscard]] int fd() const { return fd_.get(); }

@@ -25,7 +25,7 @@ sockaddr_in Loopback(std::uint16_t port) {
   return address;
 }
 
-// Of a connected socket. Close wakes those that wait.
+// A stream over a connected socket. Close wakes threads that wait.
 class SocketStream : public core::ByteStream {
  public:
   SocketStream(base::UniqueFd fd, StreamKind kind)

@@ -1,4 +1,4 @@
-// Programs inside a sandbox, for tests of tunnels: each connection is talked to as the test says.
+// Programs inside a sandbox, for tests of tunnels: the test gives a function that talks to each connection.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace skerry::transport::http {
 
-// Listens on loopback. Each connection has a thread; at the end those that still talk find theirs shut.
+// Listens on loopback. Each connection has a thread; the destructor shuts the connections that are still open.
 class TestProgram {
  public:
   using Talk = std::function<void(TestClient& connection)>;
@@ -30,7 +30,7 @@ class TestProgram {
   static Talk Says(std::string bytes);
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  // Connections that are talked to now.
+  // How many connections are open now.
   [[nodiscard]] int open() const { return open_; }
 
  private:
@@ -41,8 +41,8 @@ class TestProgram {
   std::uint16_t port_ = 0;
   std::atomic<int> open_ = 0;
   std::mutex mutex_;
-  std::list<std::shared_ptr<TestClient>> connections_;  // by mutex_
-  std::vector<std::thread> threads_;                    // by mutex_
+  std::list<std::shared_ptr<TestClient>> connections_;  // guarded by mutex_
+  std::vector<std::thread> threads_;                    // guarded by mutex_
   std::atomic<bool> ending_ = false;
   std::thread acceptor_;
 };
@@ -59,9 +59,9 @@ ProgramRequest ReadRequest(TestClient& connection);
 
 enum class StreamKind {
   kSocket,    // gives its socket out
-  kBlocking,  // does not: somebody has to wait for it
+  kBlocking,  // does not: a thread has to wait for it
 };
-// Nothing when nobody listens there.
+// Nothing when no program listens at the port.
 std::unique_ptr<core::ByteStream> ConnectTo(std::uint16_t port, StreamKind kind);
 
 }  // namespace skerry::transport::http

@@ -68,7 +68,7 @@ class EndlessStream : public Stream {
   std::shared_ptr<Tap> tap_;
 };
 
-// Says what it hears; "bye" ends it.
+// Sends back what it receives; "bye" ends it.
 class Echo : public Conversation {
  public:
   explicit Echo(std::shared_ptr<Tap> tap) : tap_(std::move(tap)) {}

@@ -19,11 +19,11 @@
 
 namespace skerry::transport::http {
 
-// A stream whose end the test holds in its hand.
+// The test's end of a stream or conversation.
 struct Tap {
   std::mutex mutex;
-  std::string waiting;  // by mutex
-  bool ended = false;   // by mutex
+  std::string waiting;  // guarded by mutex
+  bool ended = false;   // guarded by mutex
   std::function<void()> wake;
   std::chrono::milliseconds before_begun{0};  // how long a stream or a conversation takes to begin
   std::atomic<bool> begun = false;
@@ -33,9 +33,9 @@ struct Tap {
   std::atomic<int> received = 0;         // of a conversation
   std::atomic<bool> closed = false;      // of a conversation
   std::atomic<bool> told_gone = false;   // a handler saw that its client has left
-  std::atomic<bool> may_return = false;  // a handler may
-  std::atomic<int> inside = 0;           // handlers that wait for it
-  std::atomic<bool> revoked = false;     // every token
+  std::atomic<bool> may_return = false;  // the waiting handlers may return
+  std::atomic<int> inside = 0;           // handlers that wait for may_return
+  std::atomic<bool> revoked = false;     // every token is revoked
 
   void Say(const std::string& text);
   void End();
@@ -43,7 +43,7 @@ struct Tap {
 
 bool Eventually(const std::function<bool()>& condition);
 
-// The whole head of a request with a host.
+// The head of a request with a Host.
 std::string Get(std::string_view target, std::string_view more = "");
 std::string Post(std::string_view target, std::string_view body, std::string_view more = "");
 
@@ -51,7 +51,7 @@ class ServerTest : public testing::Test {
  protected:
   ServerTest();
   ~ServerTest() override;
-  // `options` are for the test to change before.
+  // Serves. The test changes `options` before.
   void Start();
   TestClient Unix() { return TestClient::Unix(socket_path); }
   TestClient Tcp() { return TestClient::Tcp(port); }

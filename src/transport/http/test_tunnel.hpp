@@ -10,13 +10,14 @@
 
 namespace skerry::transport::http {
 
-// By the host `{port}-{id}.example.test`, and by the path /proxy/{port}/. Both know their callers by X-Access-Token.
+// One dialect by the host `{port}-{id}.example.test`, one by the path /proxy/{port}/. Both identify callers by
+// X-Access-Token.
 class TunnelTest : public ServerTest, public testing::WithParamInterface<StreamKind> {
  protected:
   TunnelTest();
   ~TunnelTest() override { server.reset(); }
 
-  // Serves, with a program behind it.
+  // Starts the server, with a program behind it.
   void Start(TestProgram::Talk talk);
   // The head of a request to the program, over TCP with a token.
   [[nodiscard]] std::string To(const std::string& target, const std::string& more = "",
@@ -24,7 +25,7 @@ class TunnelTest : public ServerTest, public testing::WithParamInterface<StreamK
   Answer Ask(const std::string& target, const std::string& more = "") { return Tcp().Ask(To(target, more)); }
 
   std::unique_ptr<TestProgram> program;
-  Headers more_headers;  // that the handlers add
+  Headers more_headers;  // added by the handlers
   std::string other_host;
 };
 

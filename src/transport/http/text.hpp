@@ -19,7 +19,7 @@ constexpr bool IsLetterOrDigit(char letter) {
   return IsDigit(letter) || (LowerOf(letter) >= 'a' && LowerOf(letter) <= 'z');
 }
 
-// RFC 9110: what methods and names of fields are made of.
+// RFC 9110: the letters of methods and of names of fields.
 constexpr bool IsTokenLetter(char letter) {
   return IsLetterOrDigit(letter) || std::string_view("!#$%&'*+-.^_`|~").contains(letter);
 }

@@ -1,4 +1,4 @@
-// Certificates as Asio wants them.
+// Certificates as Asio needs them.
 #pragma once
 
 #include <memory>

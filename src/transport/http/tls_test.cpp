@@ -26,7 +26,7 @@ class TlsTest : public ServerTest {
     if (std::system("openssl version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no openssl program";
     files_ = {.certificate = directory.path() / "cert.pem", .key = directory.path() / "key.pem"};
     ASSERT_TRUE(MakeCertificate(files_));
-    ::signal(SIGPIPE, SIG_IGN);  // of the client's library
+    ::signal(SIGPIPE, SIG_IGN);  // sent by the client's TLS library
   }
   static bool MakeCertificate(const TlsFiles& files) {
     const std::string command =
@@ -39,7 +39,7 @@ class TlsTest : public ServerTest {
     tls = std::make_shared<const TlsFiles>(files_);
     Start();
   }
-  // False: no handshake.
+  // False: the handshake failed.
   bool Connect(int highest_version) {
     context_.reset(::SSL_CTX_new(::TLS_client_method()));
     SSL_CTX_set_max_proto_version(context_.get(), highest_version);
@@ -103,7 +103,8 @@ TEST_F(TlsTest, CarriesTunnelsBothWays) {
   ASSERT_TRUE(Connect(TLS1_3_VERSION));
   EXPECT_TRUE(Ask(Get("/inside/", kToken + "Connection: Upgrade\r\nUpgrade: echo\r\n")).starts_with("HTTP/1.1 101"));
   for (const char* word : {"echo", "echo", "last"}) EXPECT_EQ(Ask(word), word);
-  // An answer that comes while the body is on its way: the reading of that is given up, the answer and a farewell come.
+  // When an answer comes while the body is being sent, the server stops reading the body and sends the answer and a
+  // close_notify.
   ASSERT_TRUE(Connect(TLS1_3_VERSION));
   const std::string answer =
       Ask("POST /inside/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n" + kToken + "\r\nhalf");

@@ -39,7 +39,7 @@ asio::awaitable<TunnelEnd> Passage::Run() {
       up_over_told_.Notify();
     };
     asio::co_spawn(*call_.service.loop, std::move(up), std::move(over));
-    // An exception is a library's, and Up still uses this.
+    // An exception comes from a library, and Up still uses this object.
     bool failed = false;
     try {
       co_await Down();

@@ -1,4 +1,4 @@
-// From the program to the client.
+// Passage::Down, from the program to the client.
 #include <string>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 using End = AnswerFraming::End;
 
 constexpr std::size_t kHeadPiece = std::size_t{4} << 10U;
-constexpr int kMostInformational = 8;  // answers before the answer
+constexpr int kMostInformational = 8;  // answers of status 1xx before the final one
 constexpr int kSwitching = 101;
 constexpr int kOk = 200;
 constexpr int kNoContent = 204;
@@ -55,7 +55,7 @@ asio::awaitable<void> Passage::Down() {
     co_await Relay();
 }
 
-// False: there is a refusal. Answers that say that the answer will come are passed over.
+// False: there is a refusal. Informational answers (1xx) are skipped.
 asio::awaitable<bool> Passage::FindAnswer() {
   for (int informational = 0; informational <= kMostInformational; ++informational) {
     auto answer = co_await ReadHead();
@@ -68,7 +68,7 @@ asio::awaitable<bool> Passage::FindAnswer() {
   co_return false;
 }
 
-// The time for a head runs from its first byte to its last, as a client's does.
+// The time for a head runs from its first byte to its last, as that of a client's head does.
 asio::awaitable<std::optional<ProgramAnswer>> Passage::ReadHead() {
   HeadScanner scanner(limits().header_bytes);
   program_down_.Within(from_program_.empty() ? limits().tunnel_silence : limits().header_time);
@@ -109,7 +109,7 @@ asio::awaitable<void> Passage::Relay() {
   endless_ = IsEvents(headers) && HasUnknownLength(*framed);
   if (endless_ && call_.service.draining) co_return call_.abort();
   if (endless_) headers.Set("X-Accel-Buffering", "no");
-  // What the client sent behind a request for another protocol may be of that one.
+  // Bytes that the client sent behind a request for another protocol may belong to that protocol.
   in_doubt_ = framing().any_upgrade && !call_.in.empty();
   AnswerHead head = HeadOf(headers);
   head.coding = CodingFor(*framed);
@@ -129,7 +129,7 @@ asio::awaitable<void> Passage::RelayBody(const AnswerFraming& framed, Coding cod
     if (from_program_.empty()) {
       const auto got = co_await FromProgram(decoder.WorthReading(kPiece));
       over = got && *got == 0 && framed.end == End::kClose;
-      // The client has been told how it ends, and must not take a part for the whole.
+      // The client has been told where the body ends, and must not take a part for the whole.
       if (!over && got.value_or(0) == 0) co_return call_.abort();
     }
     std::size_t pieces = 0;
@@ -141,7 +141,8 @@ asio::awaitable<void> Passage::RelayBody(const AnswerFraming& framed, Coding cod
     content.clear();
     if (ended_) co_return;
   }
-  // What stands behind the answer goes nowhere, and a program that sends it is not trusted to have ended.
+  // Bytes behind the answer are dropped, and a program that sends them is not trusted to have ended its answer
+  // properly.
   if (!from_program_.empty()) in_doubt_ = true;
   if (coding == Coding::kChunked) co_await ToClient(kLastChunk);
 }
@@ -192,7 +193,7 @@ AnswerHead Passage::HeadOf(const Headers& headers) const {
 Coding Passage::CodingFor(const AnswerFraming& framed) const {
   if (HasUnknownLength(framed))
     return call_.exchange.version == Version::kHttp10 ? Coding::kUntilClose : Coding::kChunked;
-  // An answer to HEAD, and one that nothing has changed, may say what GET would bring.
+  // An answer to HEAD, and a 304, may name the length that an answer to GET would have.
   return framed.names_length && answer_.status != kNoContent ? Coding::kLength : Coding::kNoBody;
 }
 

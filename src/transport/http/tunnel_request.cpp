@@ -1,4 +1,4 @@
-// From the client to the program.
+// Passage::Up, from the client to the program.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -12,8 +12,8 @@
 namespace skerry::transport::http {
 namespace {
 
-// Those of the dialect, and of any other dialect here whose credential this request happens to bring. One that comes
-// twice is not looked into.
+// The credential headers of the dialect. Of the other dialects those that come twice, and those with a credential that
+// is valid there.
 std::vector<std::string> WithheldHeaders(const Service& service, const Exchange& exchange) {
   const RequestHead& head = exchange.request.head;
   const auto twice = [&head](const std::string& name) { return head.headers.Count(name) > 1; };
@@ -75,7 +75,7 @@ asio::awaitable<void> Passage::SendBody() {
   }
 }
 
-// After the protocol was changed.
+// Passes bytes on after the protocol was changed.
 asio::awaitable<void> Passage::SendOn() {
   for (;;) {
     const std::size_t size = call_.in.view().size();

@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kPingAfter{30};
 constexpr std::chrono::seconds kDeadAfter{60};
 constexpr std::chrono::milliseconds kFarewell{2000};
 constexpr std::size_t kSlice = std::size_t{64} << 10U;
-constexpr double kTextCost = 16;                          // of a byte: texts are taken apart on the socket thread
-constexpr std::chrono::milliseconds kMostPingDebt{2000};  // pings are answered by the library, and cannot be put off
+constexpr double kTextCost = 16;                          // of a byte: the socket thread parses texts
+constexpr std::chrono::milliseconds kMostPingDebt{2000};  // the library answers pings itself, and cannot put that off
 
 beast::http::request<beast::http::empty_body> HandshakeOf(const RequestHead& head) {
   beast::http::request<beast::http::empty_body> request{beast::http::verb::get, head.target, 11};
@@ -53,7 +53,7 @@ class Talk {
       wake_.Notify();
       room_.Notify();
     });
-    // Before the handshake is answered: who has that answer misses nothing that happens from then on.
+    // Before the handshake is answered: a client that has the answer misses nothing that happens from then on.
     call_.conversation.Begin(waker->Function());
     if (!co_await Accept()) {
       waker->Disarm();
@@ -85,7 +85,7 @@ class Talk {
   asio::awaitable<bool> Accept() {
     socket_.read_message_max(call_.service.options.limits.websocket_message);
     socket_.set_option(websocket::stream_base::decorator([this](websocket::response_type& response) {
-      response.set(beast::http::field::server, "skerry");  // else Beast tells its version
+      response.set(beast::http::field::server, "skerry");  // otherwise Beast sends its version
       response.set("X-Request-Id", call_.request_id);
       if (!call_.trace.empty()) response.set("traceparent", call_.trace);
     }));
@@ -133,7 +133,7 @@ class Talk {
     return call_.service.flow.Charge(call_.payer, cost, Now());
   }
 
-  // Every reader and every writer of a tenant waits for the same share.
+  // Every reader and every writer of a tenant is charged to the same share.
   asio::awaitable<void> Pace(double cost, Event& pause) {
     const auto wait = Charge(cost);
     if (wait.count() > 0 && !ended_) co_await pause.WaitFor(wait);
@@ -176,7 +176,7 @@ class Talk {
     co_return !error;
   }
 
-  // A client whose messages there is no room for is not read from, so its answers to pings are not seen either.
+  // A client for whose messages there is no room is not read from, so its answers to pings are not seen either.
   asio::awaitable<bool> WaitAndPing() {
     co_await wake_.WaitFor(kPingAfter);
     const auto silence = Now() - heard_;

@@ -12,12 +12,12 @@
 
 namespace skerry::transport::http {
 
-// Everything is borrowed.
+// All members are borrowed.
 struct WebSocketCall {
   Service& service;
   Channel& channel;
   TimeLimit& limit;
-  const std::string& payer;  // whose share of the socket thread this uses; "" for one that is not measured
+  const std::string& payer;  // whose share of the socket thread this uses; "" for a client that is not measured
   std::function<void()>& on_abort;
   std::function<void()>& on_revoked;
   const bool& revoked;  // the caller may listen no longer
@@ -27,13 +27,12 @@ struct WebSocketCall {
   Conversation& conversation;
 };
 
-// What a message costs of a tenant's share, besides its bytes.
+// The cost of a message in a tenant's share, besides its bytes.
 inline constexpr double kMessageCost = 16 << 10U;
 
-// From the handshake to the end of one side; the connection is of no use afterwards. Pings a client that says nothing
-// and gives it up when it does not answer. Messages are read in
-// slices; one whose tenant has used up their share waits for its turn, unread. A text that is too long ends it (1009).
-// The bytes of the messages that were sent.
+// Runs from the handshake to the end of one side; the connection cannot be used afterwards. Pings a silent client and
+// gives it up when it does not answer. Messages are read in slices; while the tenant's share is used up, no slice is
+// read. A text that is too long ends the WebSocket (1009). Gives the bytes of the messages that were sent.
 asio::awaitable<std::uint64_t> Converse(WebSocketCall& call);
 
 }  // namespace skerry::transport::http

@@ -54,7 +54,7 @@ std::expected<WireHead, Refusal> ParseRequestLine(std::string_view line) {
 
 std::expected<void, Refusal> ParseField(std::string_view line, Headers& headers) {
   const std::size_t colon = std::min(line.find(':'), line.size());
-  // This also refuses lines that continue the one before and blanks before the colon.
+  // This also refuses continuation lines and blanks before the colon.
   if (colon == line.size() || !IsToken(line.substr(0, colon))) return Malformed("a header has no proper name");
   headers.Add(std::string(line.substr(0, colon)), std::string(Trim(line.substr(colon + 1))));
   if (headers.fields().size() > kMaxFields) return TooLong(false);
@@ -76,7 +76,7 @@ bool AsksForUpgrade(const WireHead& head) {
 std::expected<void, Refusal> FindLength(const WireHead& head, Framing& framing) {
   const auto length = head.headers.Find("Content-Length");
   const auto coding = head.headers.Find("Transfer-Encoding");
-  // Two ways to say where a request ends are how a second request is smuggled into the first one's body.
+  // With two lengths for one request an attacker can smuggle a second request into the body of the first one.
   if (length && coding) return Malformed("Content-Length together with Transfer-Encoding");
   if (head.headers.Count("Content-Length") > 1 || head.headers.Count("Transfer-Encoding") > 1)
     return Malformed("the length of the body is given twice");

@@ -1,5 +1,5 @@
-// The head of an HTTP/1 request as it comes over the wire: bytes in, a request line and fields out. Strict: what two
-// implementations could read in two ways is refused (RFC 9112, without its allowances for old senders).
+// The head of an HTTP/1 request: bytes in, a request line and fields out. Strict: text that two implementations could
+// read in two ways is refused (RFC 9112, without its allowances for old senders).
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace skerry::transport::http {
 
 inline constexpr std::size_t kMaxTarget = std::size_t{8} << 10U;
 
-// Finds the end of a head in bytes that come piece by piece.
+// Finds the end of a head in bytes that arrive piece by piece.
 class HeadScanner {
  public:
   explicit HeadScanner(std::size_t limit) : limit_(limit) {}
-  // `bytes` is everything so far. The length of the head with its empty line; nothing: more is needed. Refused as soon
-  // as it is certain: 400 for bytes that no head has, 414 and 431 for too many.
+  // `bytes` is everything so far. Gives the length of the head with its empty line; nothing when more bytes are needed.
+  // Refuses as soon as possible: 400 for bytes that no head has, 414 and 431 for too many.
   std::expected<std::optional<std::size_t>, Refusal> Scan(std::string_view bytes);
 
  private:
@@ -39,13 +39,13 @@ struct WireHead {
   Version version = Version::kHttp11;
   Headers headers;
 };
-// `text` ends with the empty line. 400 for what is malformed, 505 for other versions.
+// `text` ends with the empty line. 400 for a malformed head, 505 for other versions.
 std::expected<WireHead, Refusal> ParseHead(std::string_view text);
-// The lines behind the first one, with the empty line.
+// The lines after the first one, with the empty line.
 std::expected<Headers, Refusal> ParseFields(std::string_view text);
 // A Content-Length: digits, and nothing else.
 std::optional<std::uint64_t> ParseLength(std::string_view text);
-// Whether a list like "keep-alive, Upgrade" has the word, in any of the headers of that name.
+// Whether one of the headers of that name has the word in its list, as in "keep-alive, Upgrade".
 bool Lists(const Headers& headers, std::string_view name, std::string_view word);
 
 // What follows the head, and what becomes of the connection.
@@ -54,7 +54,7 @@ struct Framing {
   bool chunked = false;
   bool keep_alive = true;
   bool expects_continue = false;
-  bool upgrade = false;      // to a WebSocket, with everything that this needs
+  bool upgrade = false;      // to a WebSocket, with all headers that this needs
   bool any_upgrade = false;  // to any protocol
   [[nodiscard]] bool HasBody() const { return chunked || content_length.value_or(0) > 0; }
 };

@@ -1,4 +1,4 @@
-// Admission: whether a client that has been listening for a while may go on.
+// Admission: whether a client with an open stream may go on listening.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace skerry::transport::kit {
 
-// A token that is revoked, or has expired, ends the streams that were opened with it. Looked at once a second at most.
+// A token that is revoked or has expired ends the streams that were opened with it. Checked once a second at most.
 class Admission {
  public:
   // `tokens` is borrowed; `caller` is http::Caller::id.

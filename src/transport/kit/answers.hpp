@@ -1,4 +1,4 @@
-// Answers as most dialects give them.
+// Answers in the form that most dialects use.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ namespace skerry::transport::kit {
 
 using Json = nlohmann::ordered_json;
 
-// One line of JSON. What is no UTF-8 in it becomes U+FFFD.
+// One line of JSON. Bytes that are no UTF-8 become U+FFFD.
 http::Response JsonAnswer(int status, const Json& body);
 http::Response TextAnswer(int status, std::string text, const std::string& type);
 http::Response NoContent();  // 204
 
-// The error of a handler as HTTP says it: with Retry-After where waiting helps, 507 where the disk is full.
+// The error of a handler as an HTTP answer: with Retry-After where waiting helps, 507 where the disk is full.
 http::Refusal RefusalFor(const base::Error& error);
 
 // A handler that may fail: its error becomes the answer, as the dialect words it (Dialect::refuse).

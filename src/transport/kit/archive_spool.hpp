@@ -1,4 +1,4 @@
-// ArchiveSpool: an archive on its way to a client, in a file without a name.
+// ArchiveSpool: an archive for a client, in a file without a name.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace skerry::transport::kit {
 // the disk of the host.
 class ArchiveSpool : public archive::ByteSink {
  public:
-  // In `directory`, of which it takes `share`. Write fails as soon as `gone` says that nobody waits for it any more.
+  // Makes the file in `directory`, of whose budget it takes `share`. Write fails as soon as `gone` says that the client
+  // is gone.
   static base::Result<ArchiveSpool> Make(const std::string& directory, std::stop_token gone,
                                          base::BudgetShare share = {});
   ArchiveSpool(base::UniqueFd file, std::stop_token gone, base::BudgetShare share)
@@ -36,7 +37,7 @@ class ArchiveSpool : public archive::ByteSink {
     std::uint64_t size = 0;
     base::BudgetShare share;
   };
-  // Everything that was written.
+  // The file with everything that was written.
   base::Result<Whole> Finish() &&;
 
  private:

@@ -10,7 +10,7 @@
 namespace skerry::transport::kit {
 namespace {
 
-// A number that is too large is as good as the largest: no file has so many bytes.
+// A number that is too large counts as the largest: no file has so many bytes.
 std::optional<std::uint64_t> PositionOf(std::string_view digits) {
   if (digits.empty() || !std::ranges::all_of(digits, http::IsDigit)) return std::nullopt;
   std::uint64_t number = 0;
@@ -20,7 +20,7 @@ std::optional<std::uint64_t> PositionOf(std::string_view digits) {
 
 WantedBytes LastBytes(std::uint64_t count, std::uint64_t size) {
   if (count == 0) return {.kind = WantedBytes::Kind::kNowhere};
-  // The last bytes of an empty file are all of it, and a Content-Range cannot say that.
+  // The last bytes of an empty file are the whole file, and a Content-Range cannot say that.
   if (size == 0) return {.length = 0};
   const std::uint64_t length = std::min(count, size);
   return {.kind = WantedBytes::Kind::kPart, .offset = size - length, .length = length};

@@ -8,7 +8,7 @@ namespace skerry::transport::kit {
 
 struct WantedBytes {
   enum class Kind {
-    kWhole,  // all of it; also for several ranges, and for what is no range
+    kWhole,  // the whole file; also for several ranges, and for a malformed header
     kPart,
     kNowhere,  // the file has no such bytes
   };
@@ -19,7 +19,7 @@ struct WantedBytes {
   bool operator==(const WantedBytes&) const = default;
 };
 
-// Of a file of `size` bytes: "bytes=a-b", "bytes=a-", "bytes=-n".
+// The range in a file of `size` bytes: "bytes=a-b", "bytes=a-", "bytes=-n".
 WantedBytes ParseRange(std::string_view header, std::uint64_t size);
 
 }  // namespace skerry::transport::kit

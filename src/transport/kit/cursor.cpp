@@ -25,7 +25,7 @@ base::Result<std::string> DecodeCursor(std::string_view text) {
   std::ranges::replace(plain, '-', '+');
   std::ranges::replace(plain, '_', '/');
   auto bytes = json::FromBase64(plain);
-  // One way to write each: what was altered by hand is told.
+  // Each cursor has one spelling, so that one that was altered by hand is refused.
   if (!bytes || EncodeCursor(*bytes) != text) return NoCursor();
   return *std::move(bytes);
 }

@@ -1,4 +1,4 @@
-// Cursors of pages: where to go on, as text that a client gives back as it is. Nothing in it is trusted.
+// Cursors of pages: where the next page begins, as text that a client gives back unchanged. The text is not trusted.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ inline constexpr std::size_t kLongestCursor = 16384;
 
 // Any bytes as letters, digits, "-" and "_": file names need not be UTF-8.
 std::string EncodeCursor(std::string_view bytes);
-// kInvalidArgument for what EncodeCursor did not make; "" stays "".
+// kInvalidArgument for a text that EncodeCursor did not make; "" stays "".
 base::Result<std::string> DecodeCursor(std::string_view text);
 
-// The error for a cursor that nobody gave out, for those who find that in its bytes.
+// The error for a cursor that was never given out, for callers that find that in its bytes.
 std::unexpected<base::Error> NoCursor();
 
 }  // namespace skerry::transport::kit

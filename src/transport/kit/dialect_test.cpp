@@ -1,5 +1,5 @@
-// A dialect of two routes, made with the kit as a new one would be, beside another one: found by every kind of mount,
-// with answers in lines of JSON, a form, and a tunnel.
+// A dialect of two routes, made with the kit as a new dialect would be, beside another one: found by every kind of
+// mount, with answers in lines of JSON, a form, and a tunnel.
 #include <gmock/gmock.h>
 
 #include "transport/http/forwarding.hpp"
@@ -33,7 +33,7 @@ class Lines : public http::Stream {
   std::size_t at_ = 0;
 };
 
-// Tells what a form has: each part on a line.
+// Answers with the parts of a form, each on a line.
 base::Result<http::Response> Describe(const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"longest"}));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t longest, NumberOf(request, "longest", 1, 1'000'000, 1'000'000));
@@ -48,7 +48,7 @@ base::Result<http::Response> Describe(const http::Request& request) {
   return JsonLinesAnswer(std::make_unique<Lines>(std::move(lines)));
 }
 
-// Leads to a port. A real one asks the engine for the sandbox of the caller and its Connect.
+// A tunnel to a port. A real dialect asks the engine for the caller's sandbox and its Connect.
 base::Result<http::Response> Lead(const http::Request& request) {
   const auto port = static_cast<std::uint16_t>(std::stoul(request.parameters.at("port")));
   auto stream = http::ConnectTo(port, http::StreamKind::kSocket);
@@ -88,7 +88,7 @@ const std::string kForm =
 
 class NotesTest : public http::ServerTest {
  protected:
-  // Beside the dialect of the server's tests, which has everything else.
+  // Serves beside the dialect of the server's tests, which has all other requests.
   void StartWith(std::vector<http::Mount> mounts) {
     options.limits.memory_body = 16;
     options.dialects.push_back(MakeNotes(std::move(mounts)));

@@ -20,7 +20,7 @@ void AppendEvent(std::string& bytes, const ServerEvent& event) {
   };
   if (is_plain(event.name)) AppendField(bytes, "event", event.name);
   if (is_plain(event.id)) AppendField(bytes, "id", event.id);
-  // A CR, an LF and both together each end a line for a client; it puts an LF between the lines of the data.
+  // A client takes a CR, an LF and both together as the end of a line; it puts an LF between the lines of the data.
   for (std::string_view rest = event.data;;) {
     const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
     AppendField(bytes, "data", rest.substr(0, end));
@@ -46,7 +46,7 @@ base::Result<std::optional<std::uint64_t>> LastEventId(const http::Request& requ
 }
 
 http::Response EventStreamAnswer(std::unique_ptr<http::Stream> stream) {
-  // The second is for a proxy in between: it would keep events back until it has many.
+  // The second header is for a proxy in between: it would hold events back until it has many.
   http::Response response{.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}}};
   response.body = std::move(stream);
   return response;

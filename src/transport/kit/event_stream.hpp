@@ -1,4 +1,4 @@
-// Server-sent events (the HTML standard, 9.2): their text, and the answer that brings them.
+// Server-sent events (the HTML standard, 9.2): their text, and the answer that carries them.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace skerry::transport::kit {
 
-// Everything is borrowed.
+// All members are borrowed.
 struct ServerEvent {
   std::string_view name;  // "": the client calls it "message"
   std::string_view id;    // "": none
@@ -31,14 +31,14 @@ base::Result<std::optional<std::uint64_t>> LastEventId(const http::Request& requ
 
 http::Response EventStreamAnswer(std::unique_ptr<http::Stream> stream);
 
-// Says that a stream is still there when it has said nothing for a while. Something has to wake the stream (Ticker).
+// Sends a sign of life on a stream that has been silent for a while. A Ticker has to wake the stream.
 class Heartbeat {
  public:
   static constexpr std::chrono::seconds kSilence{15};
-  // `sign`: a comment of an event stream, or another text that a client passes over.
+  // `sign`: a comment of an event stream, or another text that a client ignores.
   explicit Heartbeat(std::string sign = ": alive\n\n", std::chrono::milliseconds silence = kSilence)
       : sign_(std::move(sign)), silence_(silence) {}
-  // The last thing that Stream::Next does: `pull` is what it has found, `bytes` beyond `before` what it has to say.
+  // Called at the end of Stream::Next: `pull` is its answer, and `bytes` beyond `before` are what it appends.
   http::Pull After(http::Pull pull, std::size_t before, std::string& bytes);
 
  private:

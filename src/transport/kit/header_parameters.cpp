@@ -11,7 +11,7 @@ std::unexpected<base::Error> Bad(const char* what) {
   return base::Err(base::Code::kInvalidArgument, what);
 }
 
-// `text` begins behind the quote that opens; it is left behind the one that closes.
+// `text` begins behind the opening quote, and afterwards behind the closing one.
 base::Result<std::string> TakeQuoted(std::string_view& text) {
   std::string value;
   for (std::size_t at = 0; at < text.size(); ++at) {

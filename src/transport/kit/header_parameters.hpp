@@ -17,8 +17,8 @@ struct ParameterizedValue {
   [[nodiscard]] std::optional<std::string> Find(std::string_view name) const;
 };
 
-// kInvalidArgument. In quotes `\"` and `\\` stand for one letter; any other backslash is itself, as old browsers send
-// it in the paths of files.
+// kInvalidArgument. In quotes `\"` and `\\` stand for one letter; any other backslash is kept, as old browsers send it
+// in the paths of files.
 base::Result<ParameterizedValue> ParseParameters(std::string_view text);
 
 }  // namespace skerry::transport::kit

@@ -1,4 +1,4 @@
-// Newline-delimited JSON: an answer of many values, each on a line of its own, as they come.
+// Newline-delimited JSON: a streamed answer of many values, each on a line of its own.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace skerry::transport::kit {
 
-// What a Stream says next. No value has a line end in its text, so none can be taken for two.
+// Appends a value to what a Stream sends. The text of a value has no line end, so one value cannot be taken for two.
 void AppendJsonLine(std::string& bytes, const Json& value);
 
-// `type` is what the clients of a dialect expect: "application/x-ndjson", or for some "text/event-stream".
+// `type` is the media type that the clients of a dialect expect: "application/x-ndjson", for some "text/event-stream".
 http::Response JsonLinesAnswer(std::unique_ptr<http::Stream> stream, const std::string& type = "application/x-ndjson");
 
 }  // namespace skerry::transport::kit

@@ -24,7 +24,7 @@ std::unexpected<base::Error> Bad(const std::string& what) {
   return base::Err(base::Code::kInvalidArgument, "multipart/form-data: " + what);
 }
 
-// RFC 2046 "bchars". A blank is not among them here: it would be one only inside.
+// RFC 2046 "bchars", without the blank.
 bool IsBoundary(std::string_view text) {
   return !text.empty() && text.size() <= kLongestBoundary && std::ranges::all_of(text, [](char letter) {
     return http::IsLetterOrDigit(letter) || std::string_view("'()+_,-./:=?").contains(letter);
@@ -81,7 +81,7 @@ base::Status TakeDisposition(std::string_view text, FormPart& part) {
     return Bad("a part has no proper name");
   part.name = *name;
   auto file = value.Find("filename");
-  // Some clients send both forms; the other one is then for those who do not know this one (RFC 6266, 4.3).
+  // Some clients send both forms; the plain one is then for servers that do not know the extended one (RFC 6266, 4.3).
   if (const auto extended = value.Find("filename*")) {
     SKERRY_ASSIGN_OR_RETURN(file, ExtendedValue(*extended));
   }
@@ -221,7 +221,7 @@ base::Result<FormPart> MultipartReader::TakeHead() {
   }
   SKERRY_ASSIGN_OR_RETURN(FormPart part, ParsePartHead(window().substr(0, end)));
   at_ += end + kEmptyLine.size();
-  // Some read this as a part without content, others as content that begins with a boundary.
+  // Some readers take this for a part without content, others for content that begins with a boundary.
   SKERRY_ASSIGN_OR_RETURN(const bool unclear, Skip(std::string_view(delimiter_).substr(2)));
   if (unclear) return Bad("a boundary where the content of a part should begin");
   place_ = Place::kContent;
@@ -240,7 +240,7 @@ base::Result<std::string_view> MultipartReader::TakePiece() {
   }
   if (end == std::string_view::npos) {
     if (IsRead()) return Bad("a part does not end");
-    // Its beginning may be at the end of what is there.
+    // The delimiter may begin at the end of the window.
     end = window().size() - (delimiter_.size() - 1);
   }
   const std::string_view piece = window().substr(0, end);

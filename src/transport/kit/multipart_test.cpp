@@ -78,7 +78,7 @@ TEST(MultipartTest, AnEmptyFormAndEmptyPartsAreForms) {
   EXPECT_EQ(parts->at(0).content, "");
 }
 
-// Wherever a boundary lies in the pieces that are read of a file.
+// Wherever the delimiter lies in the pieces that are read from a file.
 TEST(MultipartTest, LargeContentComesBackWhole) {
   for (std::size_t size = (std::size_t{64} << 10U) - 80; size < (std::size_t{64} << 10U) + 10; ++size) {
     const std::string content = std::string(size, '\r') + "\r\n--X";

@@ -16,9 +16,9 @@ base::Result<std::uint64_t> NumberOf(const http::Request& request, std::string_v
                                      std::uint64_t high, std::uint64_t otherwise);
 base::Result<std::string> WordOf(const http::Request& request, std::string_view name,
                                  std::span<const std::string_view> words, std::string_view otherwise);
-// Must be there.
+// The parameter must be there.
 base::Result<std::string> TextOf(const http::Request& request, std::string_view name);
-// Refuses what is not in the list: a name that was mistyped must not be as if it had not been given.
+// Refuses parameters that are not in the list: a mistyped name must not be ignored.
 base::Status OnlyQuery(const http::Request& request, std::initializer_list<std::string_view> names);
 
 }  // namespace skerry::transport::kit

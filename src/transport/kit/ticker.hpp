@@ -1,4 +1,4 @@
-// Wakes streams that have nothing to say now and then, so that they can say that they are still there.
+// Ticker: wakes silent streams now and then, so that they can send a sign of life.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Ticker {
  public:
   explicit Ticker(std::chrono::milliseconds every);
 
-  // Until it is destroyed, `tick` is called by the ticker's thread. It must not outlive the ticker.
+  // As long as the registration lives, the ticker's thread calls `tick`. It must not outlive the ticker.
   class Registration {
    public:
     Registration() = default;

@@ -10,7 +10,7 @@ constexpr std::uint32_t kEverything = 0b1111;
 base::Result<http::Caller> TokenAuthenticator::Authenticate(const http::Peer& peer,
                                                             const std::optional<std::string>& credential) {
   if (!credential) {
-    // The server has let in nobody but the owner and root.
+    // The server lets only the owner and root in at the unix socket.
     if (peer.transport == http::Transport::kUnix)
       return http::Caller{.id = "local", .tenant = "local", .owner = true, .scopes = kEverything};
     return base::Err(base::Code::kUnauthenticated,

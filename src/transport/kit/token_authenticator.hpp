@@ -1,4 +1,4 @@
-// Who asks: the owner at the unix socket, or whoever has a token.
+// Identifies a caller: the owner at the unix socket, or a client with a token.
 #pragma once
 
 #include "engine/tokens.hpp"
@@ -6,7 +6,7 @@
 
 namespace skerry::transport::kit {
 
-// What a token gets that says nothing of its own; 0: no limit.
+// The limits of a token that has none of its own; 0: no limit.
 struct TokenDefaults {
   std::uint64_t requests_per_second = 0;
   std::uint64_t concurrent_runs = 0;

@@ -29,10 +29,10 @@ using std::chrono_literals::operator""s;
 struct Listening {
   std::vector<http::ListeningSocket> sockets;
   std::vector<std::string> hosts;
-  std::string path;  // of a socket that we made
+  std::string path;  // of a unix socket that the daemon made
 };
 
-// What the daemon tells of itself besides its answers.
+// Where the daemon reports what it does: log, traces, announcements.
 struct Voices {
   std::shared_ptr<watch::Logger> log;
   std::shared_ptr<watch::SpanExporter> spans;
@@ -100,7 +100,7 @@ base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voice
   return listening;
 }
 
-// So that the first caller finds them.
+// Warms up the pool, so that the first caller finds warm sandboxes.
 std::jthread WarmUp(engine::SandboxManager& manager) {
   return std::jthread([&manager](const std::stop_token& stop) {
     constexpr int kTurns = 40;
@@ -118,8 +118,8 @@ void AwaitStop(int stop_fd) {
   }
 }
 
-// Requests get their time; then runs are ended, so that whoever waits for one is told how it ended; then connections
-// are closed, which asks every handler to stop.
+// Requests get their time; then runs are ended, so that a client that waits for one is told how it ended; then
+// connections are closed, which asks every handler to stop.
 bool DrainThenStop(http::Server& server, engine::Host& host, std::chrono::seconds time) {
   std::jthread ender([&](const std::stop_token& drained) {
     std::mutex mutex;
@@ -132,7 +132,7 @@ bool DrainThenStop(http::Server& server, engine::Host& host, std::chrono::second
   return server.Drain(base::Deadline::After(time + for_answers));
 }
 
-// Nothing here waits for a lock: the log may be held by a thread that hangs.
+// Nothing here waits for a lock: a thread that hangs may hold the log.
 void LimitTheEnd(const DaemonOptions& options, const std::string& socket) {
   EndWithin(LongestEnd(options.drain), [socket] {
     constexpr std::string_view kWords = "skerry: what still ran did not heed the end and was cut off\n";
@@ -141,7 +141,7 @@ void LimitTheEnd(const DaemonOptions& options, const std::string& socket) {
   });
 }
 
-// What one large request took is not kept for the next: the daemon is as small as what it does.
+// Memory that one large request took is given back to the system after it.
 void GiveLargeBlocksBack() {
   constexpr int kLargeBlock = 256 << 10;
   (void)::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
@@ -162,7 +162,7 @@ std::function<void(const http::Mistake&)> TellMistakes(LoginWatch& logins, watch
   };
 }
 
-// Each request when it is over: counted, logged, traced.
+// Counts, logs and traces each request when it is over.
 std::function<void(const http::AccessRecord&)> TellRequests(engine::Chronicle& chronicle, const Voices& voices) {
   return [&chronicle, voices](const http::AccessRecord& record) {
     watch::Metrics& metrics = chronicle.metrics();
@@ -213,7 +213,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   options.host.chronicle = {
       .log = voices.log, .spans = voices.spans, .announcer = voices.announcer, .code = options.code};
   options.host.version = options.version;
-  constexpr std::size_t kLooksAtOnce = 2;  // at files; each takes a core
+  constexpr std::size_t kLooksAtOnce = 2;  // analyses of files; each takes a core
   const auto analyses = std::make_shared<engine::Analyses>(options.analyses);
   options.manager.gate.analyses = analyses;
   options.manager.gate.looks = std::make_shared<base::Turns>(kLooksAtOnce);
@@ -248,8 +248,8 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   http::NotifySystemd("STOPPING=1");
   LimitTheEnd(options, listening.path);
   draining = true;
-  ticker.TickNow();  // who only follows along is told at once
-  analyses->Stop();  // nothing has begun yet for those that wait for one
+  ticker.TickNow();  // followers of events are told at once
+  analyses->Stop();  // nothing has begun yet for requests that wait for an analysis
   voices.Say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
   if (!DrainThenStop(*server, *host, options.drain)) voices.Say("requests were cut off");
   server.reset();

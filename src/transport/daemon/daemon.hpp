@@ -36,13 +36,13 @@ struct DaemonOptions {
   engine::CodeBodies code = engine::CodeBodies::kLeftOut;
 };
 
-// How long an end takes at most: requests under way get the drain time; then runs are ended and their clients told;
-// then all connections are closed, which asks handlers to stop. When this is over the process ends, whatever a handler
-// does.
+// How long an end takes at most: requests that have begun get the drain time; then runs are ended and their clients
+// told; then all connections are closed, which asks handlers to stop. When this time is over the process ends, whatever
+// a handler does.
 std::chrono::milliseconds LongestEnd(std::chrono::seconds drain);
 
-// Serves until `stop_fd` is readable, then ends what is under way. Sockets that systemd passed take the place of those
-// of the options.
+// Serves until `stop_fd` is readable, then ends requests and runs. Sockets that systemd passed replace those of the
+// options.
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd);
 
 }  // namespace skerry::transport::daemon

@@ -16,7 +16,7 @@ void EndWithin(std::chrono::milliseconds time, std::function<void()> last_words)
       ::_exit(0);
     }).detach();
   } catch (const std::system_error&) {
-    // No thread is to be had: the kernel ends us then, without words.
+    // No thread can be made: the kernel ends the process then, without last words.
     (void)::alarm(static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(time).count()));
   }
 }

@@ -13,7 +13,7 @@ void LoginWatch::Saw(const http::Mistake& mistake) {
   const std::scoped_lock lock(mutex_);
   const bool first = !tally_.Next();
   tally_.Add(mistake.address, mistake.throttled ? Pace::kThrottled : Pace::kInTime, std::chrono::steady_clock::now());
-  // What comes later is due later.
+  // The watcher only needs to know of the first mistake: later ones are due later.
   if (first) changed_.notify_one();
 }
 

@@ -1,4 +1,4 @@
-// LoginWatch: has requests without a proper token counted and recorded, away from the thread that answers them.
+// LoginWatch: counts and records requests without a valid token, away from the thread that answers them.
 #pragma once
 
 #include <condition_variable>
@@ -17,11 +17,11 @@ class LoginWatch {
  public:
   using Tell = std::function<void(const watch::LoginReport&)>;
 
-  // `tell` is called by a thread of its own.
+  // `tell` is called by a thread of the watch's own.
   explicit LoginWatch(Tell tell);
   LoginWatch(const LoginWatch&) = delete;
   LoginWatch& operator=(const LoginWatch&) = delete;
-  // Tells what is left.
+  // Reports what is left.
   ~LoginWatch() = default;
 
   void Saw(const http::Mistake& mistake);
@@ -32,7 +32,7 @@ class LoginWatch {
   Tell tell_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  watch::LoginTally tally_;  // by mutex_
+  watch::LoginTally tally_;  // guarded by mutex_
   std::jthread thread_;
 };
 

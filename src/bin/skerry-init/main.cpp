@@ -1,5 +1,6 @@
-// skerry-init: the first process of a sandbox. Starts commands that arrive on descriptor 3, reaps everything, and ends
-// with its client. All restrictions were put on before it was executed, so whatever it starts has them too.
+// skerry-init: the first process of a sandbox. Starts commands that arrive on descriptor 3, reaps every process, and
+// ends with its client. All restrictions were put on before it was executed, so every process that it starts has them
+// too.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,9 +32,9 @@ using skerry::base::UniqueFd;
 
 constexpr int kControl = 3;
 constexpr std::size_t kMostExtras = 2;            // descriptors of a command from 3 on: its text, a channel
-constexpr std::chrono::seconds kKillPatience{1};  // with a tree that grows
+constexpr std::chrono::seconds kKillPatience{1};  // for killing a process tree that grows
 
-// With one the kernel ends everything when this process ends. Without, that is for this process to do.
+// In a pid namespace the kernel ends all other processes when this one ends. Without one this process has to do it.
 bool HasPidNamespace() {
   return ::getpid() == 1;
 }
@@ -43,15 +44,15 @@ struct StartFailure {
   launcher::StartStep step = launcher::StartStep::kProgram;
 };
 
-// Between vfork and exec: the parent's memory is ours for the moment, so only system calls, and the error is simply
-// left in variables that both see. Descriptor 0 becomes the terminal that controls the session when there is one.
+// Between vfork and exec the child uses the parent's memory: only system calls are allowed, and the error is left in
+// variables that both see. When descriptor 0 is a terminal it becomes the controlling terminal of the session.
 [[noreturn]] void BecomeCommand(const char* directory, char* const* arguments, char* const* environment,
                                 const std::vector<UniqueFd>& fds, volatile StartFailure* failure) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setsid();
-  // Without a pid namespace the end of this init does not end what it started.
+  // Without a pid namespace the end of this init does not end the processes that it started.
   if (::getppid() != 1) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::isatty(fds[0].get()) == 1) (void)::ioctl(fds[0].get(), TIOCSCTTY, 0);
   for (int at = 0; at < static_cast<int>(fds.size()); ++at) {
@@ -68,7 +69,7 @@ struct StartFailure {
   ::_exit(127);
 }
 
-// Both ends of a new terminal of the sandbox's own.
+// Both ends of a new terminal of the sandbox.
 struct Terminal {
   UniqueFd master;
   UniqueFd slave;
@@ -130,14 +131,14 @@ class Init {
     return true;
   }
 
-  // A command that has ended already needs none.
+  // A command that has ended already needs no signal.
   bool Signal(const launcher::CommandSignal& request) {
     for (const auto& [pid, id] : commands_)
       if (id == request.id) ::kill(-pid, static_cast<int>(request.signal));
     return true;
   }
 
-  // A command that has ended already needs none.
+  // A command that has ended already needs no kill.
   bool Kill(const launcher::TreeKill& tree) {
     for (const auto& [pid, id] : commands_) {
       if (id != tree.id) continue;
@@ -150,7 +151,7 @@ class Init {
     return true;
   }
 
-  // With a terminal the client gets its other end before anything runs.
+  // A client gets its end of the terminal before the command runs.
   StartFailure Start(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
     if (!command.terminal) return Spawn(command, std::move(fds));
     Terminal terminal = OpenTerminal(*command.terminal);
@@ -168,7 +169,7 @@ class Init {
   }
 
   StartFailure Spawn(launcher::CommandRequest& command, std::vector<UniqueFd> fds) {
-    // Clear of the places they go to, so that no dup2 closes the source of the next.
+    // The descriptors are moved above the places they go to, so that no dup2 closes the source of the next.
     for (UniqueFd& fd : fds) {
       UniqueFd high(::fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(fds.size())));
       if (!high.valid()) return {errno};
@@ -186,7 +187,7 @@ class Init {
     // NOLINTNEXTLINE(clang-analyzer-unix.Vfork)
     if (pid == 0) BecomeCommand(command.directory.c_str(), arguments.data(), environment.data(), fds, &failure);
     if (pid < 0) return {errno};
-    if (failure.error != 0) return {failure.error, failure.step};  // its exit is reaped with the rest
+    if (failure.error != 0) return {failure.error, failure.step};  // the child's exit is reaped with the others
     commands_[pid] = command.id;
     return {};
   }
@@ -218,7 +219,7 @@ class Init {
 }  // namespace
 
 int main() {
-  // Nobody inside may look into this process or take its descriptors (B13, D05, D06).
+  // No process inside may look into this one or take its descriptors (B13, D05, D06).
   ::prctl(PR_SET_DUMPABLE, 0UL);
   if (!HasPidNamespace()) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);

@@ -16,7 +16,7 @@ int main() {
     (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
     return 125;
   }
-  // Whatever else the starting process had open without closing it on exec is none of our business.
+  // Closes all other descriptors that the starting process had open without close-on-exec.
   (void)::syscall(SYS_close_range, kInit + 1U, ~0U, 0U);
   return skerry::launcher::Serve(kClient, kInit);
 }

@@ -1,8 +1,8 @@
-// libskerry-zygote: what an interpreter on the host loads so that it can be forked into sandboxes. It knows nothing of
-// the interpreter but three functions of CPython that must be called around a fork.
+// libskerry-zygote: the library that an interpreter on the host loads so that it can be forked into sandboxes. It knows
+// nothing of the interpreter but three functions of CPython that must be called around a fork.
 //
-// A child is as well fenced in as one that the sandbox's init starts: same namespaces, user, cgroups, limits,
-// capabilities, Landlock, filter. It gets there without a byte of what it will run having been in the zygote.
+// A child has the same fence as a process that the sandbox's init starts: same namespaces, user, cgroups, limits,
+// capabilities, Landlock, filter. No byte of the program that the child will run has been in the zygote.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ using namespace skerry;
 
 constexpr int kChannel = 3;
 
-// CPython wants to be told of a fork that it does not make itself.
+// CPython has to be told of a fork that it does not make itself.
 void TellInterpreter(const char* function) {
   void* found = ::dlsym(RTLD_DEFAULT, function);
   if (found == nullptr) return;
@@ -49,12 +49,12 @@ struct Birth {
   int init = -1;  // the pidfd of the sandbox's first process
   std::array<int, launcher::kForkStreams> streams{};
   std::span<const int> cgroups;
-  // What the go-between leaves.
+  // Results of the go-between.
   pid_t pid = -1;
   int error = 0;
 };
 
-// The launcher's client hears it on the channel and starts the program in another way.
+// The launcher's client reads this on the channel and starts the program in another way.
 [[noreturn]] void Give(const char* step, int error) {
   std::array<char, 256> text{};
   const int size = std::snprintf(text.data(), text.size(), "failed%c%s%c%d%c", 0, step, 0, error, 0);
@@ -66,17 +66,17 @@ void Must(long result, const char* step) {
   if (result < 0) Give(step, errno);
 }
 
-// stdin, stdout, stderr and the channel; nothing else of the zygote is inherited (A07, B02).
+// Leaves stdin, stdout, stderr and the channel; nothing else of the zygote is inherited (A07, B02).
 void ArrangeStreams(Birth& birth) {
   for (std::size_t at = 0; at < birth.streams.size(); ++at)
     if (::dup2(birth.streams[at], static_cast<int>(at)) < 0) ::_exit(125);
   Must(::fcntl(kChannel, F_SETFD, FD_CLOEXEC), "set up the channel");
 }
 
-// In the new process. When it returns the fence is up.
+// Called in the new process. When it returns the fence is up.
 void EnterSandbox(Birth& birth) {
   ArrangeStreams(birth);
-  // Before anything of the sandbox can run, so that nothing of it is ever without limits (F01, F02).
+  // Before any code of the sandbox can run, so that none is ever without limits (F01, F02).
   for (const int fd : birth.cgroups) Must(::write(fd, "0", 1), "join cgroup");
   constexpr int kRest = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   Must(::setns(birth.init, kRest | static_cast<int>(os::kNewTime)), "enter the namespaces");
@@ -88,12 +88,13 @@ void EnterSandbox(Birth& birth) {
   ::umask(022);
   const char* step = "";
   if (const int error = launcher::PutUpFence(birth.fence, step); error != 0) Give(step, error);
-  // From here on it is a program like any other.
+  // From here on the child is a program like any other.
   Must(::prctl(PR_SET_DUMPABLE, 1UL), "become an ordinary process");
 }
 
-// In the zygote's memory while the zygote waits. What it forks has a memory of its own, is the first thing of it in the
-// sandbox's pid namespace, and loses its parent at once, so that the launcher adopts it.
+// Runs in the zygote's memory while the zygote waits. The process that it forks has a memory of its own, is the first
+// of the zygote's processes in the sandbox's pid namespace, and loses its parent at once, so that the launcher adopts
+// it.
 bool GoBetween(Birth& birth) {
   (void)os::RaiseParkedCapabilities();
   if (::setns(birth.init, CLONE_NEWUSER | CLONE_NEWPID) < 0) {
@@ -130,11 +131,11 @@ class Server {
  public:
   explicit Server(int socket) : socket_(socket) {
     rules_.assign(launcher::NamespaceRules().begin(), launcher::NamespaceRules().end());
-    // A child's own program lies on a mount of the host's, below which the root's rule does not reach.
+    // A child's own program lies on a mount of the host, where the rule for the root does not hold.
     rules_.push_back({.path = "/usr", .grant = os::LandlockGrant::kReadAndExecute});
   }
 
-  // True in a child, false when the launcher wants no more.
+  // True in a child, false when the launcher needs the zygote no longer.
   bool Run() {
     if (!os::SendMessage(socket_, launcher::kZygoteReady)) return false;
     for (;;) {
@@ -143,7 +144,7 @@ class Server {
       const auto order = launcher::DecodeForkOrder(message->bytes);
       if (!order || message->fds.size() < launcher::kForkDescriptors) return false;
       if (Serve(*order, message->fds)) {
-        // Closed already, and not to be closed again when somebody else has the numbers.
+        // The child has closed these descriptors already; their numbers may belong to other files by now.
         for (base::UniqueFd& fd : message->fds) (void)fd.Release();
         return true;
       }
@@ -183,13 +184,13 @@ class Server {
 
 }  // namespace
 
-// To be called before anything else is loaded: nobody looks into this process, and its privileges rest.
+// Called before anything else is loaded: no other process may look into this one, and its privileges are parked.
 extern "C" __attribute__((visibility("default"))) int SkerryPrepareZygote() {
   if (::prctl(PR_SET_DUMPABLE, 0UL) < 0) return errno;
   return os::ParkCapabilities();
 }
 
-// Returns 1 in a child, which is in its sandbox then, and 0 in the zygote when it is no longer wanted.
+// Returns 1 in a child, which is in its sandbox then, and 0 in the zygote when the launcher needs it no longer.
 extern "C" __attribute__((visibility("default"))) int SkerryServeZygote(int socket) {
   return Server(socket).Run() ? 1 : 0;
 }

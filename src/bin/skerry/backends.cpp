@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kScratchBase[] = "/tmp";
 
-// Hides parts of the machine, to see what a weaker one gets. It never makes anything more permissive.
+// Hides features of the machine, to see what a weaker machine offers. It never makes anything more permissive.
 base::Result<base::FeatureSet> PretendedMissing() {
   const char* hidden = std::getenv("SKERRY_PRETEND_MISSING");
   const auto missing = base::ParseFeatures(hidden != nullptr ? hidden : "");

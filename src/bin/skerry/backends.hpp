@@ -12,10 +12,10 @@
 
 namespace skerry::bin {
 
-// In the order of preference.
+// In order of preference.
 std::vector<std::string> BackendNames();
 
-// All of them, as the configuration says. Nothing is started by that.
+// Makes all backends, as the configuration says. Starts none of them.
 base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends(cli::Warmth warmth, const config::Sandbox& settings);
 
 }  // namespace skerry::bin

@@ -1,4 +1,4 @@
-// skerry: what this program has is wired here and nowhere else.
+// skerry: wires the parts of the program; no other file does.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ base::Result<std::unique_ptr<core::ServiceStore>> OpenServiceStore(const std::st
   return store::SqliteServiceStore::Open(path, {});
 }
 
-// Descriptors 0 to 2 that were closed would be taken by the next files that are opened, and a program's output written
-// into those.
+// If one of the descriptors 0 to 2 were closed, the next file that is opened would get it, and a program's output would
+// be written into that file.
 void FillStandardDescriptors() {
   while (true) {
     const int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kWidth = 880;
 constexpr double kLeft = 130;
-constexpr double kRight = 690;  // figures stand right of it
+constexpr double kRight = 690;  // figures stand right of the bars
 constexpr double kTimes = 775;
 constexpr double kRatios = 855;
 constexpr double kTop = 56;
@@ -34,7 +34,7 @@ bool IsDrawn(const SubjectFigures& subject) {
   return subject.n > 0 && subject.p50 > Duration{} && subject.failed.empty();
 }
 
-// Where the target of a subject lies as a time; 0 for none.
+// The target of a subject as a time; 0 for none.
 double TargetMicroseconds(const GroupFigures& group, const SubjectFigures& subject) {
   if (!subject.target.ratio) return subject.target.p50 ? Microseconds(*subject.target.p50) : 0;
   const SubjectFigures* const baseline = group.Find(group.baseline);
@@ -70,7 +70,7 @@ Scale ScaleOf(const Report& report) {
     }
   }
   if (largest == 0) return {};
-  // A little to the left of the smallest, so that its bar has a length.
+  // The scale begins a little left of the smallest value, so that its bar has a length.
   Scale scale{static_cast<int>(std::floor(std::log10(smallest * 0.8))),
               static_cast<int>(std::ceil(std::log10(largest)))};
   scale.last = std::max(scale.last, scale.first + 1);

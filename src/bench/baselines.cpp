@@ -16,7 +16,7 @@ using Start = std::vector<std::string>;
 
 struct Language {
   std::string_view group;
-  Start start;  // empty when it is not installed
+  Start start;  // empty when the interpreter is not installed
 };
 
 Start StartOf(const std::optional<std::string>& interpreter, const std::string& option) {
@@ -51,7 +51,7 @@ void AddBwrap(Baselines& baselines, const std::vector<Language>& languages) {
   const auto bwrap = FindProgram("bwrap");
   if (!bwrap)
     return LeaveOut(baselines, "bwrap", {"python", "pandas", "node", "shell", "cold"}, "bwrap: not installed");
-  // The least that bwrap can do: the whole root read-only, nothing mounted anew.
+  // The least that bwrap can do: the whole root read-only, no other mounts.
   const Start least = {*bwrap, "--unshare-all", "--ro-bind", "/", "/"};
   for (const auto& [group, start] : languages)
     if (!start.empty())

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A variable of this process for the length of a test.
+// Sets an environment variable of this process for the length of a test.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value) : name_(name) {
@@ -73,7 +73,7 @@ TEST(CandidateTest, OneThatAnswersWrongIsLeftOut) {
   EXPECT_TRUE(baselines.subjects[0].run());
 }
 
-// An engine that runs everything on the host and writes down what it was told.
+// A fake docker that runs everything on the host and writes down its arguments.
 class FakeDockerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -124,7 +124,7 @@ TEST_F(FakeDockerTest, AnEngineThatDoesNotAnswerIsAReason) {
   EXPECT_THAT(ReadWhole(Log()), ::testing::Not(HasSubstr("import")));
 }
 
-// The two packages as the client uses them, with a kernel that knows one answer.
+// The two Python packages that the client uses, with a kernel that knows one answer.
 constexpr const char* kFakeManager = R"python(
 import os
 class Client:
@@ -194,7 +194,7 @@ TEST_F(FakeKernelTest, AWrongValueIsAReason) {
   EXPECT_THAT(ReasonOf(baselines, "cell", "ipykernel"), HasSubstr("the kernel answered '"));
 }
 
-// Everything that is installed, for real.
+// With everything that is really installed.
 TEST(BaselinesTest, EveryOneThatIsHereAnswersInTurns) {
   const Interpreters interpreters{Installed("/usr/bin/python3"), Installed("/usr/bin/node"),
                                   Installed("/usr/bin/bash")};

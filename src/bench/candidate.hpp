@@ -1,4 +1,4 @@
-// A program that may become a subject: it is tried first.
+// A program that becomes a subject when a trial run succeeds.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ struct Candidate {
   std::string group;
   std::string name;
   Command command;
-  std::shared_ptr<const void> keep = nullptr;  // held by the subject as long as it lives
+  std::shared_ptr<const void> keep = nullptr;  // held by the subject as long as that lives
 };
 
 // Adds the subject, or the reason why it does not give the answer of the group's workload.
@@ -23,7 +23,7 @@ void AddCandidate(Baselines& baselines, const Candidate& candidate);
 void LeaveOut(Baselines& baselines, const std::string& name, const std::vector<std::string>& groups,
               const std::string& reason);
 
-// Each adds what it finds.
+// Each adds the baselines that it finds.
 void AddDockerBaselines(Baselines& baselines, const Interpreters& interpreters);
 void AddIpykernelBaseline(Baselines& baselines, const Interpreters& interpreters);
 

@@ -53,12 +53,12 @@ base::Result<Child> Child::Spawn(const Command& command, Input input) {
 
 Child::~Child() {
   if (!process_.valid()) return;
-  ::kill(-process_.pid(), SIGKILL);  // not reaped yet, so the number cannot be anybody else's
+  ::kill(-process_.pid(), SIGKILL);  // the program is not reaped yet, so its pid cannot belong to another process
   (void)process_.Reap();
 }
 
 base::Status Child::Write(std::string_view bytes) const {
-  // A socket, not a pipe: a program that is gone must not end this one by SIGPIPE.
+  // A socket, not a pipe: writing to a program that is gone must not end this process by SIGPIPE.
   const ssize_t count = ::send(input_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (count != static_cast<ssize_t>(bytes.size())) return os::ErrnoErr("write to the program");
   return {};
@@ -113,7 +113,7 @@ base::Error Child::HowItFailed(int status) const {
   ::lseek(errors_.get(), 0, SEEK_SET);
   std::string said = os::ReadAll(errors_.get(), kMaxOutput).value_or("");
   while (!said.empty() && said.back() == '\n') said.pop_back();
-  // The last line names the error: a Python traceback ends with it, and most programs say one line only.
+  // The last line names the error: a Python traceback ends with it, and most programs print one line only.
   said.erase(0, said.rfind('\n') == std::string::npos ? 0 : said.rfind('\n') + 1);
   if (!said.empty()) how += ": " + base::Printable(said);
   return {base::Code::kExecutionFailed, std::move(how)};

@@ -27,15 +27,15 @@ class Child {
   Child& operator=(Child&&) = delete;
   ~Child();
 
-  // A few bytes: more than the program has room for is an error.
+  // Writes a few bytes: more than the program has room for is an error.
   base::Status Write(std::string_view bytes) const;
   void CloseInput() { input_.Reset(); }
 
-  // Up to the next line end, without it. kUnavailable when the output ends before.
+  // The next line, without its end. kUnavailable when the output ends before.
   base::Result<std::string> ReadLine(base::Deadline deadline);
 
-  // Waits for the end of the output and of the program. kExecutionFailed with what it said on stderr when it did not
-  // exit with 0. kTimeout leaves it running.
+  // Waits for the end of the output and of the program. kExecutionFailed with the program's stderr when it did not exit
+  // with 0. kTimeout leaves it running.
   base::Result<std::string> Finish(base::Deadline deadline);
 
  private:

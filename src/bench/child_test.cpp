@@ -71,7 +71,7 @@ TEST(ChildTest, TheDestructorEndsTheWholeGroup) {
     ASSERT_GT(grandchild, 1);
     ASSERT_EQ(::kill(grandchild, 0), 0);
   }
-  // Its new parent has to reap it; a zombie is as good.
+  // The new parent of the grandchild has to reap it; a zombie counts as ended.
   const auto process = os::PidFd::Open(grandchild);
   EXPECT_TRUE(!process || process->WaitForExit(Soon()) == true);
 }

@@ -11,7 +11,7 @@
 namespace skerry::bench {
 namespace {
 
-// Far more than anything here takes, 100 containers at once included.
+// Far more than any command here takes, 100 containers at once included.
 constexpr std::chrono::seconds kPatience{180};
 
 base::Status Check(const std::string& output, std::string_view expected) {
@@ -25,7 +25,7 @@ bool NeedsQuotes(std::string_view text) {
   return text.empty() || text.find_first_not_of(kPlain) != std::string_view::npos;
 }
 
-// Of a text of several lines the first one says enough.
+// Of a text of several lines only the first is shown.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char letter : text.substr(0, text.find('\n'))) quoted += letter == '\'' ? "'\\''" : std::string(1, letter);

@@ -1,4 +1,4 @@
-// Timing whole programs: from the moment they are started to the moment they are gone.
+// Timing whole programs: from their start to their end.
 #pragma once
 
 #include <optional>
@@ -15,22 +15,22 @@ namespace skerry::bench {
 // that is fast because it does not work must not count.
 base::Result<Sample> TimeCommand(const Command& command, std::string_view expected_output);
 
-// The same for `copies` of it at once, until the last one is gone. One failure fails all.
+// The same for `copies` of the command at once, until the last one has ended. One failure fails all.
 base::Result<Sample> TimeTogether(const Command& command, std::size_t copies, std::string_view expected_output);
 
-// What it printed; for questions, not for timing.
+// What the command printed; not for timing.
 base::Result<std::string> OutputOf(const Command& command);
 
-// The path of a program by the caller's PATH.
+// The path of a program, looked up in the caller's PATH.
 std::optional<std::string> FindProgram(std::string_view name);
 
-// As a person would type it; an argument of several lines is cut.
+// The command as a person would type it; an argument of several lines is cut.
 std::string CommandLine(const Command& command);
 
-// Little enough that no start-up file of the caller's is read, and what programs need to find each other.
+// A small environment: no start-up file of the caller's is read, and programs find each other.
 std::vector<std::string> PlainEnvironment();
 
-// For programs that are configured by it (DOCKER_HOST, HOME).
+// The caller's environment, for programs that are configured by it (DOCKER_HOST, HOME).
 std::vector<std::string> CallersEnvironment();
 
 }  // namespace skerry::bench

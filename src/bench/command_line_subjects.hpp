@@ -1,4 +1,4 @@
-// `skerry run` as a subject of the benchmark: the command line as people use it without a daemon.
+// `skerry run` as a subject of the benchmark: the command line without a daemon.
 #pragma once
 
 #include <string>

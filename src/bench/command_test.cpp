@@ -41,7 +41,7 @@ TEST(TimeTogetherTest, RunsThemAtOnce) {
 }
 
 TEST(TimeTogetherTest, OneFailureFailsAll) {
-  // Only one of them can make the directory.
+  // Only one of the copies can make the directory.
   const std::string name = "/tmp/skerry-bench-test-" + std::to_string(::getpid());
   const auto sample = TimeTogether(Shell("mkdir " + name), 3, "");
   ASSERT_EQ(::rmdir(name.c_str()), 0);

@@ -15,7 +15,7 @@ std::string WhyNoRatio(const SubjectFigures& subject, const std::string& baselin
   return subject.n == 0 ? "not measured" : "its baseline '" + baseline + "' was not measured";
 }
 
-// Both are there; the ratios need not be.
+// Both results have the subject; either may lack a ratio.
 void Decide(Change& change, const SubjectFigures& before, const SubjectFigures& after, const std::string& baseline) {
   if (!after.failed.empty()) {
     change.verdict = before.failed.empty() ? Verdict::kWorse : Verdict::kSame;
@@ -85,7 +85,7 @@ Comparison Compare(const Report& before, const Report& after) {
   Comparison comparison{.before = before.release + ", " + before.date, .after = after.release + ", " + after.date};
   CompareMachines(comparison, before.machine, after.machine);
   for (const GroupFigures& group : after.groups) {
-    // A group that is new has subjects that are new: they are named one by one.
+    // The subjects of a new group are all new: they are named one by one.
     const GroupFigures empty{.name = group.name, .baseline = group.baseline};
     const GroupFigures* const old_group = before.Find(group.name);
     CompareGroups(comparison, old_group == nullptr ? empty : *old_group, group);

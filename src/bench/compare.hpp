@@ -1,4 +1,4 @@
-// Two results side by side. By ratio, because two machines, or two days on one, differ in everything else.
+// Compares two results. By ratio, because two machines, or two days on one machine, differ in everything else.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace skerry::bench {
 
-// A ratio that grew by this factor or more is worse; less is within what a busy machine does.
+// A ratio that grew by this factor or more is worse; less is the noise of a busy machine.
 inline constexpr double kWorseFactor = 1.25;
 
 enum class Verdict { kSame, kBetter, kWorse, kUnknown };
@@ -20,20 +20,20 @@ struct Change {
   std::string subject;
   std::optional<double> ratio_before;
   std::optional<double> ratio_after;
-  std::optional<double> target;  // the newer one
+  std::optional<double> target;  // of the newer result
   Duration p50_before{};
   Duration p50_after{};
   Verdict verdict = Verdict::kUnknown;
-  std::string note;  // why the verdict is unknown, or how it failed
+  std::string note;  // why the verdict is unknown, or how the subject failed
 };
 
 struct Comparison {
   std::string before;  // "0.1.0, 2026-01-31T12:00:00Z"
   std::string after;
   std::vector<Change> changes;
-  std::vector<std::string> remarks;  // what only one of them has, and what else makes them differ
+  std::vector<std::string> remarks;  // subjects that only one result has, and other differences
 
-  // A target got worse by a quarter, or its subject fails now and did not before.
+  // Whether the ratio of a subject with a target grew by kWorseFactor, or such a subject fails now and did not before.
   [[nodiscard]] bool AnyWorse() const;
 };
 

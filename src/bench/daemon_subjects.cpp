@@ -22,7 +22,7 @@ using std::chrono_literals::operator""s;
 
 constexpr const char* kName = "skerry serve";
 
-// One connection, for all subjects in turn.
+// One connection to the daemon, used by all subjects in turn.
 struct Line {
   explicit Line(DaemonCalls to) : daemon(std::move(to)) {}
   ~Line() {
@@ -30,8 +30,8 @@ struct Line {
   }
 
   DaemonCalls daemon;
-  std::string session;               // with the context that cells run in
-  std::set<std::string> introduced;  // kinds that the daemon knows of
+  std::string session;               // the session of the context in which cells run
+  std::set<std::string> introduced;  // kinds of which one program ran already
 };
 
 // From the first byte sent to the last one received.
@@ -63,7 +63,8 @@ base::Result<Sample> RunCell(Line& line) {
   return timed.first;
 }
 
-// Until one of the kind waits again, as far as the daemon keeps any.
+// Waits until at least two interpreters of the kind are warm and none is being made; returns at once when the daemon
+// keeps none of that kind.
 void AwaitWarm(Line& line, const std::string& kind) {
   const auto deadline = base::Deadline::After(10s);
   while (!deadline.Expired()) {
@@ -83,8 +84,8 @@ void AwaitWarm(Line& line, const std::string& kind) {
   }
 }
 
-// The daemon keeps interpreters of a kind from its own start on only when it has had the time, and else from the first
-// program of that kind on: that one is no measurement.
+// The daemon may keep interpreters of a kind only after the first program of that kind, so that program is not
+// measured.
 void Settle(Line& line, const Json& body, const std::string& kind) {
   if (line.introduced.insert(kind).second) (void)Timed(line, "/v1/execute", body);
   AwaitWarm(line, kind);

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ::testing::ElementsAre;
 
-// A daemon that writes down what it is asked, and answers every program with 4 from a warm interpreter.
+// A daemon that writes down its requests, and answers every program with 4 from a warm interpreter.
 struct Fake {
   std::vector<std::string> asked;
 

@@ -1,4 +1,4 @@
-// docker run and docker exec, with an image made of this machine's files: nothing is pulled.
+// docker run and docker exec, with an image made from this machine's files: nothing is pulled.
 #include <unistd.h>
 
 #include <memory>
@@ -11,8 +11,8 @@
 namespace skerry::bench {
 namespace {
 
-// An image and a container that waits in it; both go with the object. The container ends by itself after an hour, for
-// the case that this process is killed.
+// An image and a container that waits in it; the destructor removes both. The container ends by itself after an hour,
+// in case this process is killed.
 class DockerPlace {
  public:
   DockerPlace(std::string docker, std::string name) : docker_(std::move(docker)), name_(std::move(name)) {}
@@ -35,7 +35,7 @@ tar --create --dereference --exclude=dist-packages --exclude=site-packages \
     return {};
   }
 
-  // Without a network, as the sandbox: a container with one takes longer.
+  // Without a network, as a sandbox: a container with a network takes longer to start.
   [[nodiscard]] Command Run(std::vector<std::string> program) const {
     program.insert(program.begin(), {"run", "--rm", "--network", "none", name_});
     return Docker(std::move(program));
@@ -66,7 +66,7 @@ base::Result<std::shared_ptr<const DockerPlace>> MakePlace(const Interpreters& i
   return place;
 }
 
-// Not tried beforehand: that would take half a minute.
+// Not tried beforehand: a trial would take half a minute.
 void AddHundred(Baselines& baselines, const std::shared_ptr<const DockerPlace>& place) {
   const Workload& workload = *FindWorkload("hundred");
   const Command command = place->Run({"/bin/sh", "-c", std::string(workload.code)});

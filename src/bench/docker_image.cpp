@@ -11,7 +11,7 @@ namespace {
 void AddProgram(std::vector<std::string>& files, const std::string& path) {
   files.push_back(path);
   if (const auto ldd = FindProgram("ldd")) {
-    // It fails for a static program, which needs nothing.
+    // ldd fails for a static program, which needs no library.
     const auto output = OutputOf({{*ldd, path}, PlainEnvironment()});
     if (output) std::ranges::copy(LibrariesIn(*output), std::back_inserter(files));
   }

@@ -26,7 +26,7 @@ std::string Proc(pid_t pid, const char* file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
-// "Name:   123 kB" in one of those files.
+// The value of "Name:   123 kB" in a file of /proc.
 std::uint64_t Kilobytes(const std::string& path, std::string_view name) {
   const auto text = os::ReadFile(path, kProcLimit);
   const std::size_t at = text ? text->find(name) : std::string::npos;
@@ -116,7 +116,7 @@ ProcessFacts ProcessFacts::Look() {
   const pid_t self = ::getpid();
   const ino_t own_namespace = PidNamespaceOf(self);
   for (const pid_t pid : os::ProcessTree(self)) {
-    // Looking costs this process something, which is no cost of waiting.
+    // This process pays for looking, which is no cost of waiting.
     if (pid != self) facts.cpu_ticks += TicksOf(pid);
     const std::uint64_t memory = MemoryOf(pid);
     if (pid == self) {

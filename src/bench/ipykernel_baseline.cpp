@@ -10,8 +10,8 @@
 namespace skerry::bench {
 namespace {
 
-// Starts a kernel and says `ready`. Then each line it gets is a cell to run, and each answer is the nanoseconds from
-// sending the cell to having its value, the kernel's `idle` and its reply.
+// Starts a kernel and prints `ready`. Then each line of its input is a cell to run, and each line that it prints is the
+// nanoseconds from sending the cell to having its value, the kernel's `idle` and its reply.
 constexpr const char* kClient = R"python(
 import sys, time
 from jupyter_client.manager import start_new_kernel
@@ -48,7 +48,7 @@ constexpr std::chrono::seconds kStartPatience{90};
 constexpr std::chrono::seconds kCellPatience{60};
 constexpr std::chrono::seconds kEndPatience{15};
 
-// "8700123 2" → the time, when the value is the one expected.
+// The time in "8700123 2", when the value is the expected one.
 base::Result<Sample> ParseAnswer(const std::string& line, std::string_view expected) {
   long long nanoseconds = 0;
   const auto parsed = std::from_chars(line.data(), line.data() + line.size(), nanoseconds);
@@ -64,7 +64,7 @@ class Kernel {
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  // The client ends its kernel when its input ends; killed, it could not.
+  // The client ends its kernel when its input ends; a killed client could not.
   ~Kernel() {
     child_.CloseInput();
     (void)child_.Finish(base::Deadline::After(kEndPatience));
@@ -87,7 +87,7 @@ base::Result<std::shared_ptr<Kernel>> StartKernel(const std::string& python) {
   return std::make_shared<Kernel>(std::move(child));
 }
 
-// The sandbox's interpreter first; else the one that a person's shell would take.
+// The sandbox's interpreter first; otherwise the one in the caller's PATH.
 std::optional<std::string> PythonWithIpykernel(const Interpreters& interpreters) {
   for (const auto& python : {interpreters.python, FindProgram("python3")})
     if (python && OutputOf({{*python, "-c", "import ipykernel, jupyter_client"}, CallersEnvironment()})) return python;

@@ -20,7 +20,7 @@ constexpr std::size_t kPoints = 800;
 
 constexpr std::string_view kGrid = "#e4e7eb";
 constexpr std::string_view kQuiet = "#616e7c";
-// Told apart by people who do not see all colours (Okabe and Ito).
+// Colours that colour-blind people can tell apart (Okabe and Ito).
 constexpr std::array<std::string_view, 6> kColors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
 
 struct Panel {
@@ -67,7 +67,7 @@ std::string TickText(double value) {
   return std::string(buffer.data(), static_cast<std::size_t>(std::clamp(size, 0, 63)));
 }
 
-// Where a panel lies and what its edges mean.
+// Where a panel lies and which values its edges stand for.
 struct Frame {
   double bottom = 0;
   double top_value = 1;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSandboxes = 200;
 
-// Sandboxes with a shell waiting in each, and a monitor that looks only when it is told to.
+// Sandboxes with a shell waiting in each, and a monitor that looks on demand only.
 class Crowd {
  public:
   explicit Crowd(core::Backend& backend) : backend_(backend) {}
@@ -45,7 +45,7 @@ class Crowd {
   core::Backend& backend_;
   std::vector<std::unique_ptr<core::Sandbox>> sandboxes_;
   engine::Watched watched_;
-  std::vector<engine::Watched::Registration> registrations_;  // before the sandboxes go
+  std::vector<engine::Watched::Registration> registrations_;  // destroyed before the sandboxes
   engine::Monitor monitor_{watched_, {.interval = std::chrono::hours(1)}, {}};
 };
 

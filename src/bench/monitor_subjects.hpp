@@ -1,4 +1,4 @@
-// What it costs to watch sandboxes: one look at two hundred of them, beside one second of one core.
+// The cost of watching sandboxes: one look at two hundred of them, compared with one second of one core.
 #pragma once
 
 #include "bench/baselines.hpp"
@@ -6,8 +6,8 @@
 
 namespace skerry::bench {
 
-// The group "monitor". The sandboxes are made with the first look and are gone with the subjects. `backend` outlives
-// them.
+// The group "monitor". The sandboxes are made at the first look and removed with the subjects. `backend` outlives the
+// subjects.
 Baselines MonitorSubjects(core::Backend& backend);
 
 }  // namespace skerry::bench

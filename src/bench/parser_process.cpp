@@ -8,7 +8,7 @@
 namespace skerry::bench {
 namespace {
 
-// Each line that they get is the path of a file, and each answer the nanoseconds for its text.
+// Each line of input is the path of a file, and each line of output the nanoseconds for parsing its text.
 constexpr const char* kPython = R"python(
 import ast, sys, time
 for line in sys.stdin:
@@ -19,7 +19,7 @@ for line in sys.stdin:
     print(time.perf_counter_ns() - began, flush=True)
 )python";
 
-// A text that was compiled before comes from a cache: the comment makes it another one.
+// A text that was compiled before comes from a cache: the added comment makes the text a new one.
 constexpr const char* kNode = R"node(
 const fs = require('fs'), vm = require('vm');
 let count = 0;

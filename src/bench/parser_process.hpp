@@ -1,4 +1,4 @@
-// An interpreter that is kept running and says how long its parser takes, without the time of its start.
+// An interpreter that is kept running and reports how long its parser takes, without the time of its start.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@ namespace skerry::bench {
 
 class ParserProcess {
  public:
-  // With `ast.parse`, and with `new vm.Script`: V8 checks the syntax of functions and compiles them when they are
-  // called.
+  // Python parses with `ast.parse`, Node with `new vm.Script`: V8 checks the syntax of functions and compiles them when
+  // they are called.
   static base::Result<ParserProcess> StartPython(const std::string& python);
   static base::Result<ParserProcess> StartNode(const std::string& node);
 
-  // Reads the file and then, timed, parses its text. kExecutionFailed when it does not parse; the process is gone then.
+  // Reads the file and then, timed, parses its text. kExecutionFailed when the text does not parse; the process has
+  // ended then.
   base::Result<Sample> Parse(const std::string& path);
 
  private:

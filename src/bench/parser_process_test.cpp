@@ -61,7 +61,7 @@ TEST_F(ParserProcessTest, ANodeTimesATextItHasSeenBeforeAsIfItWereNew) {
   for (int i = 0; i < 3; ++i) {
     const auto again = process->Parse(path);
     ASSERT_TRUE(again) << again.error().message;
-    EXPECT_GT(again->total, first->total / 20);  // a hit in its cache takes less than a thousandth
+    EXPECT_GT(again->total, first->total / 20);  // a hit in V8's cache takes less than a thousandth
   }
 }
 

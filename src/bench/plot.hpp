@@ -13,7 +13,7 @@ namespace skerry::bench {
 // whisker to its p99 and a mark where its target lies. Subjects whose names begin with `skerry` stand out.
 std::string BarPlot(const Report& report);
 
-// Values of one thing, run after run.
+// The values of one figure, run after run.
 struct Series {
   std::string name;
   std::string unit;  // series of the same unit share a scale, which begins at 0
@@ -26,7 +26,7 @@ struct LinePlotInput {
   std::vector<Series> series;
 };
 
-// One panel above the other for each unit, over the same runs.
+// One panel for each unit, one above the other, over the same runs.
 std::string LinePlot(const LinePlotInput& input);
 
 struct SeriesPoint {
@@ -35,8 +35,8 @@ struct SeriesPoint {
   bool operator==(const SeriesPoint&) const = default;
 };
 
-// At most `points` of them (and 2 at least). Of each stretch the smallest and the largest value stay, so that no peak
-// is lost. What is no finite number is dropped.
+// At most `points` points (and 2 at least). Of each stretch the smallest and the largest value stay, so that no peak is
+// lost. Values that are no finite number are dropped.
 std::vector<SeriesPoint> Downsample(const std::vector<double>& values, std::size_t points);
 
 }  // namespace skerry::bench

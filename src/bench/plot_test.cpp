@@ -25,7 +25,7 @@ Report Of(std::vector<SubjectFigures> subjects) {
   return {.release = "1", .groups = {{.name = "g", .title = "G", .baseline = "bare", .subjects = std::move(subjects)}}};
 }
 
-// The widths of all boxes but the ground.
+// The widths of all boxes except the background.
 std::vector<double> BarWidths(const std::string& svg) {
   static const std::regex kBox("<rect x=\"130.0\" y=\"[0-9.]+\" width=\"([-0-9.]+)\"");
   std::vector<double> widths;

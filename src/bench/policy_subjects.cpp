@@ -41,10 +41,10 @@ struct Text {
 };
 using TextPointer = std::shared_ptr<const Text>;
 
-// An assessment that gave up would be quick.
+// Fails when the assessment gave up, which would be quick.
 base::Result<Sample> TimeAssessment(const policy::RiskPolicy& policy, const Text& text) {
-  // The baseline has just had the processor to itself. What it left in the caches is not what is measured here; its own
-  // samples are taken in a process that has parsed the same before.
+  // One assessment ahead that is not timed: the baseline ran just before and filled the caches, and its own samples are
+  // taken in a process that has parsed the same text before.
   (void)policy.Assess(text.language, text.code);
   const auto began = Clock::now();
   const core::RiskAssessment assessment = policy.Assess(text.language, text.code);

@@ -42,7 +42,7 @@ TEST(PolicySubjectsTest, AParserThatIsNotInstalledIsLeftOutByItsName) {
   }
 }
 
-// The parsers are the judges of whether the code is ordinary.
+// The code is ordinary when the parsers accept it.
 TEST(PolicySubjectsTest, EveryParserThatIsInstalledAcceptsTheCode) {
   const Interpreters interpreters = {
       .python = FindProgram("python3"), .node = FindProgram("node"), .shell = FindProgram("bash")};

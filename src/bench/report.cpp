@@ -41,7 +41,7 @@ bool HasFigures(const SubjectFigures& subject) {
   return subject.n > 0 && subject.failed.empty() && subject.p50 > Duration{};
 }
 
-// A target is missed when one half of it is, and met when every half of it is known to be.
+// A target is missed when its ratio or its time is missed, and met when each that is given is known to be met.
 std::optional<bool> IsMet(const SubjectFigures& subject) {
   const Target& target = subject.target;
   if (!target.ratio && !target.p50) return std::nullopt;

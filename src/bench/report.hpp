@@ -13,7 +13,7 @@
 
 namespace skerry::bench {
 
-// What figures depend on besides the code.
+// The machine on which the figures were measured.
 struct Surroundings {
   std::size_t cpus = 0;
   std::string kernel;
@@ -30,10 +30,10 @@ struct SubjectFigures {
   Duration min{};
   std::size_t n = 0;
   std::size_t failures = 0;
-  std::string failure;          // what the last of them said
-  std::optional<double> ratio;  // p50 to the baseline's p50; nothing when one of them is missing
+  std::string failure;          // message of the last failure
+  std::optional<double> ratio;  // p50 to the baseline's p50; nothing when either is missing
   Target target;
-  std::optional<bool> met;  // nothing without a target, or when it cannot be known
+  std::optional<bool> met;  // nothing without a target, or when that cannot be known
   Steps steps;
   std::string failed;
   std::string skipped;
@@ -68,13 +68,13 @@ std::string ToTable(const Report& report);
 // One object; times in microseconds. Names are stable.
 std::string ToJson(const Report& report);
 
-// The reverse. kInvalidArgument names the place: `groups[2].subjects[0].p50_us: must be a number`.
+// Reads what ToJson wrote. kInvalidArgument names the place: `groups[2].subjects[0].p50_us: must be a number`.
 base::Result<Report> ParseReport(std::string_view text);
 
 // ParseReport of a file; the error begins with its path.
 base::Result<Report> ReadReport(const std::string& path);
 
-// "0.29 ms", "16.0 ms", "2.1 s": three digits that mean something.
+// "0.29 ms", "16.0 ms", "2.1 s": about three significant digits.
 std::string HumanDuration(Duration duration);
 
 // "0.018", "1.42", "120": for ratios.

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxFile = 16U << 20U;
 
-// Microseconds with three decimals: what the clock gives, without the noise of binary fractions.
+// Microseconds with three decimals: the precision of the clock, without the noise of binary fractions.
 double Microseconds(Duration duration) {
   return std::round(std::chrono::duration<double, std::micro>(duration).count() * 1000) / 1000;
 }
@@ -53,7 +53,7 @@ Json GroupToJson(const GroupFigures& group) {
   return {{"name", group.name}, {"title", group.title}, {"baseline", group.baseline}, {"subjects", subjects}};
 }
 
-// A place in the document that is being read. The first problem is kept; what is read after it means nothing.
+// A place in the document that is being read. The first problem is kept; values that are read after it mean nothing.
 class Place {
  public:
   Place(const Json& value, std::string path, std::string& problem)
@@ -167,8 +167,8 @@ base::Result<Json> ParseJson(std::string_view text) {
     return Json::parse(text);
   } catch (const Json::exception& problem) {
     std::string_view what = problem.what();
-    what.remove_prefix(what.find("] ") == std::string_view::npos ? 0
-                                                                 : what.find("] ") + 2);  // the library's own number
+    what.remove_prefix(
+        what.find("] ") == std::string_view::npos ? 0 : what.find("] ") + 2);  // the number of the library's message
     return base::Err(base::Code::kInvalidArgument, "not JSON: " + base::Printable(what));
   }
 }

@@ -15,7 +15,7 @@ std::string Fixed(double value, int decimals) {
   return text;
 }
 
-// So many decimals that about three digits are left.
+// As many decimals as leave about three digits.
 int DecimalsFor(double value) {
   if (value >= 99.95) return 0;
   if (value >= 9.995) return 1;
@@ -68,7 +68,7 @@ std::string SubjectLine(const SubjectFigures& subject) {
   return line;
 }
 
-// The largest first: that is where to look.
+// The longest step first.
 std::string StepLines(const SubjectFigures& subject) {
   std::vector<std::pair<std::string, Duration>> steps(subject.steps.begin(), subject.steps.end());
   std::ranges::sort(steps, std::ranges::greater(), &std::pair<std::string, Duration>::second);

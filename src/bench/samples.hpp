@@ -1,4 +1,4 @@
-// Durations of one thing that was done many times, and what can be said about them.
+// The durations of many runs, and their statistics.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class Samples {
   [[nodiscard]] Duration P50() const { return Percentile(50); }
   [[nodiscard]] Duration P99() const { return Percentile(99); }
 
-  // The nearest rank: a duration that was seen, never one between two. `percent` is 0 to 100.
+  // The nearest rank: a duration that was measured, never one between two. `percent` is 0 to 100.
   [[nodiscard]] Duration Percentile(double percent) const;
 
   // The median of each step, over the runs that had it.

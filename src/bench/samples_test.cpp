@@ -9,7 +9,7 @@ using std::chrono::microseconds;
 
 Samples OneTo(int count) {
   Samples samples;
-  // Not in order: 1, 1 + step, … visits every number once, because 7 shares no factor with the counts used here.
+  // Not in order: steps of 7 visit every number once, because 7 shares no factor with the counts used here.
   for (int i = 0; i < count; ++i) samples.Add({.total = microseconds(i * 7 % count + 1)});
   return samples;
 }

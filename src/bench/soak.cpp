@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-constexpr std::uint64_t kLooks = 200;  // over the whole run
+constexpr std::uint64_t kLooks = 200;  // at memory and descriptors, over the whole run
 
 double Megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / 1048576.0;

@@ -1,4 +1,4 @@
-// Many warm runs one after the other: does anything grow?
+// Many warm runs one after the other, to see whether memory or anything else grows.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ base::Error Wrong(const std::string& got) {
   return {base::Code::kExecutionFailed, "the answer is not right: " + got.substr(0, 200)};
 }
 
-// Runs a command in a sandbox; its output must be this.
+// Runs a command in a sandbox and checks its output.
 base::Status Ask(core::Sandbox& sandbox, const core::Command& command, std::string_view expected) {
   Collected sink;
   SKERRY_ASSIGN_OR_RETURN(const core::CommandResult result, sandbox.Execute(command, sink, {}));
@@ -82,7 +82,7 @@ Subject Stand::Warm(const std::string& group, core::Language language) {
   const std::string code(workload->code);
   const auto settle = [this, language, code] {
     manager_->warm()->AwaitWarm(engine::PreloadFor({language, code}), base::Deadline::After(kWarmPatience));
-    // What made it ready is over, too.
+    // The work that made the interpreter ready ends a moment later.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   return {
@@ -107,7 +107,7 @@ base::Result<Sample> Stand::RunCold() {
   return Sample{stopped - start, {{"start", started - start}, {"run", ran - started}, {"stop", stopped - ran}}};
 }
 
-// All are there at the same time, and only then they go.
+// All hundred sandboxes are there at the same time, and are destroyed only then.
 base::Result<Sample> Stand::RunHundred() {
   const Workload* workload = FindWorkload("hundred");
   std::vector<std::unique_ptr<core::Sandbox>> sandboxes(kHundred);
@@ -170,7 +170,7 @@ std::vector<Subject> Stand::Subjects() {
                       .name = "skerry",
                       .detail = "100 threads, each Backend::Create, Start, Execute; nothing waits but the launcher",
                       .run = [this] { return RunHundred(); },
-                      // The kernel takes its time with the namespaces of the hundred before.
+                      // The kernel takes a while to remove the namespaces of the previous hundred.
                       .settle = [] { std::this_thread::sleep_for(2s); },
                       .target = {}});
   subjects.push_back({.group = "cell",

@@ -1,4 +1,4 @@
-// Skerry itself as the subject of its benchmark, through the interface that programs use.
+// Skerry itself as a subject of its benchmark, through the interface that programs use.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@
 
 namespace skerry::bench {
 
-// What is measured: a manager with a pool, as a daemon has one, and the native backend below it.
+// The measured system: a manager with a pool, as a daemon has it, and the native backend below it.
 class Stand {
  public:
-  // `registry` with interpreters kept loaded.
+  // `registry` must have been made with interpreters kept loaded.
   static base::Result<std::unique_ptr<Stand>> Make(std::unique_ptr<core::BackendRegistry> registry,
                                                    engine::PoolOptions pool);
 
-  // One for each workload; they refer to this object, which must outlive them.
+  // One subject for each workload; they refer to this object, which must outlive them.
   std::vector<Subject> Subjects();
 
   [[nodiscard]] engine::SandboxManager& manager() { return *manager_; }
   [[nodiscard]] core::Backend& native() { return *native_; }
 
-  // A sandbox with an interpreter, started and parked, as a pool has them.
+  // A sandbox with an interpreter, started and parked, as in a pool.
   base::Result<std::unique_ptr<core::Sandbox>> Park(core::Preload preload);
 
-  // One warm run; the output must be right and the interpreter must have waited.
+  // One warm run; fails unless the output is right and the interpreter was waiting.
   base::Result<Sample> RunWarm(core::Language language, const std::string& code, const std::string& expected);
 
  private:
@@ -41,7 +41,7 @@ class Stand {
   std::unique_ptr<core::BackendRegistry> registry_;
   std::unique_ptr<engine::SandboxManager> manager_;
   core::Backend* native_ = nullptr;
-  // Behind what it was made by, so that it goes first.
+  // Behind the members that made them, so that they are destroyed first.
   std::unique_ptr<core::Sandbox> cell_sandbox_;
   std::unique_ptr<core::Context> context_;
 };

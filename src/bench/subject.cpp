@@ -10,7 +10,7 @@
 namespace skerry::bench {
 namespace {
 
-// One subject on its way through the rounds.
+// One subject during the rounds of its group.
 class Lane {
  public:
   Lane(const Subject& subject, const Schedule& schedule) : subject_(&subject), schedule_(&schedule) {
@@ -59,8 +59,8 @@ class Lane {
   Duration best_{};
 };
 
-// Rotated by one from round to round, and turned around after each full turn: nobody always comes first, and nobody
-// always runs in the caches that the same neighbour left.
+// Rotated by one from round to round, and reversed after each full turn: no subject always comes first, and none always
+// runs in the caches that the same neighbour left.
 std::vector<std::size_t> OrderOf(std::size_t round, std::size_t count) {
   std::vector<std::size_t> order(count);
   if (count == 0) return order;

@@ -1,5 +1,5 @@
-// What is measured, and the one loop that measures it: subjects of a group take turns, so that other load on the
-// machine meets all of them alike and their ratio stands.
+// The subjects of the benchmark, and the loop that measures them: subjects of a group take turns, so that other load on
+// the machine affects all of them alike and their ratio holds.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace skerry::bench {
 
-// What a subject must not exceed. Both hold together where both are given.
+// The limits that a subject must not exceed. When both are given, both count.
 struct Target {
   std::optional<double> ratio;  // of its p50 to the p50 of the group's baseline
   std::optional<Duration> p50;
@@ -22,7 +22,7 @@ struct Target {
 
 struct Subject {
   std::string group;
-  std::string name;    // stable: results of different releases are compared by it
+  std::string name;    // stable: results of different releases are compared by name
   std::string detail;  // for people: the command line
   std::function<base::Result<Sample>()> run;
   std::function<void()> settle;  // may be empty; called before each run and not timed
@@ -39,7 +39,7 @@ struct LeftOut {
 struct Group {
   std::string name;
   std::string title;
-  std::string baseline;  // the name of the subject the others are divided by
+  std::string baseline;  // the name of the subject that the others are compared with
   std::vector<Subject> subjects;
   std::vector<LeftOut> left_out;
 };
@@ -48,8 +48,8 @@ struct Schedule {
   std::size_t rounds = 100;
   std::size_t warmups = 3;  // runs before the first round whose time does not count
   Duration slow = std::chrono::milliseconds(100);
-  // A subject whose best run is slower than `slow` is warmed up once and takes part in at most so many rounds, and in
-  // no more than fit into `slow_time`, but in one at least.
+  // A subject whose best run is slower than `slow` is warmed up once and takes part in at most `slow_rounds` rounds,
+  // and in no more than fit into `slow_time`, but in one at least.
   std::size_t slow_rounds = 10;
   Duration slow_time = std::chrono::seconds(20);
   std::size_t allowed_failures = 2;
@@ -57,7 +57,7 @@ struct Schedule {
 
 struct Progress {
   std::string group;
-  std::size_t round = 0;  // rounds that are over
+  std::size_t round = 0;  // finished rounds
   std::size_t rounds = 0;
 };
 using OnProgress = std::function<void(const Progress&)>;
@@ -66,11 +66,11 @@ struct SubjectResult {
   std::string name;
   std::string detail;
   Target target;
-  Samples samples;  // of the runs that succeeded, warm-ups not among them
+  Samples samples;  // of the runs that succeeded, without warm-ups
   std::size_t failures = 0;
-  std::string failure;  // what the last of them said
-  std::string failed;   // why it was dropped; empty when it was not
-  std::string skipped;  // why it was not measured at all
+  std::string failure;  // message of the last failure
+  std::string failed;   // why the subject was dropped; empty when it was not
+  std::string skipped;  // why the subject was not measured at all
 };
 
 struct GroupResult {
@@ -80,13 +80,13 @@ struct GroupResult {
   std::vector<SubjectResult> subjects;  // in the order of the group, then those left out
 };
 
-// Every subject of a group settles for all of the group: what one of them left to do in the background must not be
+// Makes every subject's `settle` call those of the whole group: background work that one subject left must not be
 // charged to the next.
 void SettleTogether(std::vector<Subject>& subjects);
 
-// Group after group. Within one, every round asks each subject once, each time in another order. A subject that failed
-// more often than allowed is dropped with its last error. When `stop` is requested the current run is finished and what
-// was measured until then is returned. Runs everything on the calling thread.
+// Runs group after group. Within a group, every round runs each subject once, each time in another order. A subject
+// that failed more often than allowed is dropped with its last error. When `stop` is requested the current run is
+// finished and the results so far are returned. Runs everything on the calling thread.
 std::vector<GroupResult> RunInterleaved(const std::vector<Group>& groups, const Schedule& schedule,
                                         const OnProgress& on_progress, const std::stop_token& stop);
 

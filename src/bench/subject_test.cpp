@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 
-// Subjects that take no time but say they did, and write down that they ran.
+// Subjects that take no time but report one, and write down that they ran.
 class InterleaveTest : public ::testing::Test {
  protected:
   Subject Taking(const std::string& name, Duration duration) {

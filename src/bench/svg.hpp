@@ -1,4 +1,4 @@
-// A drawing as SVG text: white ground, so that it reads the same on a light and on a dark page.
+// A drawing as SVG text, with a white background, so that it looks the same on a light and on a dark page.
 #pragma once
 
 #include <span>
@@ -32,14 +32,14 @@ class SvgDrawing {
   void Box(SvgPoint corner, double width, double height, std::string_view color);
   void Polyline(std::span<const SvgPoint> points, std::string_view color);
 
-  // A whole file.
+  // The whole file.
   [[nodiscard]] std::string Finish() const { return body_ + "</svg>\n"; }
 
  private:
   std::string body_;
 };
 
-// Fit for text and attributes of XML: marked-up characters as entities, control characters dropped, valid UTF-8.
+// The text for XML content and attributes: markup characters as entities, control characters dropped, valid UTF-8.
 std::string XmlText(std::string_view text);
 
 }  // namespace skerry::bench

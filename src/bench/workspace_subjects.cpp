@@ -64,7 +64,7 @@ Duration Since(Clock::time_point began) {
 
 // --- reading
 
-constexpr std::size_t kReadsInOneSample = 20;  // one alone is near to what the clock can tell
+constexpr std::size_t kReadsInOneSample = 20;  // a single read is too short for the clock
 
 void AddRead(Baselines& all, const ScratchPointer& scratch) {
   const std::string group = "workspace-read";
@@ -102,7 +102,7 @@ class AllowEverything : public workspace::CommitRules {
   std::string Refuses(const workspace::Change&, const workspace::ChangeContents&) override { return ""; }
 };
 
-// As Session::Run does it, with digests and a journal, into a session of its own each time.
+// Commits as Session::Run does, with digests and a journal, each time into a new session.
 base::Result<Sample> TimeCommit(const std::string& base, int layer) {
   SKERRY_ASSIGN_OR_RETURN(workspace::SessionDirectory session,
                           workspace::SessionDirectory::Create(base, base::RandomId("s")));
@@ -132,7 +132,7 @@ base::Status FillLayer(const std::string& layer) {
 
 void AddCommit(Baselines& all, const ScratchPointer& scratch) {
   const std::string group = "workspace-commit";
-  // A sandbox's layer is in memory, too.
+  // Like a sandbox's layer, this one is in memory.
   const auto memory = std::make_shared<const Scratch>("/dev/shm");
   const auto filled = memory->made() ? FillLayer(memory->path()) : base::Err(base::Code::kUnavailable, "no /dev/shm");
   if (!filled) return LeaveOut(all, "skerry", {group}, filled.error().message);
@@ -165,12 +165,12 @@ class NoSink : public core::OutputSink {
   }
 };
 
-// Start, execution, end and commit.
+// Times of start, execution, end and commit.
 using Parts = std::array<Duration, 4>;
 
 base::Result<Parts> TimeRun(core::Backend& backend, const workspace::SessionDirectory& session,
                             core::WorkspaceChanges changes) {
-  // The launcher makes the next sandbox ahead after each; on few processors that would be in the way of this one.
+  // After each sandbox the launcher makes the next one ahead; on few processors that would slow down this run.
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   Parts parts{};
   auto began = Clock::now();

@@ -1,6 +1,6 @@
-// Code that is written to make the analysis slow, deep or blind. What is far inside is found or the whole is called not
-// analysed; what does not parse is never below medium. Time is bounded by the limit of each test: each is some seconds
-// where the analysis is linear, and hours where it is not.
+// Code that is written to make the analysis slow, deep or blind. A finding far inside is found, or the whole code is
+// reported as not analysed; code that does not parse is never below medium. Time is bounded by the limit of each test:
+// each takes some seconds where the analysis is linear, and hours where it is not.
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -34,7 +34,7 @@ std::string Times(std::size_t count, std::string_view text) {
   return all;
 }
 
-// What `line` makes of each number below `count`.
+// The lines that `line` makes of each number below `count`, one after the other.
 std::string Numbered(std::size_t count,
                      const std::function<std::string(const std::string&, const std::string&)>& line) {
   std::string all;
@@ -168,7 +168,7 @@ TEST(BoundsTest, WhatIsDeepInAShellIsFoundOrNotAnalysed) {
        {"here-documents", kShell, Times(kTenThousand, "cat <<A\nx\nA\n") + "rm -rf /\n"}});
 }
 
-// Each level can be read in two ways, and the parser goes through what it has by recursion.
+// Each level can be read in two ways, and the parser walks its stack by recursion.
 TEST(BoundsTest, WhatIsDeepAndAmbiguousDoesNotExhaustTheStack) {
   for (const char* opener : {"{a:", "({a,", "(a,", "[{a=", "a<b>("})
     EXPECT_GE(LevelOf(kJavaScript, Times(kMegabyte / 3, opener) + "\n)"), RiskLevel::kMedium) << opener;
@@ -184,7 +184,7 @@ TEST(BoundsTest, ADirectoryThatIsEnteredAgainAndAgainDoesNotGrow) {
   EXPECT_GE(LevelOf(kShell, Times(kMany, "cd a; ") + "rm -rf *\n"), RiskLevel::kHigh);
 }
 
-// The scanner of the grammar keeps what it knows of open here-documents in 1024 bytes.
+// The scanner of the grammar keeps its state of open here-documents in 1024 bytes.
 TEST(BoundsTest, HereDocumentsAreKeptInTheirPlace) {
   for (std::size_t size = 1000; size < 1030; ++size) {
     const std::string word(size, 'A');
@@ -216,7 +216,7 @@ TEST(BoundsTest, ATextThatDoublesItselfIsNeverMade) {
   EXPECT_GE(LevelOf(kShell, "x=a\n" + Times(1000, "x=\"$x $x\"\n") + "eval \"$x\"\n"), RiskLevel::kHigh);
 }
 
-// Each name a text of two others: the number of texts that the last one can be is beyond all counting.
+// Each name is a text of two others: the last one can be more texts than anybody can count.
 TEST(BoundsTest, NamesThatCanBeManyThingsAreNotMultipliedOut) {
   const std::string python = Numbered(1000, [](const auto& at, const auto& next) {
     return "a" + next + " = a" + at + " + 'x' if y else a" + at + " + 'y'\n";
@@ -283,7 +283,7 @@ TEST(BoundsTest, TheLastOfTenThousandFunctionsIsRead) {
   EXPECT_GE(LevelOf(kShell, shell + "f10000() { eval \"$1\"; }\nf0 x\n"), RiskLevel::kHigh);
 }
 
-// In single quotes, as a shell has them.
+// The text in single quotes of a shell.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
@@ -340,7 +340,7 @@ std::string LongValue(Language language) {
   return language == kShell ? "a=" + letters + "\n" : "a='" + letters + "'\n";
 }
 
-// And then as much as an analysis may have.
+// That name, and then as much code as an analysis may have.
 std::string WithValue(Language language, std::string_view piece) {
   return LongValue(language) + Filling(kLongest - 5000, piece);
 }
@@ -351,7 +351,7 @@ struct Hard {
   std::string (*code)();
 };
 
-// Each is quadratic, exponential or unbounded in memory for who does not count.
+// Each is quadratic, exponential or unbounded in memory for an analysis that does not count.
 const std::vector<Hard> kHard = {
     {"Substitutions", kShell, [] { return Around(kLongest, "$(", "rm -rf /", ")"); }},
     {"FewSubstitutions", kShell, [] { return Around(90'000, "$(", "rm -rf /", ")"); }},
@@ -407,7 +407,7 @@ const std::vector<Hard> kHard = {
 
 class HardTest : public ::testing::TestWithParam<Hard> {};
 
-// Work and memory, whatever stands in it: the parser's, and what comes after it.
+// Work and memory stay within the budget, whatever the code is: the parser's and those of the analysis after it.
 TEST_P(HardTest, IsWithinTheBudget) {
   const std::string code = GetParam().code();
   const BudgetLimits limits = Budget::LimitsFor(code.size());
@@ -420,7 +420,7 @@ TEST_P(HardTest, IsWithinTheBudget) {
 INSTANTIATE_TEST_SUITE_P(Shapes, HardTest, ::testing::ValuesIn(kHard),
                          [](const auto& each) { return std::string(NameOf(each.param.language)) + each.param.name; });
 
-// Each piece would be within a budget of its own.
+// Each piece alone would be within a budget of its own.
 TEST(BoundsTest, CodeInCodeTakesFromTheBudgetOfTheWhole) {
   const std::string pieces = Filling(kMegabyte, "eval '" + Around(1000, "$(", "ls", ")") + "'\n");
   EXPECT_THAT(Assess(kShell, pieces).findings, HasRule("code.not-analysed"));

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kBetweenLooks = 64U << 10U;
 
-// A part of the work is kept for the last look.
+// This part of the work is kept for the last look, by the letters of the code.
 constexpr std::uint64_t kReservedPart = 16;
 
 }  // namespace

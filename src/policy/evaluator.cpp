@@ -5,8 +5,8 @@
 namespace skerry::policy {
 namespace {
 
-constexpr std::uint32_t kMaxLiteral = 4096;                 // of those that are parts of others
-constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; what more there is becomes holes
+constexpr std::uint32_t kMaxLiteral = 4096;                 // for literals that are parts of others
+constexpr std::size_t kMaxOfParts = std::size_t{1} << 20U;  // in a literal; further parts become holes
 constexpr std::size_t kMemoryOfANode = 32;
 
 bool IsLong(const Node& literal) {
@@ -66,7 +66,7 @@ std::optional<std::string> Evaluator::TextOf(Value value) const {
   }
   if (value.kind == Value::Kind::kLiteral) return IsLong(tree_[value.id]) ? kUnknownText : LiteralText(value.id);
   if (value.kind != Value::Kind::kMany) return std::nullopt;
-  // One of several: the first text; the others are looked at where they stand.
+  // Of several values the first text; the others are looked at where they stand.
   std::optional<std::string> text;
   pool_.ForEach(value, [&](Value each) {
     if (!text && each.kind != Value::Kind::kMany) text = TextOf(each);

@@ -26,7 +26,7 @@ struct Folding {
   std::string_view folded;
 };
 
-// What Unicode's case folding turns into ASCII.
+// The letters that Unicode's case folding turns into ASCII.
 constexpr Folding kFoldings[] = {{0x00DF, "ss"},  {0x1E9E, "ss"}, {0x017F, "s"},  {0x212A, "k"},
                                  {0xFB00, "ff"},  {0xFB01, "fi"}, {0xFB02, "fl"}, {0xFB03, "ffi"},
                                  {0xFB04, "ffl"}, {0xFB05, "st"}, {0xFB06, "st"}};
@@ -71,7 +71,7 @@ std::string FoldName(std::string_view name) {
     AppendFolded(folded, character.point, rest.substr(0, character.length));
     rest.remove_prefix(character.length);
   }
-  folded.resize(std::min(folded.find(':'), folded.size()));  // a stream of the file
+  folded.resize(std::min(folded.find(':'), folded.size()));  // the name of a stream of the file
   folded.resize(folded.find_last_not_of(". ") + 1);
   return folded;
 }

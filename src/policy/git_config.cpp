@@ -52,7 +52,7 @@ std::optional<std::string> PlainLines(std::string_view text, GitReading reading)
   return plain;
 }
 
-// Reads what git's own parser reads. Each step takes what it read off the front, and says false where git gives up.
+// Parses as git's own parser does. Each step takes what it read off the front, and gives false where git gives up.
 class Parser {
  public:
   explicit Parser(std::string_view lines) : rest_(lines) {}
@@ -133,7 +133,7 @@ class Parser {
 
   std::optional<std::string> Value() {
     std::string value;
-    std::size_t kept = 0;  // what follows is white space that may turn out to be the end
+    std::size_t kept = 0;  // what follows is white space that may turn out to be the end of the value
     bool quoted = false;
     for (char c = Take(); c != '\n'; c = Take()) {
       if (!quoted && IsSpace(c)) {
@@ -162,7 +162,7 @@ class Parser {
     constexpr std::string_view kWritten = "\\\"ntb";
     constexpr std::string_view kMeant = "\\\"\n\t\b";
     const char c = Take();
-    if (c == '\n') return !rest_.empty();  // goes on in the next line
+    if (c == '\n') return !rest_.empty();  // the value goes on in the next line
     const std::size_t which = kWritten.find(c);
     if (which == std::string_view::npos) return false;
     value += kMeant[which];
@@ -176,11 +176,11 @@ class Parser {
 
 enum class Subsections { kNone, kOne, kAny };
 
-// What has to be true of the value besides.
+// What the value of a harmless key has to be.
 enum class ValueRule {
-  kFree,    // git looks at it, or shows it, and does nothing else with it
-  kName,    // ends up as an argument of another git command: must not look like an option
-  kRemote,  // an address, or a name in whose place git takes an address
+  kFree,    // git reads or shows the value, and does nothing else with it
+  kName,    // git passes it as an argument to another git command: must not look like an option
+  kRemote,  // an address, or a name that git replaces by an address
 };
 
 struct HarmlessKeys {
@@ -192,7 +192,7 @@ struct HarmlessKeys {
 
 constexpr std::string_view kEveryName = "*";
 
-// Left out although they look as if they belonged here: extensions.worktreeconfig (git reads a second file),
+// Keys that are left out although they look harmless: extensions.worktreeconfig (git reads a second file),
 // gc.recentobjectshook, log.showsignature (starts gpg), branch.*.mergeoptions and pull.twohead (name a strategy, which
 // is a program), submodule.*.update ("!program"), remote.*.vcs and .uploadpack, core.protectntfs and .protecthfs.
 constexpr auto kHarmless = std::to_array<HarmlessKeys>({
@@ -263,7 +263,7 @@ struct SplitKey {
   std::string_view name;
 };
 
-// As git does it: up to the first dot, and after the last.
+// Splits a key as git does: at the first dot and at the last one.
 SplitKey Split(std::string_view key) {
   const std::size_t first = key.find('.');
   const std::size_t last = key.rfind('.');
@@ -289,7 +289,7 @@ bool IsPlainName(std::string_view value) {
   return !value.starts_with('-') && std::ranges::none_of(value, IsControl);
 }
 
-// Git gives user and host to ssh as one argument, decoded; neither may become an option.
+// Git passes user and host to ssh as one argument, decoded; neither may look like an option.
 bool IsPlainHost(std::string_view authority) {
   const std::size_t at = authority.rfind('@');
   const std::string_view host = at == std::string_view::npos ? authority : authority.substr(at + 1);
@@ -316,7 +316,7 @@ bool IsPlainSubsection(std::string_view subsection) {
   return IsPlainName(subsection) && !subsection.contains("..");
 }
 
-// Their order counts: of most keys the last one wins.
+// The values of a key in their order: for most keys the last one wins.
 using ValuesOfKeys = std::map<std::string, std::vector<std::optional<std::string>>, std::less<>>;
 
 ValuesOfKeys ByKey(const std::vector<GitConfigEntry>& entries) {

@@ -5,7 +5,7 @@
 namespace skerry::policy {
 
 bool MayTrackBelow(std::string_view index, std::string_view directory) {
-  constexpr std::string_view kSplit = "link";  // the extension that names the other part
+  constexpr std::string_view kSplit = "link";  // the extension that names the other part of the index
   // Versions 2 and 3 hold every path as it is.
   constexpr std::string_view kSecond("DIRC\0\0\0\2", 8);
   constexpr std::string_view kThird("DIRC\0\0\0\3", 8);

@@ -10,7 +10,8 @@
 namespace skerry::policy {
 namespace {
 
-// Name a file or directory that git reads and never runs. They are not harmless: a value may name anything.
+// Keys whose value is a file or directory that git reads and never runs. They are not harmless: the value may name any
+// file.
 constexpr auto kOnlyRead =
     std::to_array<std::string_view>({"blame.ignorerevsfile", "commit.template", "core.attributesfile",
                                      "core.excludesfile", "core.worktree", "mailmap.file", "user.signingkey"});
@@ -28,12 +29,12 @@ CommandWord WordOf(std::string text) {
   return {.text = std::move(text), .is_path = is_path};
 }
 
-// What a shell could make of a command. Of "$PWD/tools/x" and "$(git rev-parse --show-toplevel)/tools/x" the end is
-// left: "/tools/x".
+// The words that a shell could make of a command. Of "$PWD/tools/x" and "$(git rev-parse --show-toplevel)/tools/x" the
+// end is left: "/tools/x".
 std::vector<CommandWord> WordsOf(std::string_view command) {
   constexpr std::string_view kBetween = " \t\n'\"`\\!$;&|()<>{}=,:";
   std::vector<CommandWord> words;
-  words.push_back(WordOf(std::string(command)));  // a path may hold any of these
+  words.push_back(WordOf(std::string(command)));  // a path may hold any of the separators
   while (!command.empty()) {
     const std::size_t end = std::min(command.find_first_of(kBetween), command.size());
     if (end > 0) words.push_back(WordOf(std::string(command.substr(0, end))));
@@ -45,7 +46,7 @@ std::vector<CommandWord> WordsOf(std::string_view command) {
 }
 
 void AddPrograms(const GitConfigEntry& entry, std::vector<CommandWord>& programs) {
-  // An alias without "!" is a command of git's: "log" in it is no file.
+  // An alias without "!" is a command of git: "log" in it names no file.
   const bool of_git = entry.key.starts_with("alias.") && !entry.value->starts_with('!');
   for (CommandWord& word : WordsOf(*entry.value))
     if (word.is_path || !of_git) programs.push_back(std::move(word));

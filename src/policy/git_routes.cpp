@@ -34,7 +34,8 @@ struct Key {
   std::string_view name;
 };
 
-// What leads somewhere by itself. Of a remote all but what is known to be about something else.
+// Whether a key leads git to another address by itself. Of a remote's keys all that are not known to mean something
+// else.
 bool IsRoute(const Key& key) {
   if (key.section == "remote")
     return !key.subsection.empty() &&
@@ -44,7 +45,7 @@ bool IsRoute(const Key& key) {
   return IsOneOf(key.section, {"remotes", "url", "include", "includeif"});
 }
 
-// What chooses among those.
+// Whether a key chooses among the routes.
 bool IsChoice(std::string_view text) {
   const Key key(text);
   return text == kPushDefault || (key.section == "branch" && IsOneOf(key.name, {"remote", "pushremote", "merge"}));
@@ -64,7 +65,7 @@ class Routes {
   [[nodiscard]] const std::map<std::string, Values, std::less<>>& All() const { return values_; }
   [[nodiscard]] const std::set<std::string>& Branches() const { return branches_; }
 
-  // The remotes of a branch.
+  // The remotes that a branch uses.
   [[nodiscard]] std::string FetchedFrom(const std::string& branch) const {
     return Last(OfBranch(branch, "remote")).value_or(Usual());
   }
@@ -80,7 +81,7 @@ class Routes {
   static std::string OfBranch(const std::string& branch, std::string_view name) {
     return "branch." + branch + "." + std::string(name);
   }
-  // The last one counts. Nothing where there is none.
+  // The last value of a key, which is the one that counts. Nothing where there is none.
   [[nodiscard]] std::optional<std::string> Last(std::string_view key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? std::nullopt : std::optional(found->second.back().value_or(""));
@@ -119,7 +120,7 @@ class Comparison {
     if (merged && now_.MergedWith(branch).value_or(*merged) != *merged) keys_.insert(Routes::OfBranch(branch, "merge"));
   }
 
-  // Those that the configuration does not name.
+  // Branches that the configuration does not name.
   void OtherBranches() {
     if (now_.Last(kPushDefault) != before_.Last(kPushDefault) && now_.PushedTo("") != before_.PushedTo(""))
       keys_.emplace(kPushDefault);

@@ -48,7 +48,7 @@ TEST(GitRoutesTest, ABranchMayFollowWhereGitWouldGoAnyway) {
   EXPECT_THAT(Keys(Replaced("[branch \"main\"]\nremote = origin\nmerge = refs/heads/main\n", "")), IsEmpty())
       << "a branch that went";
   EXPECT_THAT(Keys(Replaced("[branch \"main\"]", "[branch \"trunk\"]")), IsEmpty()) << "one that was renamed";
-  // With one remote only that is the usual one, whatever its name.
+  // A single remote is the usual one, whatever its name.
   constexpr std::string_view kOne = "[remote \"up\"]\nurl = https://example.org/a.git\n";
   EXPECT_THAT(RedirectingKeys(std::string(kOne) + "[branch \"new\"]\nremote = up\n", kOne, ConfigPart::kWhole),
               IsEmpty());

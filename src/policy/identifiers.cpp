@@ -12,7 +12,7 @@ namespace {
 struct Letters {
   char32_t first;
   char32_t last;
-  std::string_view meanings;  // of each, over and over; a blank for what is none
+  std::string_view meanings;  // of each letter, over and over; a blank for a letter without one
 };
 
 constexpr std::string_view kAlphabets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -70,7 +70,7 @@ char32_t NextCodePoint(std::string_view text, std::size_t& at) {
   return code;
 }
 
-// Empty when it is only itself.
+// The ASCII letter that the code point looks like; empty when there is none.
 std::string_view MeaningOf(char32_t code) {
   for (const Letters& row : kLookalikes) {
     if (code < row.first || code > row.last) continue;

@@ -1,4 +1,4 @@
-// The analysis of JavaScript and TypeScript: names are followed to what they mean, then held against the table.
+// The analysis of JavaScript and TypeScript: names are resolved to what they mean, then looked up in the table.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +14,7 @@ namespace skerry::policy {
 namespace javascript {
 namespace {
 
-constexpr std::uint64_t kWorkOfACall = 8 * kWorkOfALookup;  // there are so many that are asked for
+constexpr std::uint64_t kWorkOfACall = 8 * kWorkOfALookup;  // a call asks for so many names
 
 // `%41` is A.
 std::string PercentDecoded(std::string_view text) {
@@ -64,7 +64,7 @@ class Analysis : CodeAnalysis<Evaluation> {
         return ReportHiddenName(id);
       case kString:
       case kTemplateString:
-        // No name of a module is longer.
+        // No module has a longer name.
         if (tree_[id].end - tree_[id].begin < 64 && critical_module_ == kNoNode &&
             IsCriticalModule(TextOf(id).value_or("")))
           critical_module_ = id;
@@ -98,7 +98,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     });
   }
 
-  // A text that is put together, and then is a name that nobody has a reason to put together.
+  // A text that is put together from parts, and is a name that no honest code puts together.
   void ReportHiddenName(NodeId id) {
     const std::string* text = AssembledText(id);
     if (text == nullptr) return;
@@ -120,7 +120,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     return rule != nullptr && rule->level == core::RiskLevel::kCritical;
   }
 
-  // What `this` is, and what it is usually kept as, is not sure enough.
+  // `this`, and the names under which it is usually kept, are too uncertain to be reported.
   [[nodiscard]] bool IsThis(NodeId object) const {
     constexpr auto kWords = std::to_array<std::string_view>({"this", "self", "that", "_this", "me"});
     return std::ranges::any_of(kWords, [&](std::string_view word) { return tree_.Is(object, word); });
@@ -147,7 +147,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     if (const Rule* rule = names_.RuleForWord(evaluation_.Normal(tree_.TextOf(name)), When::kMember)) Add(*rule, id);
   }
 
-  // `const {eval: e} = globalThis` names what it takes.
+  // `const {eval: e} = globalThis` names the member that it takes.
   void ReportPattern(NodeId id) {
     const NodeId parent = tree_[id].parent;
     if (parent == kNoNode) return;
@@ -171,7 +171,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode && source == kNoNode;
          each = tree_.NextNamedSibling(each))
       if (tree_[each].kind == kImportRequireClause) source = tree_.Child(each, kFieldSource);
-    // `import type` is gone before anything runs.
+    // `import type` is removed before anything runs.
     if (source == kNoNode || tree_.BeginsWith(id, "import type ") || tree_.BeginsWith(id, "export type ")) return;
     ReportModule(source, id);
   }
@@ -202,7 +202,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     if (const Rule* rule = names_.RuleFor(module.id, When::kImported)) Add(*rule, id);
   }
 
-  // `data:text/javascript,…` is not the name of a module but its text.
+  // `data:text/javascript,…` is the text of a module, not its name.
   void ReportModuleText(std::string_view name, NodeId id) {
     tree_.budget().Spend(WorkOfReading(name.size()));
     Add(kJavaScriptEval, id);
@@ -229,7 +229,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     if (tree_[id].kind == kCallExpression) ReportConstructor(id, function);
   }
 
-  // x.constructor(…) without `new` is of use where x is a function, and makes a function of a text then.
+  // x.constructor(…) without `new` is only of use where x is a function: it then makes a function of a text.
   void ReportConstructor(NodeId id, NodeId function) {
     const NodeId object = tree_.Child(function, kFieldObject);
     const NodeId property = tree_.Child(function, kFieldProperty);
@@ -268,7 +268,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     }
   }
 
-  // A text in place of a function is code.
+  // A timer that gets a text in place of a function runs that text as code.
   void ReportTimer(NodeId id, NodeId first) {
     if (!TextOf(first)) return;
     Add(kJavaScriptEval, id);
@@ -296,7 +296,7 @@ class Analysis : CodeAnalysis<Evaluation> {
 
   // --- code in code ---
 
-  // A program and a list of its words. With `shell: true` the first can be a whole command.
+  // A program and a list of its words. With `shell: true` the program can be a whole command.
   void NestArgv(NodeId program, NodeId list) {
     if (program == kNoNode) return;
     const auto first = TextOf(program);
@@ -306,17 +306,17 @@ class Analysis : CodeAnalysis<Evaluation> {
     AnalyseCommand(words, tree_[program].begin, report_);
   }
 
-  bool loads_unknown_ = false;        // a module that cannot be told
-  NodeId critical_module_ = kNoNode;  // the first text that is the name of a critical one
+  bool loads_unknown_ = false;        // the code loads a module whose name is unknown
+  NodeId critical_module_ = kNoNode;  // the first text that is the name of a critical module
 };
 
-// The dialects that the code may be in; the third differs from the second by its elements.
+// The dialects that the code may be in; TSX differs from TypeScript by its elements.
 std::vector<Grammar> DialectsFor(std::string_view code) {
   if (!code.contains("</") && !code.contains("/>")) return {Grammar::kJavaScript, Grammar::kTypeScript};
   return {Grammar::kJavaScript, Grammar::kTypeScript, Grammar::kTsx};
 }
 
-// The first dialect in which nothing fails, or else the one in which the least of it does.
+// The tree of the first dialect in which nothing fails, or else of the dialect with the fewest errors.
 SyntaxTree ParseBest(std::string_view code, Budget& budget) {
   const std::vector<Grammar> dialects = DialectsFor(code);
   for (const Grammar grammar : dialects) {
@@ -332,7 +332,7 @@ SyntaxTree ParseBest(std::string_view code, Budget& budget) {
   return best;
 }
 
-// As JavaScript reads it: these end the first line, too, which need not be code.
+// The code with a plain first line: for JavaScript these characters, too, end a "#!" line, which need not be code.
 std::string WithPlainFirstLine(std::string_view code) {
   std::string plain(code);
   if (!code.starts_with("#!")) return plain;

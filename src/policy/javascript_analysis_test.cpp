@@ -1,4 +1,4 @@
-// What the analysis of JavaScript and TypeScript finds (S2.5), in every spelling, and what it leaves alone.
+// What the analysis of JavaScript and TypeScript finds (S2.5), in every spelling, and what it does not report.
 #include <string_view>
 #include <vector>
 

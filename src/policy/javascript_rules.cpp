@@ -23,7 +23,7 @@ constexpr Rule kSignal{"javascript.signal", kHigh, "Sends signals to processes."
 constexpr Rule kEnvironment{"javascript.environment", kMedium, "Reads or changes environment variables."};
 constexpr Rule kWebAssembly{"javascript.webassembly", kMedium, "Runs WebAssembly, which is not analysed."};
 
-// A row a rule; see NameRow for how paths are written.
+// One row for each rule; see NameRow for how paths are written.
 constexpr std::array kRows = {
     // critical
     NameRow{kUsed, "globalThis.eval globalThis.execScript", kEval},
@@ -71,7 +71,7 @@ constexpr std::array kRows = {
         "module._resolveFilename module._findPath v8.setFlagsFromString crypto.setEngine inspector.* "
         "globalThis.Deno.dlopen",
         kInternals},
-    // new (require('module')): it has a method that runs a text.
+    // new (require('module')): the object has a method that runs a text.
     NameRow{kCalled, "module", kInternals},
     NameRow{kMember, "_load _linkedBinding", kInternals},
     NameRow{kMethod, "loadExtension enableLoadExtension", kInternals},
@@ -112,7 +112,7 @@ constexpr std::array kRows = {
             "globalThis.Deno.connectTls globalThis.Deno.listenTls globalThis.Deno.serve globalThis.Bun.listen "
             "globalThis.Bun.connect globalThis.WebTransport globalThis.WebSocketStream globalThis.RTCPeerConnection",
             kNetwork},
-    // The last three start programs; they are also words of other meanings, which must not be critical.
+    // The last three modules start programs; they are also words with other meanings, so they must not be critical.
     NameRow{kImported, "worker_threads cluster piscina tinypool workerpool synckit npm open opn", kWorkers},
     NameRow{kUsed, "worker_threads.* cluster.* test.run", kWorkers},
     NameRow{kCalled, "globalThis.Worker globalThis.SharedWorker globalThis.navigator.serviceWorker.register", kWorkers},
@@ -125,7 +125,7 @@ constexpr std::array kRows = {
     NameRow{kUsed, "globalThis.process.env globalThis.process.loadEnvFile globalThis.Deno.env globalThis.Bun.env",
             kEnvironment},
     NameRow{kUsed, "globalThis.WebAssembly.*", kWebAssembly},
-    // Other ways to the same names.
+    // Other paths to the same names.
     NameRow{
         kSameAs,
         "globalThis.globalThis globalThis.window globalThis.global globalThis.self globalThis.top globalThis.frames",
@@ -137,10 +137,10 @@ constexpr std::array kRows = {
             SameAs("globalThis.require")},
     NameRow{kSameAs, "process", SameAs("globalThis.process")},
     NameRow{kSameAs, "bun", SameAs("globalThis.Bun")},
-    // What a function is made by, and what it inherits from.
+    // The constructor of a function, and the object that it inherits from.
     NameRow{kSameAs, "globalThis.Function.().constructor", SameAs("globalThis.Function")},
     NameRow{kSameAs, "globalThis.Function.().__proto__", SameAs("globalThis.Function.prototype")},
-    // `node -e` has them all.
+    // `node -e` has all of these modules as globals.
     NameRow{
         kAmbient,
         "fs child_process http https http2 net tls dgram dns vm repl inspector cluster worker_threads v8 wasi crypto",

@@ -73,7 +73,7 @@ class Scopes {
     const std::uint8_t kind = tree_[id].kind;
     const Scope inner = result_.scope_of[id];
     const NodeId name = tree_.Child(id, kFieldName);
-    // A declaration in a block is seen in the whole function, but only perhaps.
+    // Bound in the block of the declaration: in the whole function the name is visible only in some modes.
     if (kind == kFunctionDeclaration || kind == kGeneratorFunctionDeclaration) Bind(name, outer, 0);
     if (kind == kFunctionExpression || kind == kGeneratorFunction) Bind(name, inner, 0);
     Bind(tree_.Child(id, kFieldParameter), inner, 0);
@@ -104,7 +104,7 @@ class Scopes {
       if (tree_[each].kind == kIdentifier) Bind(each, result_.scope_of[id], 0);
   }
 
-  // Names that are declared nowhere belong to the whole program.
+  // A name that is assigned to but declared nowhere belongs to the whole program.
   void DeclareAssigned(NodeId target) {
     if (target != kNoNode && tree_[target].kind == kIdentifier)
       bindings_.Declare(0, spellings_.Normal(tree_.TextOf(target)), Bindings::kNever);

@@ -100,14 +100,14 @@ constexpr auto kFields = std::to_array<std::string_view>({
 });
 static_assert(kFields.size() == kFieldHandler);
 
-// The word that is called, whatever it is called on.
+// The name of the called function or method, without the object.
 std::string_view CalledWord(const SyntaxTree& tree, NodeId call) {
   NodeId function = tree.Child(call, kFieldFunction);
   if (function != kNoNode && tree[function].kind == kMemberExpression) function = tree.Child(function, kFieldProperty);
   return function == kNoNode ? std::string_view() : tree.BeginningOf(function);
 }
 
-// expect.any(Function), and the types in the properties of a component.
+// Calls that only compare with or name a type: expect.any(Function), and the types in the properties of a component.
 bool OnlyLooks(const SyntaxTree& tree, NodeId arguments) {
   constexpr auto kLookers =
       std::to_array<std::string_view>({"any", "toBeInstanceOf", "instanceOf", "instanceof", "isInstanceOf",

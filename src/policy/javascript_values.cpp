@@ -7,7 +7,7 @@
 namespace skerry::policy::javascript {
 namespace {
 
-constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
+constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // a call asks for so many names
 constexpr int kMaxAncestors = 200;
 constexpr int kMaxPatternDepth = 16;
 
@@ -103,7 +103,7 @@ Value Evaluation::EvaluateIdentifier(NodeId id) {
   return found.may_be_outer ? OwnOr(name, found.value, found.value) : found.value;
 }
 
-// Outside of classes and objects `this` can be what holds all names.
+// Outside of classes and objects `this` can be the global object.
 Value Evaluation::EvaluateThis(NodeId id) const {
   NodeId at = tree_[id].parent;
   for (int steps = 0; at != kNoNode && steps < kMaxAncestors; ++steps, at = tree_.Parent(at)) {
@@ -124,7 +124,7 @@ Value Evaluation::MemberOf(Value object, std::string_view name) {
       result = pool_.Either(result, name == "length" ? Value{} : AFunction());
     if (each.kind != Value::Kind::kName) return;
     NameId member = names_.Member(each.id, name);
-    // What a module exports by default is the module.
+    // The default export of a module is taken for the module.
     if (member == kNoName && name == "default") member = each.id;
     const bool passes_on = name == "call" || name == "apply" || name == "bind";
     if (member == kNoName && each.id != own_ && passes_on) member = each.id;
@@ -253,7 +253,7 @@ void Evaluation::AssignPattern(NodeId target, Value value) {
     const NodeId pattern = taking.pattern;
     const std::uint8_t kind = tree_[pattern].kind;
     if (kind == kIdentifier || kind == kShorthandPropertyIdentifierPattern) AssignName(pattern, taking.value);
-    // A pattern has its own turn when it has a default: only so deep, or that would be quadratic.
+    // A pattern with a default is visited by itself as well: deeper visits would make the whole quadratic.
     if (taking.depth > kMaxPatternDepth) continue;
     if (kind == kObjectAssignmentPattern || kind == kAssignmentPattern) {
       const NodeId name = tree_.Child(pattern, kFieldLeft);
@@ -286,7 +286,7 @@ void Evaluation::AssignField(NodeId field, const Taking& whole, std::vector<Taki
   }
 }
 
-// `for (const x of [a, b])`: each of what stands there.
+// `for (const x of [a, b])`: x can be each of the elements.
 void Evaluation::AssignLoop(NodeId id) {
   const NodeId target = tree_.Child(id, kFieldLeft);
   const NodeId source = tree_.Child(id, kFieldRight);
@@ -311,7 +311,7 @@ void Evaluation::AssignAugmented(NodeId id) {
 
 void Evaluation::AssignImport(NodeId id) {
   NodeId source = tree_.Child(id, kFieldSource);
-  // `import x = require("fs")` of TypeScript has it one level down.
+  // `import x = require("fs")` of TypeScript has the source one level down.
   for (NodeId each = tree_.FirstNamedChild(id); each != kNoNode && source == kNoNode;
        each = tree_.NextNamedSibling(each))
     source = tree_.Child(each, kFieldSource);
@@ -333,7 +333,7 @@ void Evaluation::AssignImport(NodeId id) {
 Value Evaluation::ModuleNamed(std::string_view name) const {
   if (name.starts_with("node:")) name.remove_prefix(5);
   NameId id = names_.Root(name);
-  // `fs/promises`; but `@scope/name` and `name/part` of others are what they are.
+  // `fs/promises`; the names `@scope/name` and `name/part` of other packages are not shortened.
   if (id == kNoName && name.ends_with("/promises")) id = names_.Root(name.substr(0, name.find('/')));
   if (id == own_) id = kNoName;
   return id == kNoName ? Value{Value::Kind::kForeign, 0} : NameValue(id);

@@ -7,7 +7,7 @@
 namespace skerry::policy {
 namespace {
 
-// As words of a command: -r, -R, -rf, --recursive.
+// Whether a word of a command is an option like -r, -R, -rf, --recursive.
 bool IsRecursive(std::string_view text) {
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find_first_of(" \t\n"));

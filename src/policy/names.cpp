@@ -6,7 +6,7 @@
 namespace skerry::policy {
 namespace {
 
-// The part before the separator; `text` becomes what is behind it.
+// The part before the separator; `text` becomes the rest behind it.
 std::string_view NextPart(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -45,7 +45,7 @@ Names::Names(std::span<const NameRow> rows) {
   MarkHolders();
 }
 
-// A member that has a row of its own breaks the rules of `*` as well.
+// The rules of `*` also hold for a member that has a row of its own.
 void Names::SpreadWildcards() {
   for (const auto& [key, id] : members_) {
     const auto wildcard = members_.find({key.parent, "*"});
@@ -82,7 +82,7 @@ NameId Names::Add(std::string_view path) {
 
 NameId Names::Member(NameId parent, std::string_view name) const {
   auto found = members_.find({parent, name});
-  // What a call gives is no member that a text could name.
+  // The result of a call is no member that a text could name.
   if (found == members_.end() && parent != kNoName && name != "()") found = members_.find({parent, "*"});
   if (found == members_.end()) return kNoName;
   const NameId same = entries_[found->second].same_as;

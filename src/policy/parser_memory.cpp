@@ -15,18 +15,19 @@ constexpr std::size_t kStep = 16;
 constexpr std::size_t kChunk = std::size_t{256} << 10U;
 constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 20U;
 
-// The head of an array of the parser's. It makes one like that, outside of everything else, for each error that it
-// recovers from: the summary of the states that it could go back to. It then searches its tables, which shows neither
-// in memory nor in what is read.
+// The size of the head of one of the parser's arrays. The parser allocates such a block for each error that it recovers
+// from: the summary of the states that it could go back to. It then searches its tables, which shows neither in memory
+// nor in what is read.
 constexpr std::size_t kSummary = 16;
 
-// A node of the parser's stack. It goes through them by recursion, so their number is the depth that it may reach: what
-// fits into a thread's stack, also with the larger frames of a sanitizer. Ordinary code needs some hundreds.
+// The size of a node of the parser's stack. The parser walks these nodes by recursion, so their number bounds its
+// depth: as many as fit into a thread's stack, also with the larger frames of a sanitizer. Ordinary code needs some
+// hundreds.
 constexpr std::size_t kStackNode = 232;
 constexpr std::size_t kMostStackNodes = 32'768;
 constexpr std::size_t kStackNodeClass = (kStackNode + kStep - 1) / kStep;
 
-// A few chunks are kept: getting them anew costs more than what is done in them for a short text. Thread-safe.
+// A few chunks are kept: allocating them anew costs more than parsing a short text. Thread-safe.
 class SpareChunks {
  public:
   SpareChunks() = default;
@@ -87,7 +88,7 @@ void FreeHere(void* block) {
 
 }  // namespace
 
-// In front of a large block. What stands right before a block of any size is what it can hold.
+// Stands in front of a large block. Right before a block of any size stands its capacity.
 struct alignas(16) ParserMemory::Header {
   Header* before;
   Header* after;

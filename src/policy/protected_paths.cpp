@@ -29,7 +29,7 @@ constexpr std::string_view kHookNames =
     "reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman "
     "p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change";
 
-// Directories that other rules know, besides those of the table.
+// Directories that other rules name, besides those of the table.
 constexpr std::string_view kDirectories = ".git .githooks .git-hooks git-hooks worktrees rebase-merge";
 
 template <class Visit>
@@ -73,7 +73,7 @@ class ProtectedTable {
 
   const std::vector<ProtectedRow>& Rows() const { return rows_; }
 
-  // The first row for a name in a directory, but those that only instruct come last.
+  // The first row for a name in a directory; rows that only instruct come last.
   const ProtectedRow* Find(std::string_view parent, std::string_view name) const {
     const ProtectedRow* found = nullptr;
     const auto consider = [&](const ProtectedRow* row) {
@@ -98,7 +98,7 @@ class ProtectedTable {
   std::vector<ProtectedRow> rows_;
   std::multimap<std::string_view, const ProtectedRow*> plain_;              // into rows_, in their order
   std::vector<std::pair<std::string_view, const ProtectedRow*>> patterns_;  // likewise
-  std::vector<std::string> long_names_;                                     // that NTFS has a second name for
+  std::vector<std::string> long_names_;                                     // names that NTFS has a second name for
 };
 
 namespace {
@@ -131,12 +131,12 @@ class FoldedPath {
   FoldedPath& operator=(const FoldedPath&) = delete;
 
   std::string_view Text() const { return text_; }
-  const std::vector<FoldedName>& Names() const { return names_; }  // from the root on; one that is empty for ""
+  const std::vector<FoldedName>& Names() const { return names_; }  // from the root on; one empty name for ""
   const FoldedName& File() const { return names_.back(); }
 
  private:
   std::string text_;
-  std::vector<FoldedName> names_;  // in text_
+  std::vector<FoldedName> names_;  // views into text_
 };
 
 bool IsBelow(const FoldedName& file, std::string_view directory) {
@@ -158,18 +158,18 @@ bool IsHook(const FoldedPath& path, InGitDirectory in_git_directory) {
   return names.size() > 1 && Lists(kHookDirectories, names[names.size() - 2].name) && Lists(kHookNames, file.name);
 }
 
-// What git runs or reads, wherever it lies.
+// Why git would run or read the file, wherever it lies.
 std::optional<std::string_view> ReasonInGit(const FoldedPath& path, InGitDirectory in_git_directory) {
   if (IsHook(path, in_git_directory)) return kHook;
   const FoldedName& file = path.File();
-  // Remotes from before there was a configuration file. The directory itself, empty, is in every new repository.
+  // Remotes from before there was a configuration file. Every new repository has the directory itself, empty.
   if (IsBelow(file, "**/.git/remotes") || IsBelow(file, "**/.git/branches")) return "git configuration";
   if (in_git_directory == InGitDirectory::kNo) return std::nullopt;
   if (IsBelow(file, "**/rebase-merge")) return kRebase;
   return IsBelow(file, "**/worktrees") ? std::optional(kWorktree) : std::nullopt;
 }
 
-// The strongest reason of all names of the path: below a directory of instructions there may be what runs.
+// The strongest reason of all names of the path: below a directory of instructions there may be files that run.
 PathVerdict Reason(const FoldedPath& path, const ProtectedTable& table, InGitDirectory in_git_directory) {
   const ProtectedRow* instructs = nullptr;
   for (const FoldedName& name : path.Names()) {
@@ -189,7 +189,7 @@ ContentQuestion Question(const FoldedName& file, InGitDirectory in_git_directory
   return by_name || in_git_directory == InGitDirectory::kYes ? ContentQuestion::kGitConfig : ContentQuestion::kNone;
 }
 
-// True when a rule looks at what is below this directory.
+// True when a rule is about what is below this directory.
 bool LeadsToRule(const FoldedPath& path, const ProtectedTable& table) {
   if (Lists(kHookDirectories, path.File().name)) return true;
   const auto leads = [&](std::string_view where) {
@@ -200,15 +200,16 @@ bool LeadsToRule(const FoldedPath& path, const ProtectedTable& table) {
   return std::ranges::any_of(table.Rows(), leads, &ProtectedRow::where);
 }
 
-// Names that are compared as they are written: where a link leads must not depend on what a file system forgives.
+// The names of a path as they are written: where a link leads must not depend on spellings that a file system takes for
+// the same.
 std::vector<std::string_view> PlainNames(std::string_view path) {
   std::vector<std::string_view> names;
   ForEachWord(path, "/", [&](std::string_view name) { names.push_back(name); });
   return names;
 }
 
-// Where the link leads, from the workspace's root on. Nothing when that is outside or hard to say: ".." after a name
-// goes wherever a symbolic link of that name says.
+// Where the link leads, from the workspace's root on. Nothing when the target is outside or uncertain: ".." after a
+// name goes wherever a symbolic link of that name leads.
 std::optional<std::vector<std::string_view>> Target(std::string_view path, std::string_view link) {
   std::vector<std::string_view> target = PlainNames(path);
   bool climbing = true;

@@ -37,7 +37,7 @@ base::Result<PathKind> KindOf(std::string_view word) {
   return base::Err(base::Code::kInvalidArgument, "the kind is runs, login or instructs");
 }
 
-// A malformed pattern matches nothing, which would be a row without effect.
+// A malformed pattern matches nothing: its row would have no effect.
 base::Status CheckPattern(const std::string& pattern) {
   const std::array patterns = {pattern};
   const auto made = base::PathPatterns::Make(patterns);

@@ -25,7 +25,7 @@ struct Example {
   std::string_view path;
 };
 
-// At least one for every row of the table, as people would find it.
+// At least one example for every row of the table, as people have such files.
 constexpr auto kExamples = std::to_array<Example>({
     {kRuns, "shell start-up file", ".bash_profile"},
     {kRuns, "shell start-up file", ".oh-my-zsh/custom/x.zsh"},
@@ -189,7 +189,7 @@ std::string Upper(std::string_view text) {
   return upper;
 }
 
-// Whether a name of the path is one of the row, or what is below it.
+// Whether the row names a part of the path, or the path lies below that part.
 bool Covers(const ProtectedRow& row, std::string_view path) {
   const std::string lower = Lower(path);
   for (std::size_t start = 0; start < lower.size();) {
@@ -210,7 +210,7 @@ std::vector<ProtectedRow> Rows() {
   return rows.value_or(std::vector<ProtectedRow>());
 }
 
-// Somewhere that the row is about.
+// A path that the row is about.
 std::string PlaceFor(const ProtectedRow& row, std::string_view name) {
   std::string place = row.where.empty() ? std::string() : row.where.substr(std::string_view("**/").size()) + "/";
   for (std::size_t stars = place.find("**"); stars != std::string::npos; stars = place.find("**"))
@@ -256,10 +256,10 @@ TEST(ProtectedRowsTest, EveryNameOfEveryRowIsJudged) {
         EXPECT_TRUE(verdict.reason) << path;
         EXPECT_EQ(verdict.kind, row.kind) << path;
       }
-      // A link may stand for a text, and for nothing else.
+      // A symbolic link may take the place of an instruction text, and of nothing else.
       EXPECT_EQ(paths.JudgeSymbolicLink(place, InGitDirectory::kNo).has_value(), row.kind != kInstructs) << place;
     }
-    // Nor for a directory that a row is about.
+    // Nor may a link take the place of a directory that a row is about.
     for (std::string where = PlaceFor(row, "x"); where.contains('/');) {
       where.resize(where.rfind('/'));
       EXPECT_TRUE(paths.JudgeSymbolicLink(where, InGitDirectory::kNo)) << where;

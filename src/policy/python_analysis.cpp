@@ -1,4 +1,4 @@
-// The analysis of Python code: names are followed to what they mean, then held against the table.
+// The analysis of Python code: names are resolved to what they mean, then looked up in the table.
 #include <algorithm>
 
 #include "policy/code_analysis.hpp"
@@ -17,7 +17,7 @@ bool IsDunder(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
 }
 
-// Of archives, what is behind a colon is how they are packed.
+// In the mode of an archive the part behind a colon names its compression.
 bool OpensForReading(std::string_view mode) {
   mode = mode.substr(0, mode.find_first_of(":|"));
   return mode.find_first_not_of("rbtU") == std::string_view::npos;
@@ -27,7 +27,7 @@ bool IsMode(std::string_view text) {
   return !text.empty() && text.size() <= 3 && text.find_first_not_of("rwaxbt+U") == std::string_view::npos;
 }
 
-// The code of `>>> …` and the `... …` below it.
+// The code of doctest examples: `>>> …` and the `... …` below it.
 std::string ExamplesIn(std::string_view text) {
   std::string code;
   bool inside = false;
@@ -44,7 +44,7 @@ std::string ExamplesIn(std::string_view text) {
   return code;
 }
 
-constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // there are so many that are asked for
+constexpr std::uint64_t kWorkOfACall = 16 * kWorkOfALookup;  // a call asks for so many names
 
 TokenTable TheTable() {
   return {PythonNames(), "builtins"};
@@ -79,7 +79,7 @@ class Analysis : CodeAnalysis<Evaluation> {
       case kBinaryOperator:
         return ReportHiddenName(id);
       case kStringStart:
-        // `x` of Python 2 is an expression, which the parser takes for a text.
+        // `x` in backticks is an expression of Python 2, which the parser takes for a text.
         return tree_.TextOf(id).ends_with('`') ? ReportError(tree_[id].parent) : void();
       case kAttribute:
         ReportUse(id);
@@ -113,14 +113,14 @@ class Analysis : CodeAnalysis<Evaluation> {
     const NodeId object = tree_.Child(id, kFieldObject);
     if (name == kNoNode || object == kNoNode) return;
     const std::string_view word = evaluation_.Normal(tree_.TextOf(name));
-    // The way in which a class asks itself.
+    // A class that overrides __getattribute__ calls it so.
     if (word == "__getattribute__" && tree_.Is(object, "super()")) return;
     if (const Rule* rule = names_.RuleForWord(word, When::kMember)) Add(*rule, id);
     const bool looks = tree_[id].field == kFieldFunction && (TakesItem(word) || word == "keys");
     if (!looks && IsModuleTable(object)) Add(kPythonReflection, id);
   }
 
-  // vars(os), os.__dict__; the tables of the running code are looked at for good reasons, too.
+  // vars(os), os.__dict__; the tables of the running code itself are often looked at for good reasons.
   [[nodiscard]] bool IsModuleTable(NodeId id) const {
     const NodeId name = tree_.Child(id, kFieldAttribute);
     const bool table = tree_[id].kind == kCall || (name != kNoNode && tree_.TextOf(name) == "__dict__");
@@ -136,7 +136,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     if (whole.kind == Value::Kind::kUnknown || !IsHandedOn(tree_, id)) return;
     evaluation_.pool().ForEach(whole, [&](Value value) {
       if (value.kind != Value::Kind::kName || !names_.Has(value.id, When::kHandedOn)) return;
-      // f(**locals()): what the code itself has named.
+      // f(**locals()) hands on what the code itself has named.
       if (tree_[id].kind == kCall && value.id == names_.Root("builtins")) return;
       const Rule* rule = names_.RuleFor(value.id, When::kHandedOn);
       if (rule->explanation.empty()) {
@@ -148,14 +148,14 @@ class Analysis : CodeAnalysis<Evaluation> {
     });
   }
 
-  // A text that is put together, and then is a name that nobody has a reason to put together.
+  // A text that is put together from parts, and is a name that no honest code puts together.
   void ReportHiddenName(NodeId id) {
     const std::string* text = AssembledText(id);
     if (text == nullptr || (tree_[id].kind == kString && IsOnePart(id))) return;
     if (IsCriticalName(*text)) Add(kPythonReflection, id);
   }
 
-  // f"{x}" is only x.
+  // f"{x}" is only x: nothing is put together.
   [[nodiscard]] bool IsOnePart(NodeId text) const {
     int parts = 0;
     for (NodeId each = tree_.FirstChild(text); each != kNoNode && parts < 2; each = tree_.NextSibling(each))
@@ -173,7 +173,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     return rule != nullptr && rule->level == core::RiskLevel::kCritical;
   }
 
-  // An item of a module's table, by a key that is only known when it runs.
+  // An item of a module's table, by a key that is only known when the code runs.
   void ReportItem(NodeId id) {
     const NodeId object = tree_.Child(id, kFieldValue);
     const NodeId key = tree_.Child(id, kFieldSubscript);
@@ -183,7 +183,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     if (called && IsCriticalMember("os", TextOf(key).value_or(""))) Add(kPythonReflection, id);
   }
 
-  // sys.modules is none: sys.modules[__name__] is what everybody writes.
+  // sys.modules does not count: sys.modules[__name__] is common.
   [[nodiscard]] bool IsTable(NodeId object) const {
     bool is = false;
     evaluation_.pool().ForEach(evaluation_.ValueOf(object), [&](Value value) {
@@ -207,7 +207,7 @@ class Analysis : CodeAnalysis<Evaluation> {
       if (module == kNoNode) {
         ReportModule(text(name), id);
       } else {
-        // What an import is from may be a dot, or end with one.
+        // The module of an import may be a dot, or end with one.
         std::string whole(text(module));
         if (!whole.ends_with('.')) whole += '.';
         ReportModule(whole + std::string(text(name)), id);
@@ -221,7 +221,7 @@ class Analysis : CodeAnalysis<Evaluation> {
         tree_[id].begin);
   }
 
-  // Every module on the way to it is imported, too.
+  // Every package on the way to the module is imported, too.
   void ReportModule(std::string_view dotted, NodeId id) {
     Refer(std::string(dotted), id);
     ReportOrganisationModule(dotted, id);
@@ -298,7 +298,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     }
   }
 
-  // An option that makes the call graver, unless it is plainly off.
+  // An option that makes the call graver, unless it is False.
   void ReportOption(NodeId id, std::size_t place, std::string_view keyword, const Rule& rule) {
     const NodeId option = evaluation_.Argument(id, place, keyword);
     if (option != kNoNode && !tree_.Is(option, "False")) Add(rule, id);
@@ -308,7 +308,7 @@ class Analysis : CodeAnalysis<Evaluation> {
     const NodeId code = evaluation_.Argument(id, 0, "stmt");
     NestCode(code, core::Language::kPython);
     if (names_.RuleFor(name, When::kUsed) != nullptr) return;
-    // A function in its place is no code.
+    // A function in place of the text is no code.
     NestCode(evaluation_.Argument(id, 1, "setup"), core::Language::kPython);
     if (code == kNoNode || tree_[code].kind == kLambda) return;
     if (evaluation_.ValueOf(code).kind == Value::Kind::kUnknown || !TextOf(code).value_or("").empty())
@@ -326,8 +326,8 @@ class Analysis : CodeAnalysis<Evaluation> {
     Add(reads ? kPythonFileRead : kPythonFileWrite, id);
   }
 
-  // A member of a hidden name, of anything; of a name that is not known, of what the table knows, or of anything when
-  // a module was handed on and can be that.
+  // A reflective access to a member: by a hidden name, on any object; by an unknown name, on an object of the table, or
+  // on any object when a module was handed on and may be that object.
   void ReportReflection(NodeId id, NodeId object, NodeId name) {
     const Value of = object == kNoNode ? Value{} : evaluation_.ValueOf(object);
     bool of_known = false;
@@ -373,8 +373,8 @@ class Analysis : CodeAnalysis<Evaluation> {
     if (const Rule* rule = names_.RuleForWord(method, When::kMethod)) Add(*rule, id);
   }
 
-  // Something that is not known has a member of the name of a command runner, in a program that has the module: the
-  // module may have come here as an argument, or out of a list.
+  // A method with the name of a command runner on an unknown object, in a program that has the module: the object may
+  // be that module, which came as an argument or out of a list.
   void ReportRunsUnknown(NodeId id, NodeId object, std::string_view method) {
     if (evaluation_.ValueOf(object).kind != Value::Kind::kUnknown || (IsSelf(object) && !handed_on_)) return;
     const NodeId label = tree_.Child(object, kFieldAttribute);
@@ -387,13 +387,13 @@ class Analysis : CodeAnalysis<Evaluation> {
 
   [[nodiscard]] bool IsSelf(NodeId object) const { return tree_.Is(object, "self") || tree_.Is(object, "cls"); }
 
-  // Path.open: the mode comes first. What else is called open has other arguments.
+  // Path.open has the mode as its first argument. Other methods called open have other arguments.
   void ReportOpenMethod(NodeId id) {
     const auto mode = TextOf(evaluation_.Argument(id, 0, "mode"));
     if (mode && IsMode(*mode)) Add(OpensForReading(*mode) ? kPythonFileRead : kPythonFileWrite, id);
   }
 
-  // Columns of texts have methods of these names, too: `.str.extractall(…)`.
+  // Columns of texts also have methods of these names: `.str.extractall(…)`.
   void ReportUnpacking(NodeId id, NodeId object, std::string_view method) {
     if (method != "extractall" && method != "extract") return;
     const NodeId label = tree_.Child(object, kFieldAttribute);
@@ -408,13 +408,13 @@ class Analysis : CodeAnalysis<Evaluation> {
         {"to_csv", "to_excel", "to_parquet", "to_json", "to_pickle", "to_html", "to_feather", "to_hdf", "to_sql",
          "savefig", "save", "savez", "savetxt", "imwrite", "write_image", "write_html", "to_markdown", "to_latex"});
     if (std::ranges::find(kWriters, method) == kWriters.end()) return;
-    // Without a place to write to they give a text, or are something else.
+    // Without a place to write to, these methods give a text, or are other methods.
     if (evaluation_.Argument(id, 0, "path") != kNoNode || evaluation_.HasSplat(id)) Add(kPythonLibraryWrite, id);
   }
 
   // --- code in code ---
 
-  // What doctest runs, what those run who read annotations, and what a configuration names.
+  // Texts that something else may run: examples for doctest, annotations, names in a configuration.
   void NestTexts() {
     NodeId after_type = 0;
     for (NodeId id = 0; tree_.Reaches(id); ++id) {
@@ -444,11 +444,11 @@ class Analysis : CodeAnalysis<Evaluation> {
     AnalyseCommand(words, tree_[id].begin, report_);
   }
 
-  bool handed_on_ = false;   // a module went where it is not followed
-  bool runs_texts_ = false;  // something runs texts that stand elsewhere
+  bool handed_on_ = false;   // a module was handed on to where the analysis does not follow it
+  bool runs_texts_ = false;  // the code runs texts that stand elsewhere
 };
 
-// As Python reads it: a carriage return ends a line, and a comment with it.
+// The code with plain line ends: for Python a carriage return ends a line, and a comment with it.
 std::string WithPlainLines(std::string_view code) {
   std::string plain(code);
   for (std::size_t at = plain.find('\r'); at != std::string::npos; at = plain.find('\r', at + 1))
@@ -456,7 +456,7 @@ std::string WithPlainLines(std::string_view code) {
   return plain;
 }
 
-// `# coding: utf-7` in the first two lines: the bytes of a comment can be code then.
+// `# coding: utf-7` in the first two lines: the bytes of a comment can then be code.
 void ReportEncoding(std::string_view code, Report& report) {
   constexpr auto kPlain =
       std::to_array<std::string_view>({"utf-8", "utf8", "UTF-8", "utf_8", "utf-8-sig", "ascii", "us-ascii", "latin-1",

@@ -1,4 +1,4 @@
-// What the analysis of Python finds (S2.3), in every spelling, and what it leaves alone.
+// What the analysis of Python finds (S2.3), in every spelling, and what it does not report.
 #include <string_view>
 #include <vector>
 

@@ -37,7 +37,7 @@ constexpr Rule kJsonLoad{"python.json-load", kMedium, "Reads data from a file."}
 constexpr Rule kDataRead{"python.data-read", kMedium, "Reads a file through a library."};
 constexpr Rule kEnvironment{"python.environment", kMedium, "Reads or changes environment variables."};
 
-// A row a rule; see NameRow for how paths are written.
+// One row for each rule; see NameRow for how paths are written.
 constexpr std::array kRows = {
     // critical
     NameRow{kUsed,
@@ -87,7 +87,7 @@ constexpr std::array kRows = {
         "optparse.Values.().read_module test.support.import_helper.* pkg_resources.load_entry_point "
         "pkg_resources.EntryPoint",
         kDynamicImport},
-    // A text that they are given is the name of a module; an object is only looked at.
+    // A text as argument is the name of a module to import; an object is only looked at.
     NameRow{kImports,
             "builtins.help pydoc.help pydoc.doc pydoc.render_doc unittest.main unittest.TestProgram "
             "unittest.TestLoader.().loadTestsFromName pkgutil.get_data "
@@ -259,7 +259,7 @@ constexpr std::array kRows = {
             "imread loadtxt "
             "genfromtxt",
             kDataRead},
-    // What is plainly something else.
+    // Members that are harmless.
     NameRow{kHarmless,
             "sys.stdout sys.stderr sys.__stdout__ sys.__stderr__ sys.stdout.buffer sys.stderr.buffer io.StringIO.() "
             "io.BytesIO.() "
@@ -271,7 +271,7 @@ constexpr std::array kRows = {
             "dbm.gnu.open dbm.ndbm.open _pyio.open _pyio.FileIO tokenize.open",
             SameAs("builtins.open")},
     NameRow{kSameAs, "pathlib.PosixPath pathlib.Path.cwd pathlib.Path.home", SameAs("pathlib.Path")},
-    // Other ways to the same names.
+    // Other paths to the same names.
     NameRow{kSameAs, "builtins.globals.() builtins.vars.() builtins.locals.()", SameAs("builtins")},
     NameRow{kSameAs, "StringIO cStringIO _io", SameAs("io")},
     NameRow{kSameAs, "inspect.getattr_static", SameAs("builtins.getattr")},
@@ -286,7 +286,7 @@ constexpr std::array kRows = {
             "asyncio.get_event_loop.() asyncio.get_running_loop.() asyncio.new_event_loop.() "
             "asyncio.SelectorEventLoop.()",
             SameAs("asyncio.AbstractEventLoop.()")},
-    // Modules of the library that others of it have as members, beside those that are looked for in every module.
+    // Modules of the library that other modules have as members, besides those that are looked for in every module.
     NameRow{kSameAs,
             "inspect.importlib pkgutil.importlib pydoc.importlib pyclbr.importlib py_compile.importlib "
             "compileall.importlib modulefinder.importlib zipfile.importlib",

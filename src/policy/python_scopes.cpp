@@ -48,7 +48,7 @@ class Scopes {
         return BindTarget(tree_.Child(id, kFieldName), OutsideComprehensions(result_.scope_of[id]), Bindings::kNever);
       case kAsPatternTarget:
         BindTarget(tree_.FirstNamedChild(id), result_.scope_of[id], Bindings::kNever);
-        // Behind `except … as x` there is no x any more.
+        // `except … as x` deletes x at its end.
         return IsOfExcept(id) ? Delete(id) : void();
       case kImport:
       case kImportFrom:
@@ -70,7 +70,7 @@ class Scopes {
     return clause != kNoNode && tree_[clause].kind == kExceptClause;
   }
 
-  // A name that is no value: of a member, an argument, a part of an import.
+  // A name that is no value: of a member, an argument, or a part of an import.
   [[nodiscard]] bool IsLabel(NodeId id) const {
     const Node& node = tree_[id];
     if (node.parent == kNoNode) return false;
@@ -138,7 +138,7 @@ class Scopes {
     return scope;
   }
 
-  // A statement that stands directly in the module or the class is surely reached before what follows it.
+  // A statement that stands directly in the module or the class surely runs before the statements after it.
   [[nodiscard]] std::uint32_t SureFrom(NodeId id) const {
     NodeId at = tree_[id].parent;
     while (at != kNoNode && (tree_[at].kind == kExpressionStatement || tree_[at].kind == kDecorated))

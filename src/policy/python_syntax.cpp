@@ -105,7 +105,7 @@ constexpr auto kFields = std::to_array<std::string_view>({
 });
 static_assert(kFields.size() == kFieldExpression);
 
-// Functions that only look at what they are given.
+// Functions that only look at their arguments.
 bool OnlyLooks(const SyntaxTree& tree, NodeId call) {
   constexpr auto kLookers =
       std::to_array<std::string_view>({"getattr", "hasattr", "setattr", "delattr", "vars", "dir", "print", "help",

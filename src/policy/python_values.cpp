@@ -9,9 +9,9 @@
 namespace skerry::policy::python {
 namespace {
 
-constexpr std::uint64_t kWorkOfACall = 12 * kWorkOfALookup;  // there are so many that are asked for
+constexpr std::uint64_t kWorkOfACall = 12 * kWorkOfALookup;  // a call asks for so many names
 
-// Members that modules have of other modules: `shutil.os`, `random._os`.
+// Modules that are members of other modules: `shutil.os`, `random._os`.
 NameId ModuleAsMember(const Names& names, std::string_view member) {
   if (member.starts_with('_') && !member.starts_with("__")) member.remove_prefix(1);
   if (member != "os" && member != "sys" && member != "subprocess" && member != "builtins") return kNoName;
@@ -61,7 +61,7 @@ Value Evaluation::Evaluate(NodeId id) {
   }
 }
 
-// What binds names.
+// Statements that bind names.
 Value Evaluation::EvaluateBinding(NodeId id) {
   const std::uint8_t kind = tree_[id].kind;
   switch (kind) {
@@ -96,7 +96,7 @@ Value Evaluation::EvaluateBinding(NodeId id) {
   const NodeId source = tree_.Child(id, named ? kFieldValue : kFieldRight);
   if (target == kNoNode || source == kNoNode) return {};
   if (kind == kFor || kind == kForInClause) {
-    // Each of what stands there.
+    // The variable can be each element of the list.
     const std::uint8_t list = tree_[source].kind;
     if (list != kTuple && list != kList && list != kSet && list != kExpressionList) return {};
     for (NodeId each = tree_.FirstNamedChild(source); each != kNoNode; each = tree_.NextNamedSibling(each))
@@ -107,7 +107,7 @@ Value Evaluation::EvaluateBinding(NodeId id) {
   return values_[source];
 }
 
-// `x += y`: once, or over and over.
+// `x += y`, which may run once or many times.
 void Evaluation::AssignSum(NodeId id) {
   const NodeId target = tree_.Child(id, kFieldLeft);
   const NodeId source = tree_.Child(id, kFieldRight);
@@ -122,7 +122,7 @@ void Evaluation::AssignTo(NodeId target, Value value) {
   news_ |= bindings_.Assign(scoping_.bound_in[target], Normal(tree_.TextOf(target)), value);
 }
 
-// Side by side where both sides are lists of the same form.
+// Element by element where both sides are lists of the same form.
 void Evaluation::Assign(NodeId target, NodeId source) {
   const std::uint8_t kind = tree_[target].kind;
   if (kind != kPatternList && kind != kTuplePattern && kind != kListPattern) return AssignTo(target, values_[source]);
@@ -200,7 +200,7 @@ Value Evaluation::MemberOf(Value object, std::string_view name) {
     if (each.kind == Value::Kind::kForeign) result = pool_.Either(result, NameValue(ModuleAsMember(names_, name)));
     if (each.kind != Value::Kind::kName) return;
     NameId member = names_.Member(each.id, name);
-    // The namespaces of the running code hold its modules, too.
+    // The namespace of the running code also holds its modules.
     if (member == kNoName && each.id == own_) member = names_.Root(name);
     if (member == kNoName) member = ModuleAsMember(names_, name);
     result = pool_.Either(result, member == kNoName ? Value{Value::Kind::kForeign, 0} : NameValue(member));
@@ -227,7 +227,7 @@ Value Evaluation::EvaluateSubscript(NodeId id) {
   return ItemOf(values_[object], values_[index]);
 }
 
-// Of a module's own table, or of the table of modules.
+// An item of a module's table, or of the table of modules.
 Value Evaluation::ItemOf(Value object, Value key) {
   if (object != NameValue(names_.Member(names_.Root("sys"), "modules"))) return MembersNamed(object, key);
   Value result;
@@ -240,7 +240,7 @@ Value Evaluation::EvaluateBinary(NodeId id) {
   const NodeId right = tree_.Child(id, kFieldRight);
   const NodeId sign = tree_.Child(id, kFieldOperator);
   if (left == kNoNode || right == kNoNode || sign == kNoNode) return {};
-  // A path with another one behind it stays what it is.
+  // A path joined with another one stays a path.
   if (tree_[sign].kind == kSlash && values_[left].kind == Value::Kind::kName) return values_[left];
   const auto before = TextOf(values_[left]);
   if (tree_[sign].kind == kPercent) return before ? pool_.Text(WithHoles(*before, '%')) : Value{};

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostDepth = 6;
 constexpr std::size_t kMostReferences = 1024;
 constexpr std::size_t kLongestPath = 4096;
-constexpr std::size_t kFreeNestedBytes = 1U << 20U;  // besides four times the content
+constexpr std::size_t kFreeNestedBytes = 1U << 20U;  // besides four times the size of the content
 
 // Lines and columns of places that come in rising order.
 class Locator {
@@ -67,7 +67,7 @@ void Report::Nest(core::Language language, std::string_view code, std::uint32_t 
   if (depth_ >= kMostDepth || too_much || !has_budget) return AddText(kNotAnalysed, begin, code);
   nested_bytes_ += code.size();
   HeldMemory memory(budget_);
-  memory.Add(2 * code.size());  // that of the caller, and what the analysis makes of it
+  memory.Add(2 * code.size());  // the caller's copy, and what the analysis makes of it
   if (depth_ == 0) outer_place_ = begin;
   ++depth_;
   std::string outer_directory = directory_;
@@ -89,7 +89,7 @@ void Report::Nest(core::Language language, std::string_view code, std::uint32_t 
 
 void Report::Refer(CodeReference reference, std::uint32_t begin) {
   budget_.Spend(kWorkOfALookup + WorkOfCopying(reference.name.size()));
-  if (reference.name.size() > kLongestPath) return;  // nothing can be there
+  if (reference.name.size() > kLongestPath) return;  // no file can have such a path
   if (reference.kind == CodeReference::Kind::kModule && reference.directory.empty()) reference.directory = directory_;
   if (references_.size() >= kMostReferences) return AddText(kNotAnalysed, begin, reference.name);
   references_.emplace(std::move(reference), PlaceOf(begin));
@@ -128,7 +128,7 @@ std::vector<core::Finding> Report::Findings() const {
 }
 
 void SortByGravity(std::vector<core::Finding>& findings) {
-  // Bytes that are not UTF-8 have no column of their own, so that one rule can find two things at one place.
+  // Bytes that are not UTF-8 have no column of their own, so that one rule can have two findings at one place.
   std::ranges::sort(findings, {}, [](const core::Finding& each) {
     return std::tuple(-static_cast<int>(each.level), !each.reject, each.line, each.column, std::string_view(each.rule),
                       std::string_view(each.text));

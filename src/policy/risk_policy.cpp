@@ -50,7 +50,7 @@ void Analyse(std::string_view type, std::string_view content, Report& report) {
   }
 }
 
-// Of findings that are sorted by gravity, those that a person would read.
+// Keeps those that a person would read, of findings that are sorted by gravity.
 void KeepGravest(core::RiskAssessment& assessment) {
   std::map<std::string, std::size_t> counts;  // by rule
   std::vector<core::Finding> kept;

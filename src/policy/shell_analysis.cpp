@@ -95,12 +95,12 @@ void ShellWalk::Visit(NodeId id) {
   }
 }
 
-// Code of the shell, where the script is now.
+// Analyses shell code that runs in the script's present directory.
 void ShellWalk::Nest(std::string_view code, std::uint32_t place) {
   report_.Nest(core::Language::kShell, code, place, session_.directory);
 }
 
-// The parser does not look for substitutions everywhere where the shell does: "${x:-`here`}".
+// The shell finds substitutions in places where the parser does not look: "${x:-`here`}".
 void ShellWalk::VisitText(NodeId id) {
   const std::string_view text = tree_.TextOf(id);
   if (!text.contains('`') && !text.contains("$(")) return;
@@ -109,7 +109,7 @@ void ShellWalk::VisitText(NodeId id) {
     Nest(WithoutBacktickEscapes(inside), tree_[id].begin);
 }
 
-// Quotes do not help where the shell computes: [[ 'a[$(here)]' -eq 0 ]].
+// In arithmetic the shell expands quoted text as well: [[ 'a[$(here)]' -eq 0 ]].
 void ShellWalk::VisitRawString(NodeId id) {
   const std::string_view text = tree_.TextOf(id);
   const std::size_t tick = text.find("[`");
@@ -183,7 +183,7 @@ void ShellWalk::VisitCommand(NodeId id) {
     NoteRead(argv, input);
     NotePipeline(id, argv, input, written);
     output = choice.which == 0 ? std::move(written) : Concatenated(std::move(output), std::move(written));
-    // Most commands are judged by their name, which only one choice can have.
+    // Most commands are judged by their name only, so one choice is enough.
     const bool same_name = !statement.words[0].contains('$') && !statement.words[0].contains('`');
     if (same_name && frames_.empty() && statement.redirects.empty() && !CommandJudge::DependsOnArguments(argv[0]))
       break;
@@ -197,7 +197,7 @@ void ShellWalk::VisitFunction(NodeId id) {
   if (name == kNoNode) return;
   frames_.back().function = tree_.TextOf(name);
   words_.SetFunction(tree_.TextOf(name));
-  // One that is defined under a condition may not be there when it is called.
+  // A function that is defined under a condition may not exist when it is called.
   if (tree_[id].parent == 0) session_.functions.emplace(tree_.TextOf(name));
 }
 
@@ -239,7 +239,7 @@ void ShellWalk::JudgeTarget(const std::string& target, const ShellRedirect& redi
 
 namespace {
 
-// False when that was too much.
+// False when the budget did not suffice.
 bool ReadByTree(std::string_view code, Report& report) {
   SyntaxTree tree = ParseShell(code, report.budget());
   if (!tree.complete()) return false;
@@ -276,7 +276,7 @@ void ReadByLetters(std::string_view code, Report& report) {
   constexpr std::size_t kShown = 80;
   report.Add(kNotAnalysed, code, 0, static_cast<std::uint32_t>(std::min(code.size(), kShown)));
   Budget& budget = report.budget();
-  // What is left for this is for the whole, which has the letters of the code in it as well.
+  // The reserve is for the outermost code, which contains the letters of all nested code as well.
   const bool has_budget = !budget.IsOver() || (report.IsOutermost() && budget.OpenReserve());
   if (has_budget) ShellWalk(code, SyntaxTree(budget), report).ScanAll();
 }
@@ -291,7 +291,7 @@ void AnalyseShell(std::string_view code, Report& report) {
     if (!ReadByTree(code, report)) ReadByLetters(code, report);
     return;
   }
-  // The shell leaves these out; the parser would stop.
+  // The shell ignores NUL bytes; the parser would stop at them.
   std::string plain(code);
   std::erase(plain, '\0');
   report.AddText(kUnparsed, static_cast<std::uint32_t>(code.find('\0')), code.substr(code.find('\0')));

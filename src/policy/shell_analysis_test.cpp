@@ -377,7 +377,7 @@ TEST(ShellAnalysisTest, EverydayCommandsAreOnlyIsolated) {
   EXPECT_THAT(FindingsOf("grep '[$(]' f; grep '[`]' f"), IsEmpty());
 }
 
-// bash -c "$(echo '…')", quoted as the shell reads it.
+// bash -c "$(echo '…')", with the code quoted for the shell.
 std::string InABash(const std::string& code) {
   std::string quoted;
   for (const char c : code) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

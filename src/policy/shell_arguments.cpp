@@ -40,13 +40,13 @@ class Reader {
         ++at_;
         break;
       }
-      // A shell's options can be taken back: +x.
+      // A shell's options can be switched off: +x.
       const bool is_shell = syntax_.code == OptionSyntax::Code::kFirstOperand;
       if (is_shell && word.starts_with('+')) {
         if (word.size() > 1 && syntax_.value_letters.contains(word.back())) ++at_;
         continue;
       }
-      // Its "-" ends them as "--" does.
+      // "-" ends a shell's options as "--" does.
       if (is_shell && word == "-") {
         ++at_;
         break;
@@ -93,7 +93,7 @@ class Reader {
           continue;
         }
         if (!rest.empty()) TakeCode(rest);
-        // `node -pe CODE`: what is attached may be another such letter.
+        // `node -pe CODE`: the letters behind may be further such options.
         if (rest.find_first_not_of(syntax_.code_letters) == std::string_view::npos) TakeCode(std::nullopt);
         return;
       }
@@ -113,7 +113,7 @@ class Reader {
 std::string Join(ShellArgv words) {
   std::string joined;
   for (const std::string& word : words) {
-    if (word == ":::" || word == "::::") continue;  // of parallel, before the arguments
+    if (word == ":::" || word == "::::") continue;  // of GNU parallel, in front of the arguments
     if (!joined.empty()) joined += ' ';
     joined += word;
   }
@@ -146,7 +146,7 @@ std::vector<std::string> VariablesSetBy(ShellArgv argv) {
   const bool reads = command == "read";
   const std::string_view letters = reads ? "adinNptu" : command == "getopts" || command == "let" ? "" : "dnOsuCc";
   std::vector<std::string> variables = reads ? ValuesOfOption(argv, "-a") : std::vector<std::string>();
-  // The first of getopts are the letters of options.
+  // The first operand of getopts is the letters of the options.
   const std::size_t first = ReadArguments(argv, {.value_letters = letters}).first_operand + (command == "getopts");
   for (std::size_t at = first; at < argv.size(); ++at)
     variables.push_back(command == "let" ? argv[at].substr(0, argv[at].find_first_of("=+-*/%&|^<> ")) : argv[at]);
@@ -224,7 +224,7 @@ std::optional<Unwrapped> Unwrap(ShellArgv argv, const ShellWrapper& wrapper) {
   unwrapped.code = std::move(read.code);
   std::size_t at = read.first_operand;
   if (to_the_end) {
-    // Its options may stand behind the operands.
+    // The command's options may stand behind its operands.
     const auto code = ValueOfOption(argv, "-c --command");
     if (code && unwrapped.code.empty()) unwrapped.code.push_back(*code);
     return unwrapped;

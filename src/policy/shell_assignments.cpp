@@ -1,4 +1,4 @@
-// Variables that get a value, where they get it.
+// Judges the assignments of variables.
 #include <algorithm>
 #include <string>
 
@@ -11,7 +11,7 @@
 namespace skerry::policy {
 namespace {
 
-// Of what stands behind the name of a variable where the shell computes.
+// Whether the text behind a variable's name in arithmetic sets the variable.
 bool IsSetBy(std::string_view rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
   if (rest.starts_with('=')) return !rest.starts_with("==");
@@ -54,7 +54,7 @@ void ShellWalk::JudgeValues(std::string_view variable, NodeId id) {
   }
 }
 
-// ${x:=y}, and ${!x:=y} for whatever x names.
+// ${x:=y} sets x, and ${!x:=y} sets the variable that x names.
 void ShellWalk::VisitDefault(NodeId id) {
   const ShellAssignment assignment = ReadDefault(tree_, id);
   if (!assignment.indirect) return JudgeValues(assignment.name, id);
@@ -64,7 +64,8 @@ void ShellWalk::VisitDefault(NodeId id) {
     if (IsWatchedVariable(name)) judge_.JudgeUnknown(name, tree_[id].begin, tree_.BeginningOf(id));
 }
 
-// The script finds it out while it runs. A variable that it sets nowhere comes with its environment.
+// Whether the value is only known when the script runs. A variable that the script sets nowhere comes from its
+// environment.
 bool ShellWalk::IsFoundOut(std::string_view value) const {
   if (value.contains("$(") || value.contains('`')) return true;
   for (std::size_t at = value.find('$'); at != std::string_view::npos; at = value.find('$', at + 1)) {
@@ -77,7 +78,7 @@ bool ShellWalk::IsFoundOut(std::string_view value) const {
   return false;
 }
 
-// The parser divides its words otherwise than the shell does: they are read by their letters.
+// The parser splits a declaration into words otherwise than the shell does, so the words are read by their letters.
 void ShellWalk::VisitDeclaration(NodeId id) {
   report_.Add(kShellCommand, code_, tree_[id].begin, tree_[id].end);
   const std::string_view text = tree_.TextOf(id);
@@ -89,7 +90,7 @@ void ShellWalk::VisitDeclaration(NodeId id) {
       ExpandWords(command.words, choice, argv);
       if (!argv.empty()) judge_.Judge(argv, {}, tree_[id].begin, tree_.BeginningOf(id));
     }
-    return false;  // what follows is the inside of an array
+    return false;  // what follows is the content of an array
   });
 }
 
@@ -106,7 +107,7 @@ void ShellWalk::VisitArithmetic(NodeId id) {
   }
 }
 
-// `declare -n x=PATH` makes another name for it, and `export $x=here` sets whatever x names.
+// `declare -n x=PATH` makes x another name for PATH, and `export $x=here` sets the variable that x names.
 void CommandJudge::JudgeDeclaration() {
   Add(kShellCommand);
   const auto is_option = [](const std::string& word) { return word.starts_with('-') || word.starts_with('+'); };
@@ -116,7 +117,7 @@ void CommandJudge::JudgeDeclaration() {
   for (const std::string& word : argv_.subspan(1)) {
     if (is_option(word)) continue;
     const std::size_t equals = std::min(word.find('='), word.size());
-    // What is not known of a name may be nothing.
+    // An unknown part of the name may be empty.
     std::string left = word.substr(0, equals);
     if (left.ends_with('+')) left.pop_back();
     std::erase(left, kShellHole);
@@ -132,7 +133,7 @@ void CommandJudge::JudgeDeclaration() {
   }
 }
 
-// `read`, `printf -v` and their kin.
+// `read`, `printf -v` and the like.
 void CommandJudge::JudgeSetting() {
   JudgeByTable(BaseName(argv_[0]));
   for (const std::string& variable : VariablesSetBy(argv_)) {

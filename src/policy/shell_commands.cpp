@@ -34,7 +34,7 @@ std::string_view DirectoryOf(std::string_view path) {
 constexpr std::string_view kBlanks(" \t\n\0", 4);
 constexpr std::string_view kLineEnds("\n\0", 2);
 
-// What stands in quotes is one word, unless only lines count.
+// Splits a text into words; a quoted part is one word, unless only line ends separate.
 std::vector<std::string> WordsIn(std::string_view text, std::string_view separators) {
   constexpr std::size_t kMost = 256;
   std::vector<std::string> words;
@@ -57,7 +57,7 @@ void ReplaceAll(std::string& text, std::string_view what, std::string_view with)
     text.replace(at, what.size(), with);
 }
 
-// `git config KEY VALUE` with such a key.
+// Whether the command is `git config KEY VALUE` with one of the keys.
 bool SetsKey(ShellArgv argv, std::string_view keys) {
   for (std::size_t at = 1; at + 1 < argv.size(); ++at) {
     std::string key = argv[at];
@@ -70,7 +70,7 @@ bool SetsKey(ShellArgv argv, std::string_view keys) {
   return false;
 }
 
-// What the input of xargs gives to the command: its words, or a mark for what is not known.
+// The arguments that xargs makes of its input: words, or a mark for unknown input.
 std::vector<std::string> ArgumentsFrom(const ShellFlow& input, std::string_view separators) {
   switch (input.kind) {
     case ShellFlow::Kind::kText:
@@ -106,7 +106,7 @@ void CommandJudge::Judge(ShellArgv argv, const ShellFlow& input, std::uint32_t p
   report_.budget().Spend(WorkOfCopying(input.text.size()));
   if (depth_ > kMostDepth) return Add(kNotAnalysed);
   ExpandAlias();
-  // Each step judges a command, or takes a wrapper off and leaves the rest to the next one.
+  // Each step judges a command, or takes a wrapper off and leaves the rest to the next step.
   for (int count = 0; !argv_.empty(); ++count) {
     if (count == kMostSteps) return Add(kShellUnknownCommand);
     // Paths are put together with the directory.
@@ -145,7 +145,7 @@ void CommandJudge::Step() {
   argv_ = {};
 }
 
-// Once, as the shell does it: `alias ls='ls -l'` ends.
+// Expands once, as the shell does: `alias ls='ls -l'` ends.
 void CommandJudge::ExpandAlias() {
   const auto alias = argv_.empty() ? session_.aliases.end() : session_.aliases.find(argv_[0]);
   if (alias == session_.aliases.end()) return;
@@ -156,9 +156,9 @@ void CommandJudge::ExpandAlias() {
   argv_ = filled_;
 }
 
-// False when the name is known after all.
+// False when the name turns out to be known.
 bool CommandJudge::StepUnknown(std::string_view name) {
-  // A directory that is not known does not hide the command.
+  // An unknown directory does not hide the command.
   const std::string_view base = BaseName(name);
   if (name.contains('/') && !IsUnknownName(base) && IsInTable(base) && !HasShellTrait(base, ShellTrait::kSafe))
     return false;
@@ -170,7 +170,8 @@ bool CommandJudge::StepUnknown(std::string_view name) {
     const bool like_remove = HasOption(argv_, "-r -R --recursive") && HasOption(argv_, "-f --force --no-preserve-root");
     Add(like_remove && Names(IsSystemTree, argv_) ? kShellRemoveSystem : kShellUnknownCommand);
   }
-  // What is not known may be nothing: in the name, or all of it, or it is something like sudo.
+  // The unknown part may be empty: then the rest of the name counts, or the next word is the command. It may also be
+  // something like sudo.
   std::string known(base);
   std::erase(known, kShellHole);
   if (!IsUnknownName(known) && IsInTable(known) && !HasShellTrait(known, ShellTrait::kSafe)) {
@@ -209,7 +210,7 @@ void CommandJudge::StepWrapper(const ShellWrapper& wrapper) {
   if (is_xargs && !argv_.empty()) StepXargs(own);
 }
 
-// `own` is xargs with its options.
+// `own` is the word xargs with its options.
 void CommandJudge::StepXargs(ShellArgv own) {
   constexpr std::size_t kMostRuns = 8;
   const std::optional<std::string> pattern = ValueOfOption(own, "-I --replace");
@@ -232,7 +233,7 @@ void CommandJudge::StepXargs(ShellArgv own) {
   argv_ = filled_;
 }
 
-// It runs its input, or gives it to the command line by line.
+// parallel runs its input, or passes it to the command line by line.
 void CommandJudge::StepParallel(const std::vector<std::string>& code) {
   const ShellInterpreter* shell = ShellInterpreterOf("sh");
   if (input_.kind == ShellFlow::Kind::kNone) return ReferToInput(shell);

@@ -18,8 +18,8 @@ const Rule kShellSearchPath{"shell.search-path", kMedium, "Changes which program
 
 namespace {
 
-// What makes programs run code that nobody named, by kind of program: the loader, shells, Python, other interpreters,
-// Java and .NET, git and its kin, tools that build, the rest.
+// Variables that make programs run other code, by kind of program: the loader, shells, Python, other interpreters, Java
+// and .NET, git and the like, build tools, others.
 constexpr std::string_view kCodeVariables =
     "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG_OUTPUT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GCONV_PATH LOCPATH "
     "BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PS0 PS4 SHELLOPTS BASHOPTS BASH_LOADABLES_PATH "
@@ -45,7 +45,8 @@ constexpr std::string_view kCodeVariables =
 constexpr std::string_view kCodePrefixes =
     "GIT_CONFIG_ BASH_FUNC_ npm_config_ NPM_CONFIG_ LUA_INIT LUA_PATH LUA_CPATH TF_CLI_ARGS";
 
-// Where programs have their settings, some of which are code: grave where anybody may have written them.
+// Variables that say where programs have their settings, some of which are code: grave where any program may have
+// written there.
 constexpr std::string_view kHomeVariables =
     "HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS CURL_HOME GNUPGHOME DOCKER_CONFIG "
     "IPYTHONDIR JUPYTER_CONFIG_DIR JUPYTER_CONFIG_PATH JUPYTER_PATH JAVA_HOME MAVEN_HOME M2_HOME ANT_HOME "
@@ -66,7 +67,7 @@ constexpr std::string_view kCommandVariables =
     "CMAKE_CXX_COMPILER_LAUNCHER";
 constexpr std::string_view kShellVariables = "SHELL CONFIG_SHELL";
 
-// Those of less that take no file and no orders.
+// The options of less that take no file and no commands.
 constexpr std::string_view kLessLetters = "aAcCdeEfFgGhiIjJKLmMnNqQrRsSuUVwWxXyz0123456789.,";
 constexpr std::string_view kLessOptions =
     "--RAW-CONTROL-CHARS --raw-control-chars --quit-if-one-screen --no-init --chop-long-lines --ignore-case "
@@ -79,7 +80,7 @@ bool IsIn(std::string_view path, std::string_view place) {
   return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
 }
 
-// A place that is not known may be any.
+// An unknown place may be writable.
 bool IsWritable(std::string_view path, std::string_view directory) {
   if (path.empty()) return false;
   if (path.contains(kShellHole) || path.contains(kShellNetwork) || path.contains(kShellDecoded)) return true;
@@ -98,7 +99,7 @@ bool AnyPart(std::string_view list, char separator, Predicate&& predicate) {
   return false;
 }
 
-// In LESS every word is an option, with or without its dash.
+// In the variable LESS every word is an option, with or without a dash.
 bool OrdersLess(std::string_view value) {
   return AnyPart(value, ' ', [](std::string_view word) {
     if (word.starts_with('-')) return !IsHarmlessForLess(word);
@@ -122,7 +123,7 @@ bool IsHarmlessForLess(std::string_view word) {
   if (word.starts_with("--")) return ListsWord(kLessOptions, word);
   if (word.starts_with('-')) return only(kLessLetters);
   if (!word.starts_with('+')) return true;
-  // A place to begin at; what follows the end of a line is another order.
+  // Where to begin; text behind a line end is another command.
   return rest == "F" || rest == "G" || only("0123456789g%") || (rest.starts_with('/') && !rest.contains('\n'));
 }
 
@@ -144,7 +145,7 @@ bool HoldsCommand(std::string_view variable, std::string_view value) {
   const bool in_place = slash == std::string_view::npos || IsStandardDirectory(value.substr(0, slash));
   if (ListsWord(kShellVariables, variable)) return !in_place || value.contains(' ');
   if (!ListsWord(kCommandVariables, variable)) return false;
-  // An editor or a pager that is only named, and does what it always does.
+  // An editor or a pager without further commands is harmless.
   const std::size_t end = std::min(value.find(' '), value.size());
   const std::string_view name = BaseName(value.substr(0, end));
   if (!in_place || !HasShellTrait(name, ShellTrait::kTakesTypedOrders)) return true;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kWorkOfAPlainCommand = 8 * kWorkOfALookup;
 
 }  // namespace
 
-// The whole statements that have errors, once by their letters.
+// Reads the whole statements that have errors by their letters, each once.
 void ShellWalk::ScanErrors() {
   std::uint32_t scanned = 0;
   bool first = true;

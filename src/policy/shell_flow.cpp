@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kMostWrappers = 16;
 constexpr std::size_t kMostPrinted = 64U << 10U;
-constexpr std::size_t kMostFormats = std::size_t{1} << 20U;  // that are read for one printf, in bytes
-constexpr std::size_t kLongestFlow = std::size_t{4} << 20U;  // longer ones are not known
+constexpr std::size_t kMostFormats = std::size_t{1} << 20U;  // bytes of formats that are read for one printf
+constexpr std::size_t kLongestFlow = std::size_t{4} << 20U;  // longer flows count as unknown
 
 using enum ShellFlow::Kind;
 
@@ -23,7 +23,7 @@ int DigitOf(char c) {
   return 99;
 }
 
-// Up to `most` digits of the base off the front.
+// Takes up to `most` digits of the base off the front.
 unsigned TakeNumber(std::string_view& text, int base, int most) {
   unsigned number = 0;
   for (; most > 0 && !text.empty() && DigitOf(text[0]) < base; --most, text.remove_prefix(1))
@@ -50,7 +50,7 @@ void AppendCodePoint(unsigned code, std::string& out) {
   out += tail(0);
 }
 
-// Control characters have a meaning of their own in our texts; in those of a script none matters but blanks.
+// Control characters have a special meaning in the analysis's own texts; in a script only blanks matter.
 char WithoutMeaning(char c) {
   const bool is_sign = (c >= '\x01' && c <= '\x08') || c == kShellInline;
   return is_sign ? '\x7f' : c;
@@ -60,7 +60,7 @@ void AppendByte(unsigned byte, std::string& out) {
   if ((byte & 0xFFU) != 0) out += WithoutMeaning(static_cast<char>(byte & 0xFFU));
 }
 
-// Behind a backslash.
+// `text` begins behind the backslash.
 void TakeEscape(std::string_view& text, std::string& out) {
   constexpr std::string_view kWritten = "abeEfnrtv\\'\"?";
   constexpr std::string_view kMeant = "\a\b\x1b\x1b\f\n\r\t\v\\'\"?";
@@ -99,7 +99,7 @@ std::string Echoed(ShellArgv argv) {
   return (decodes ? DecodeEscapes(text) : text) + '\n';
 }
 
-// One round of printf's format. True when it used an argument.
+// Applies printf's format once. True when that used an argument.
 bool PrintOnce(std::string_view format, ShellArgv argv, std::size_t& at, std::string& out) {
   bool used = false;
   while (!format.empty()) {
@@ -164,7 +164,7 @@ ShellFlow PassedOn(std::string_view name, ShellArgv argv, const ShellFlow& input
   return any ? all : input;
 }
 
-// Where a file lies, as far as that is known: `dirname "$0"`.
+// The directory of a file, as far as it is known: `dirname "$0"`.
 ShellFlow ParentOf(ShellArgv argv) {
   const std::string& path = argv.back();
   if (argv.size() != 2 || path.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string::npos)
@@ -184,7 +184,7 @@ ShellArgv WithoutWrappers(ShellArgv argv) {
   return argv;
 }
 
-// Where it looks, when it looks for everything.
+// The directories in which find looks, when it looks for everything.
 std::string FoundPaths(ShellArgv argv) {
   constexpr std::string_view kAll = "-type f d -print -print0 -H -L -P -xdev -mount -depth";
   std::string paths;

@@ -10,9 +10,9 @@ namespace skerry::policy {
 namespace {
 
 constexpr std::size_t kLongestPreamble = 4096;
-constexpr int kMostCopies = 8;  // of copies that one command runs
+constexpr int kMostCopies = 8;  // of copies of files that one command runs
 
-// Who runs a file, by its first line.
+// The interpreter that a file's first line names.
 const ShellInterpreter* InterpreterIn(std::string_view script) {
   const std::string_view line = script.substr(0, script.find('\n'));
   if (!line.starts_with("#!")) return ShellInterpreterOf("sh");
@@ -21,7 +21,7 @@ const ShellInterpreter* InterpreterIn(std::string_view script) {
   return ShellInterpreterOf("sh");
 }
 
-// An awk program, as far as it takes to tell a redirect from a comparison and a pipe from a regular expression.
+// Reads an awk program as far as is needed to tell a redirect from a comparison and a pipe from a regular expression.
 class AwkProgram {
  public:
   explicit AwkProgram(std::string_view text) : text_(text) {}
@@ -91,9 +91,9 @@ class AwkProgram {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  char last_ = ' ';        // that was no blank
+  char last_ = ' ';        // the last character that was no blank
   bool printing_ = false;  // in a print statement
-  int depth_ = 0;          // of parentheses in it
+  int depth_ = 0;          // of parentheses in that statement
   bool found_ = false;
 };
 
@@ -118,7 +118,8 @@ class SedScript {
     ++at_;
   }
 
-  // Inside of brackets nothing ends it, and what comes first there is one of its characters.
+  // Skips a pattern. Inside of brackets the delimiter does not end it, and the first character there is taken
+  // literally.
   void SkipPattern(char delimiter) {
     for (; at_ < text_.size() && text_[at_] != delimiter; ++at_) {
       if (text_[at_] == '\\') ++at_;
@@ -188,7 +189,7 @@ class SedScript {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t open_until_ = 0;  // no bracket is closed before this
+  std::size_t open_until_ = 0;  // no bracket closes before this place
   bool found_ = false;
 };
 
@@ -213,7 +214,7 @@ void CommandJudge::JudgeInterpreter(const ShellInterpreter& interpreter) {
   ReferToOptions(interpreter, argv_.first(at));
   if (const auto file = is_shell ? ValueOfOption(argv_.first(at), "--rcfile --init-file") : std::nullopt)
     RunFile(&interpreter, *file);
-  // Behind the code or the file stand the name and the arguments of what runs.
+  // Behind the code or the file stand the name and the arguments of the program.
   const ShellArgv behind = argv_.subspan(std::min(at + 1, argv_.size()));
   for (const std::string& code : read.code) RunCode(&interpreter, code, behind);
   if (read.has_code) return Add(kShellNestedCode);
@@ -250,7 +251,7 @@ void CommandJudge::ReferToScript(const ShellInterpreter* interpreter, std::strin
     Refer(CodeReference::Kind::kScript, interpreter, PlainPath(path, place));
 }
 
-// What is loaded before the code itself: `node -r ./x`; and `-i` reads more when it has ended.
+// Files that are loaded before the code itself: `node -r ./x`; with `-i` more code is read after it.
 void CommandJudge::ReferToOptions(const ShellInterpreter& interpreter, ShellArgv options) {
   if (interpreter.language == core::Language::kJavaScript)
     for (const std::string& module : ValuesOfOption(options, "-r --require --import --loader --experimental-loader"))
@@ -276,7 +277,7 @@ void CommandJudge::ReferToSearchPath(const SearchVariable& variable, std::string
 void CommandJudge::RunCode(const ShellInterpreter* interpreter, std::string_view code, ShellArgv arguments) {
   Add(kShellNestedCode);
   if (!interpreter->language) return Add(kUnknownLanguage);
-  // In a shell's code it depends on where it stands; the rest is seen when the code is analysed.
+  // In shell code it depends on where the mark stands; the rest shows when that code is analysed.
   const bool is_shell = *interpreter->language == core::Language::kShell;
   const std::size_t start = std::min(code.find_first_not_of(" \t\n"), code.size());
   const std::string_view hidden = is_shell ? code.substr(start, 1) : code;
@@ -288,7 +289,7 @@ void CommandJudge::RunCode(const ShellInterpreter* interpreter, std::string_view
   report_.Nest(*interpreter->language, code, place_, session_.directory);
 }
 
-// With what it can see of the code around it: arguments, variables, and what it reads.
+// Runs nested shell code with all that it can see of the code around it: arguments, variables, and its input.
 void CommandJudge::RunShellCode(std::string_view code, ShellArgv arguments) {
   std::string whole;
   if (code.contains('$') && variables_ != nullptr) whole = variables_->AssignmentsFor(code);
@@ -327,7 +328,7 @@ void CommandJudge::RunFlow(const ShellInterpreter* interpreter, const ShellFlow&
   }
 }
 
-// Without an interpreter the file's first line names it. False when nothing is known of the file.
+// Without an interpreter the file's first line names one. False when nothing is known of the file.
 bool CommandJudge::RunFile(const ShellInterpreter* interpreter, std::string_view path, ShellArgv arguments) {
   constexpr std::string_view kInline = "/dev/fd/\x0e";
   if (IsStandardInput(path)) {
@@ -345,7 +346,7 @@ bool CommandJudge::RunFile(const ShellInterpreter* interpreter, std::string_view
     Add(kShellUnknownCode);
   } else if (const auto file = session_.files.find(PlainPath(path, session_.directory)); file != session_.files.end()) {
     if (file->second.kind == ShellFlow::Kind::kFile) {
-      ReferToScript(interpreter, path);  // in case that it could not be written
+      ReferToScript(interpreter, path);  // in case the script could not write the file
       if (++copies_ > kMostCopies) {
         Add(kShellUnknownCode);
         return true;
@@ -362,7 +363,7 @@ bool CommandJudge::RunFile(const ShellInterpreter* interpreter, std::string_view
   return true;
 }
 
-// Of awk and sed. What stands in the code itself can be read as they do; other files are of a language that is not.
+// The program files of awk and sed. Only a program that stands in the code itself can be read here.
 bool CommandJudge::TakeProgramFiles(ShellArgv own, std::string_view options, std::vector<std::string>& programs) {
   const std::vector<std::string> files = ValuesOfOption(own, options);
   for (const std::string& file : files) {

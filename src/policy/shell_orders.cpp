@@ -1,4 +1,4 @@
-// Programs that take orders in a language of their own, some of which run commands: `sqlite3`, `ed`, `make -f -`.
+// Programs that read commands in a language of their own, some of which run programs: `sqlite3`, `ed`, `make -f -`.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -13,13 +13,13 @@ namespace {
 using Kind = ShellFlow::Kind;
 
 constexpr std::string_view kDatabases = "sqlite3 psql mysql mariadb";
-// Orders of sqlite3 that start nothing and write nowhere.
+// Commands of sqlite3 that start nothing and write nowhere.
 constexpr std::string_view kSqliteOrders =
     ".tables .table .schema .mode .headers .header .quit .exit .timeout .width .nullvalue .separator .dump .indexes "
     ".indices .databases .show .help .bail .echo .print .stats .timer .changes .fullschema .dbinfo .version .explain "
     ".eqp";
 constexpr std::string_view kClientOrders = "system source pager tee edit";  // of mysql
-constexpr std::string_view kHarmlessEscapes = "dqxltGnr0Z'\"\\%_";          // behind a backslash
+constexpr std::string_view kHarmlessEscapes = "dqxltGnr0Z'\"\\%_";          // letters behind a backslash
 
 std::string InLowerCase(std::string_view text) {
   std::string lower(text);
@@ -41,7 +41,7 @@ bool IsHarmlessLine(std::string_view name, std::string_view line) {
   return !HasGraveEscape(line) && !ListsWord(kClientOrders, InLowerCase(word));
 }
 
-// The words stand there, and are no part of longer ones.
+// Whether the name stands in the text, and not as a part of a longer word.
 bool HasName(std::string_view text, std::string_view name) {
   constexpr std::string_view kBetween = " \t\r\n(,;='";
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
@@ -59,7 +59,7 @@ bool HasGraveFunction(std::string_view text) {
   return std::ranges::any_of(kFunctions, [&](std::string_view each) { return HasName(lower, each); });
 }
 
-// SQL, and orders that only show something.
+// SQL, and commands that only show something.
 bool IsHarmlessForDatabase(std::string_view name, std::string_view text) {
   const bool only_holes = text.find_first_not_of(std::string_view("\x01 \t\n", 4)) == std::string_view::npos;
   if (only_holes && text.contains(kShellHole)) return false;
@@ -72,7 +72,7 @@ bool IsHarmlessForDatabase(std::string_view name, std::string_view text) {
   return true;
 }
 
-// How the options of the clients are read, whose orders are values of some.
+// The options of the clients, some of which have commands as values.
 OptionSyntax SyntaxOf(std::string_view name) {
   if (name == "sqlite3")
     return {.value_options = "-init -separator -newline -nullvalue -vfs -mmap -maxsize", .code_options = "-cmd --cmd"};
@@ -87,7 +87,7 @@ OptionSyntax SyntaxOf(std::string_view name) {
           .code_options = "--execute --init-command"};
 }
 
-// Options may stand behind operands.
+// Finds the commands also in options behind operands.
 std::vector<std::string> OrdersIn(ShellArgv argv, const OptionSyntax& syntax) {
   std::vector<std::string> orders;
   while (!argv.empty()) {
@@ -105,10 +105,10 @@ const ShellInterpreter* CommandJudge::Foreign() {
   return &kForeign;
 }
 
-// Databases have their orders in arguments, or else read them.
+// A database client gets its commands in arguments, or else reads them.
 bool CommandJudge::JudgeDatabase(std::string_view name) {
   const OptionSyntax syntax = SyntaxOf(name);
-  // A password of mysql is no letters of options.
+  // The password behind -p of mysql is no list of option letters.
   Argv words;
   std::ranges::copy_if(argv_, std::back_inserter(words), [&](const std::string& word) {
     return name == "sqlite3" || name == "psql" || !word.starts_with("-p");
@@ -149,7 +149,7 @@ void CommandJudge::JudgeOrders(std::string_view name) {
   if (!ListsWord(kDatabases, name) || input_.kind == Kind::kNone || input_.kind == Kind::kFile)
     return RunFlow(Foreign(), input_);
   report_.budget().Spend(4 * WorkOfReading(input_.text.size()));
-  // What a database is filled with often comes from elsewhere.
+  // The content of a database often comes from elsewhere.
   if (input_.kind != Kind::kText) return Add(kShellUnknownCode);
   if (!IsHarmlessForDatabase(name, input_.text)) Add(kUnknownLanguage);
 }

@@ -1,4 +1,4 @@
-// What a shell starts is given orders, or a script, or another command.
+// Programs that a shell starts and gives commands, a script, or another program.
 #include <string>
 #include <string_view>
 #include <vector>

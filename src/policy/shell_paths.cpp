@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t kLongestPath = 4096;
 
-// What is directly in these is needed, too.
+// Trees of the system: what is directly in them is needed, too.
 constexpr auto kSystemTrees = std::to_array<std::string_view>(
     {"etc",  "usr",  "var", "boot", "bin", "sbin", "lib",    "lib32",   "lib64", "libx32",
      "root", "home", "dev", "proc", "sys", "run",  "System", "Library", "Users", "Applications"});
-// And everything else in these.
+// Trees of the system in which everything, at any depth, is needed.
 constexpr auto kDeepTrees =
     std::to_array<std::string_view>({"boot", "bin", "sbin", "dev", "proc", "sys", "lib", "lib64"});
-// What is in these comes and goes.
+// Directories whose content is temporary.
 constexpr auto kPassing = std::to_array<std::string_view>({"tmp", "workspace"});
 
 bool Contains(std::span<const std::string_view> list, std::string_view word) {
@@ -43,7 +43,7 @@ bool MayBe(std::string_view pattern, std::string_view word) {
   }
   if (pattern.empty()) return word.empty();
   pattern.remove_prefix(1);
-  // Behind a star anything can follow; how it ends is enough to ask.
+  // After a star anything can follow; only the end is compared.
   return pattern.empty() || pattern.find_first_of("*?[") != std::string_view::npos || word.ends_with(pattern);
 }
 
@@ -77,7 +77,7 @@ void AppendParts(std::string_view path, std::vector<std::string_view>& parts) {
 bool IsSystemPlace(std::span<const std::string_view> parts) {
   const std::string_view top = parts[0];
   if (top.contains(kShellHole)) return false;
-  if (top == "home" && parts.size() == 3) return true;  // directly in somebody's home
+  if (top == "home" && parts.size() == 3) return true;  // directly in a person's home
   const bool system = Contains(kSystemTrees, top) || HasPattern(top);
   if (!system) return false;
   if (parts.size() == 2) return !(top == "var" && parts[1] == "tmp");
@@ -141,7 +141,7 @@ bool IsStandardInput(std::string_view path) {
 }
 
 std::string_view BaseName(std::string_view path) {
-  if (!path.contains('/')) return path;  // that is quick, rfind is not
+  if (!path.contains('/')) return path;  // contains is quick, rfind is not
   return path.substr(path.rfind('/') + 1);
 }
 

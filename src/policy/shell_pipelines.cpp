@@ -1,4 +1,4 @@
-// What flows through pipelines, redirects and files, and what runs beside itself.
+// The flows through pipelines, redirects and files, and programs that copy themselves.
 #include <algorithm>
 
 #include "policy/shell_paths.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using Kind = ShellFlow::Kind;
 
-constexpr int kMostFrames = 16;  // that one command has a part in
+constexpr int kMostFrames = 16;  // that one command is part of
 
 }  // namespace
 
@@ -53,7 +53,7 @@ ShellFlow ShellWalk::InputFrom(const std::vector<NodeId>& redirects) {
   return input;
 }
 
-// `exec 3< file`
+// `exec 3< file` opens a descriptor for the rest of the script.
 void ShellWalk::NoteDescriptors(const std::vector<NodeId>& redirects) {
   for (const NodeId id : redirects) {
     const std::string_view text = tree_.TextOf(id);
@@ -75,7 +75,7 @@ void ShellWalk::NoteRead(const std::vector<std::string>& argv, const ShellFlow& 
   const std::size_t first = ReadArguments(argv, {.value_letters = is_array ? "dnOsuCc" : "dinNptu"}).first_operand;
   if (first >= argv.size()) return variables_.Assign(is_array ? "MAPFILE" : "REPLY", value);
   std::ranges::replace(value, '\n', is_array ? kShellBreak : ' ');
-  // The last one takes the rest.
+  // The last variable gets the rest.
   std::string_view rest = value;
   for (std::size_t at = first; at < argv.size(); ++at) {
     const std::size_t end = at + 1 < argv.size() ? rest.find(' ') : std::string::npos;
@@ -85,7 +85,7 @@ void ShellWalk::NoteRead(const std::vector<std::string>& argv, const ShellFlow& 
   }
 }
 
-// What it writes goes to the pipelines around it.
+// The output of a command goes to the pipelines around it.
 void ShellWalk::NotePipeline(NodeId id, const std::vector<std::string>& argv, const ShellFlow& input,
                              const ShellFlow& output) {
   const std::string_view name = BaseName(argv[0]);
@@ -124,7 +124,7 @@ void ShellWalk::NoteFiles(const ShellStatement& statement, const std::vector<std
   const std::string_view name = BaseName(argv[0]);
   if (name == "tee")
     for (std::size_t at = 1; at < argv.size(); ++at) NoteFile(argv[at], input, nullptr);
-  // The copy is what the original is.
+  // A copy has the content of the original.
   if ((name == "cp" || name == "mv" || name == "install" || name == "ln") && argv.size() > 2)
     for (std::size_t at = 1; at + 1 < argv.size() && !budget_.IsOver(); ++at)
       if (!argv[at].starts_with('-')) NoteCopy(argv[at], argv.back());
@@ -159,7 +159,7 @@ void ShellWalk::NoteFile(std::string_view path, const ShellFlow& content, const 
     if (file.kind == Kind::kNone) file = {Kind::kFile, "-"};
     return;
   }
-  // An earlier content may be what runs; it counts as well.
+  // The earlier content of the file may be what runs, so it counts as well.
   const bool keeps = redirect != nullptr && (redirect->appends || file.kind > content.kind);
   const std::size_t before = file.text.size();
   if (keeps) {

@@ -9,7 +9,7 @@ namespace skerry::policy {
 namespace {
 
 constexpr std::size_t kMostFiles = 16;
-// They run what they read; a file that they are given; code that they are given.
+// Modules that run what they read from their input, that run a file, and that run code in their arguments.
 constexpr std::string_view kReadCode = "code asyncio IPython idlelib ptpython bpython";
 constexpr std::string_view kRunFiles =
     "pdb cProfile profile trace runpy doctest coverage line_profiler kernprof memory_profiler scalene viztracer "
@@ -49,7 +49,7 @@ void CommandJudge::JudgeModule(const ShellInterpreter& python, const PythonModul
   if (ListsWord(kReadCode, package)) RunFile(&python, "-");
   if (package == "pdb") ReferToInput(&python);
   if (ListsWord(kRunArguments, package)) {
-    // The arguments are lines of code, and -s is one more.
+    // The arguments are lines of code, and so is the value of -s.
     for (const std::string& code : arguments.first(std::min(arguments.size(), kMostFiles)))
       if (!code.starts_with('-')) RunCode(&python, code);
     for (const std::string& code : ValuesOfOption(argv_.subspan(module.first_argument - 1), "-s --setup"))

@@ -5,7 +5,7 @@
 namespace skerry::policy {
 namespace {
 
-// Behind the quote that ends what begins at `at`, or behind that one where nothing ends it.
+// The place behind the quote that closes the one at `at`; behind the opening quote when none closes it.
 std::size_t SkipSingleQuotes(std::string_view text, std::size_t at) {
   const std::size_t end = text.find('\'', at + 1);
   return end == std::string_view::npos ? at + 1 : end + 1;
@@ -22,7 +22,7 @@ std::size_t SkipEscapedQuotes(std::string_view text, std::size_t at, char quote)
   return at + 1;
 }
 
-// A piece of a word that has to be taken as a whole, or one character.
+// Skips one character, or a piece of a word that has to be taken as a whole.
 std::size_t SkipPiece(std::string_view text, std::size_t at) {
   const char c = text[at];
   const char next = at + 1 < text.size() ? text[at + 1] : '\0';
@@ -80,7 +80,7 @@ class Splitter {
   }
 
  private:
-  // Of commands whose here-documents stand behind them.
+  // The most commands that wait for their here-documents.
   static constexpr std::size_t kMostWaiting = 1000;
 
   void HandOut() {
@@ -150,7 +150,7 @@ class Splitter {
     const auto begin = static_cast<std::uint32_t>(at_);
     const std::string_view word = ReadWord();
     if (word == "{" || word == "}") return EndCommand();
-    // The number in front of a redirect.
+    // A number in front of a redirect is no word.
     const bool is_number = word.find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number && (At(at_) == '<' || At(at_) == '>')) return;
     if (current_.words.empty()) current_.begin = begin;
@@ -188,7 +188,7 @@ class Splitter {
   std::size_t at_ = 0;
   RawCommand current_;
   std::vector<RawCommand> commands_;
-  std::vector<std::pair<std::size_t, std::string>> waiting_;  // commands whose here-documents have not come yet
+  std::vector<std::pair<std::size_t, std::string>> waiting_;  // commands whose here-documents have not been read yet
 };
 
 }  // namespace

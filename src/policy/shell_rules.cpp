@@ -147,7 +147,7 @@ constexpr auto kRows = std::to_array<ShellRow>({
     {"vi vim nvim ex view gvim rvim", kOption, "-c --cmd -S -s -u", &kStarts},
     {"vi vim nvim ex view gvim rvim", kPrefix, "+", &kStarts},
     {"emacs", kOption, "--eval --execute --load --funcall --script -l -f", &kStarts},
-    // Safe commands that are not, with these.
+    // Safe commands that are not safe with these options.
     {"find", kWord, "-fprint -fprint0 -fprintf -fls", &kShellRedirect},
     {"tree less", kOption, "-o -O --output --log-file --LOG-FILE", &kShellRedirect},
     {"file", kOption, "-C --compile", &kShellRedirect},
@@ -208,7 +208,7 @@ constexpr auto kWrappers = std::to_array<ShellWrapper>({
          "builtin busybox toybox valgrind catchsegv dbus-run-session caffeinate numactl rlwrap tini "
          "dumb-init catatonit cpulimit systemd-inhibit systemd-cat aa-exec nocorrect noglob coproc entr",
      .value_letters = ""},
-    // The names of machines are commands, and the argument of setarch.
+    // Names of machine types are commands, and arguments of setarch.
     {.names =
          "setarch linux64 linux32 uname26 x86_64 i386 i486 i586 i686 athlon aarch64 arm armv7l armv8l ppc ppc32 ppc64 "
          "ppc64le s390 s390x sparc sparc64 mips mips32 mips64 riscv32 riscv64 alpha ia64 parisc",
@@ -298,7 +298,7 @@ constexpr auto kTraits = std::to_array<TraitRow>({
     {ShellTrait::kKeyword, "{ } if then else elif fi do done while until for case esac select function ! in ;; ( )"},
 });
 
-// Decoders that need an option to be one.
+// Commands that decode only with an option.
 struct DecoderRow {
   std::string_view names;
   std::string_view options;
@@ -310,7 +310,7 @@ constexpr auto kDecoderOptions = std::to_array<DecoderRow>({
     {"od hexdump iconv", "--never"},
 });
 
-// Options with a value that can stand before the first operand.
+// Options with a value that may stand before the first operand.
 constexpr auto kValueOptions = std::to_array<ShellValueOptions>(
     {{"git", "Cc", "--git-dir --work-tree --namespace --super-prefix --config-env --attr-source"},
      {"systemctl", "HpMt", "--host --machine --root --image --type --property"},
@@ -343,7 +343,7 @@ struct Entry {
   std::vector<const ShellRow*> rows;
   const ShellWrapper* wrapper = nullptr;
   const ShellInterpreter* interpreter = nullptr;
-  unsigned traits = 0;  // a bit for each
+  unsigned traits = 0;  // one bit for each trait
 };
 using Entries = std::unordered_map<std::string_view, Entry>;
 

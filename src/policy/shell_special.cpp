@@ -83,7 +83,7 @@ void CommandJudge::JudgeFind() {
   const auto is_one_of = [](std::string_view list) {
     return [list](const std::string& word) { return ListsWord(list, word); };
   };
-  // A name or an age narrows down what is found.
+  // A filter for names or ages narrows down what is found.
   if (std::ranges::any_of(arguments, is_one_of(kFindFilters))) paths.assign(1, std::string(1, kShellHole));
   const auto is_system = [&](const std::string& path) { return IsSystemTree(PlainPath(path, session_.directory)); };
   const auto system = std::ranges::find_if(paths, is_system);
@@ -109,12 +109,12 @@ void CommandJudge::JudgeFindAction(std::size_t at, const Found& found) {
     command.push_back(std::move(word));
   }
   if (command.empty()) return;
-  // One by one, everything goes.
+  // The command removes every file that is found, one by one.
   if (found.system && ListsWord("rm unlink shred", BaseName(command[0]))) Add(kShellRemoveSystem);
   HeldMemory memory(report_.budget());
   memory.Add(WorkOf(command) + command.size() * sizeof(std::string));
   Inside(*this).Judge(command, {}, place_, words_);
-  // Below the path anything may be found.
+  // Any file below the path may be found.
   const std::string_view name = BaseName(command[0]);
   const bool runs_files = ShellInterpreterOf(name) != nullptr || ShellWrapperOf(name) != nullptr;
   if (!runs_files || found.path == std::string_view(&kShellHole, 1)) return;
@@ -134,12 +134,12 @@ void CommandJudge::JudgeDirectory() {
   if (back && !session_.places.empty()) session_.directory = session_.places.back();
   if (!back && !unknown) session_.directory = PlainPath(target, before);
   if (!back && unknown) session_.has_more_places = true;
-  // One that is entered again and again must not grow.
+  // A directory that is entered again and again must not grow without end.
   if (session_.directory.size() > kLongestDirectory) session_.directory.clear();
   KeepPlace(before);
 }
 
-// The last one is that which it came from.
+// The last place is the previous directory.
 void CommandJudge::KeepPlace(const std::string& place) {
   report_.budget().Spend(kMostPlaces * kWorkOfALookup);
   std::erase(session_.places, place);
@@ -184,7 +184,7 @@ void CommandJudge::JudgeAlias() {
   }
 }
 
-// Settings and subcommands that hold commands of the shell.
+// Settings and subcommands of git that hold shell commands.
 void CommandJudge::JudgeGit() {
   const ShellInterpreter* shell = ShellInterpreterOf("sh");
   JudgeByTable("git");

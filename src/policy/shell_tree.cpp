@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostClimbs = 16;
 
-// In the order of ShellKind, without its first.
+// In the order of ShellKind, without its first value.
 constexpr auto kKinds = std::to_array<std::string_view>({"command",
                                                          "command_name",
                                                          "variable_assignment",
@@ -51,13 +51,13 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Nothing, or only lines that are continued.
+// Whether the text between two words is empty, or holds only continued lines.
 bool IsJoined(std::string_view between) {
   while (between.starts_with("\\\n")) between.remove_prefix(2);
   return between.empty();
 }
 
-// Words that touch are one word to the shell, whatever the parser thinks.
+// Words that touch are one word for the shell, even where the parser has several.
 class WordCollector {
  public:
   explicit WordCollector(const SyntaxTree& tree) : tree_(tree) {}
@@ -90,7 +90,7 @@ NodeId LastNamedChild(const SyntaxTree& tree, NodeId id) {
   return last == id ? kNoNode : last;
 }
 
-// Targets of a redirect behind the first are arguments.
+// The parser takes further words behind a redirect for its targets; they are arguments.
 void AddLaterTargets(const SyntaxTree& tree, NodeId id, WordCollector& words) {
   bool first = true;
   for (NodeId child = tree.FirstNamedChild(id); child != kNoNode; child = tree.NextNamedSibling(child)) {
@@ -142,7 +142,7 @@ std::string WithoutQuotes(std::string_view word) {
   return plain;
 }
 
-// Behind the line that ends the body, when the parser missed it.
+// The place behind the line that ends the body, for a body whose end the parser missed.
 std::size_t EndOfBody(std::string_view body, std::string_view delimiter) {
   for (std::size_t at = 0; at < body.size();) {
     const std::size_t line_end = std::min(body.find('\n', at), body.size());

@@ -39,7 +39,7 @@ std::string Joined(ShellArgv words) {
 
 }  // namespace
 
-// Asked for each of its assignments.
+// Remembers the last answer, since it is asked for each assignment of a declaration.
 bool ShellWalk::ChangesValues(NodeId declaration) {
   if (declaration_.first != declaration) declaration_ = {declaration, HasChangingOption(tree_.TextOf(declaration))};
   return declaration_.second;
@@ -76,7 +76,7 @@ void ShellWalk::CollectArguments() {
 }
 
 void ShellWalk::CollectCall(NodeId name) {
-  // Of very many calls the first ones tell enough: the others are holes.
+  // Of very many calls the first ones are enough: the others become holes.
   const auto* known = variables_.Find(ShellWords::ArgumentsOf(tree_.TextOf(name)));
   if (known != nullptr && known->size() > ShellVariables::kMostValues) return;
   ShellChoice choice;
@@ -118,7 +118,7 @@ void ShellWalk::CollectAssignment(NodeId id) {
       variables_.Append(assignment.name, value);
     }
   }
-  // `declare -n` and `-l` make something else of it.
+  // `declare -n` and `-l` change the value.
   const NodeId parent = tree_[id].parent;
   if (parent != kNoNode && KindOf(tree_, parent) == ShellKind::kDeclaration && ChangesValues(parent))
     variables_.Assign(assignment.name, std::string(1, kShellHole));

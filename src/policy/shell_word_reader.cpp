@@ -7,7 +7,7 @@
 namespace skerry::policy {
 namespace {
 
-// Braces and commas that no quote protects.
+// Marks for unquoted braces and commas.
 constexpr char kOpen = '\x06';
 constexpr char kComma = '\x07';
 constexpr char kClose = '\x08';
@@ -178,7 +178,7 @@ std::size_t WordReader::ReadBackticks(std::string_view word, std::size_t at, Spl
   return end;
 }
 
-// <(…) is the name of a file; what matters is what is in it.
+// <(…) is the name of a file whose content is the output of the commands in it.
 std::size_t WordReader::ReadProcess(std::string_view word, std::size_t at) {
   const std::size_t end = SkipParentheses(word, at + 2);
   const ShellFlow flow = words_.FlowOf(word.substr(at + 2, end - at - 3));
@@ -263,7 +263,7 @@ std::vector<std::string> WordReader::ValuesOf(std::string_view name) const {
   std::vector<std::string> values = assigned == nullptr ? std::vector<std::string>() : *assigned;
   for (const std::string& value : values) words_.budget_.Spend(WorkOfCopying(value.size()));
   if (name == "HOME") values.emplace_back(1, kShellHome);
-  if (name == "BASH_SOURCE") values.emplace_back("./this-script");  // which is being read
+  if (name == "BASH_SOURCE") values.emplace_back("./this-script");  // the script that is being read
   if (name == "PWD") values.emplace_back(".");
   if (name == "FUNCNAME" && !words_.function_.empty()) values.push_back(words_.function_);
   if (name == "SHELL" || name == "BASH") values.emplace_back("/bin/bash");
@@ -328,7 +328,7 @@ void WordReader::ReadOperator(std::string_view name, std::string_view rest, Spli
   } else if (sign != '\0' && sign != '?') {
     values.assign(1, std::string(1, kShellHole));
   }
-  // The front of a path that is absolute: ${PWD:0:1} is a slash.
+  // The first letter of an absolute path: ${PWD:0:1} is a slash.
   const bool is_path = name == "PWD" || name == "OLDPWD" || name == "PATH" || name == "SHELL";
   if (is_path && (rest.starts_with(":0:1") || rest.starts_with("%%"))) values.emplace_back("/");
   AppendOneOf(values, splitting);
@@ -360,7 +360,7 @@ void WordReader::AppendOneOf(const std::vector<std::string>& values, Splitting s
   const auto count = static_cast<unsigned>(values.size());
   possibilities_ = std::min(possibilities_ * count, kMostChoices + 1);
   choice_.count = std::max(choice_.count, possibilities_);
-  // Beyond what can be tried one by one, everything is possible.
+  // When there are more combinations than can be tried one by one, the rest counts as unknown.
   if (choice_.which >= kMostChoices && count > 1) return void(text_ += kShellHole);
   AppendValue(values[left_ % count], splitting);
   left_ /= count;
@@ -376,7 +376,7 @@ void WordReader::AppendValue(std::string_view value, Splitting splitting) {
 }
 
 void WordReader::AppendLiteral(char c) {
-  // Bytes that mean something here, and the one that no word can hold.
+  // Bytes that are marks here become holes; NUL, which no word can hold, is dropped.
   if (c == '\0') return;
   text_ += c >= '\x05' && c <= '\x08' ? kShellHole : c;
 }
@@ -392,7 +392,7 @@ std::string WithPlainBraces(std::string_view text) {
 
 namespace {
 
-// The commas of the group that begins at `open`, and its end. Empty when it never ends.
+// The commas of the group that begins at `open`, and the group's end. Empty when the group never ends.
 std::vector<std::size_t> GroupAt(std::string_view text, std::size_t open) {
   std::vector<std::size_t> places;
   int depth = 0;
@@ -407,7 +407,7 @@ std::vector<std::size_t> GroupAt(std::string_view text, std::size_t open) {
   return {};
 }
 
-// {a..a} is a; what other ranges give is not needed letter by letter.
+// {a..a} is a; other ranges are not expanded.
 std::string RangeOf(std::string_view inside) {
   const std::size_t dots = inside.find("..");
   if (dots == std::string_view::npos) return '{' + std::string(inside) + '}';
@@ -418,7 +418,7 @@ std::string RangeOf(std::string_view inside) {
 }  // namespace
 
 std::vector<std::string> ExpandBraces(std::string_view text, std::size_t most, Budget& budget) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // in all
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // in total
   std::size_t bytes = text.size();
   if (!text.contains(kOpen)) return {WithPlainBraces(text)};
   std::vector<std::string> open = {std::string(text)};

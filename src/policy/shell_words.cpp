@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostDepth = 8;
 constexpr std::size_t kMostFields = 64;
 
-// Everything that is not simply itself.
+// Characters that have a special meaning.
 constexpr std::string_view kSpecial("'\"\\$`{}~<>\x01\x05\x06\x07\x08\n", 16);
 
 std::vector<std::string> SplitFields(std::string_view text) {
@@ -57,7 +57,7 @@ void ShellVariables::Keep(std::string_view name, std::vector<std::string>& value
 void ShellVariables::Append(std::string_view name, std::string_view value) {
   const std::vector<std::string>* before = Find(name);
   if (before == nullptr) return Assign(name, std::string(value));
-  // As many ways as there is room for; then only the longest, to which every part is added.
+  // As many values as there is room for; then every part is added to the longest value only.
   const std::vector<std::string> bases = *before;
   budget_.Spend(WorkOfCopying(kMostValues * (kLongestValue + value.size())));
   const std::size_t from = 2 * bases.size() <= kMostValues ? 0 : std::min(bases.size(), kMostValues) - 1;
@@ -163,7 +163,7 @@ ShellFlow ShellWords::OutputOfCommand(ShellArgv argv, const ShellFlow& input) co
   if (session_ != nullptr)
     if (const auto found = session_->outputs.find(argv[0]); found != session_->outputs.end()) return found->second;
   ShellFlow flow = OutputOf(argv, input);
-  // Of several files the worst counts.
+  // With several files the most dangerous content counts.
   if (session_ == nullptr || flow.kind != ShellFlow::Kind::kUnknown) return flow;
   if (!HasShellTrait(BaseName(argv[0]), ShellTrait::kPassesOn)) return flow;
   budget_.Spend(argv.size() * (kWorkOfALookup + WorkOfReading(session_->directory.size())));
@@ -172,7 +172,7 @@ ShellFlow ShellWords::OutputOfCommand(ShellArgv argv, const ShellFlow& input) co
   return flow;
 }
 
-// Of a file that the script downloaded or decoded; otherwise what it was.
+// The content of a file that the script downloaded or decoded; otherwise the flow itself.
 ShellFlow ShellWords::ContentOf(ShellFlow file) const {
   if (session_ == nullptr || file.kind != ShellFlow::Kind::kFile) return file;
   const auto found = session_->files.find(PlainPath(file.text, session_->directory));
@@ -203,7 +203,7 @@ ShellFlow ShellWords::FlowOf(std::string_view code) {
   });
   --depth_;
   all = ContentOf(Concatenated(std::move(all), std::move(last)));
-  // More than one way to go, or nothing that is understood.
+  // More than one choice, or nothing that was understood.
   if (all.kind == ShellFlow::Kind::kNone || (choice.count > 1 && all.kind == ShellFlow::Kind::kText))
     all = {ShellFlow::Kind::kUnknown, ""};
   return all;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint32_t kChildrenWithFields = 64;
 
-// From here on two threads parse a half each.
+// From this size on two threads parse one half each.
 constexpr std::size_t kSplitFrom = std::size_t{64} << 10U;
 
 const TSLanguage* LanguageOf(Grammar grammar) {
@@ -48,7 +48,7 @@ std::uint8_t NumberOf(std::span<const std::string_view> names, std::string_view 
   return 0;
 }
 
-// Asked by the parser between some of its steps, whether to stop.
+// Called by the parser between some of its steps; answers whether to stop.
 bool CountSteps(TSParseState* state) {
   static_cast<ParserMemory*>(state->payload)->SpendOnSteps();
   return false;
@@ -62,7 +62,7 @@ const char* Read(void* payload, std::uint32_t at, TSPoint, std::uint32_t* bytes)
 
 constexpr std::int32_t kNoCharacter = -1;  // what the lexer takes for bytes that are not UTF-8
 
-// The lexer asks for every character, also when it reads one again: what it does is counted here.
+// The lexer asks for every character, also when it reads one again, so its work is counted here.
 std::uint32_t Decode(const std::uint8_t* bytes, std::uint32_t length, std::int32_t* character) {
   ParserMemory::Current()->SpendOnCharacter();
   if (*bytes < 0x80U) {
@@ -79,7 +79,8 @@ struct Parsed {
   TSTree* tree;
 };
 
-// No tree when it took too much. Has no locals that need a destructor: it may be left from inside of the parser.
+// Parses. No tree when that took too much. Has no locals that need a destructor: longjmp may leave it from inside of
+// the parser.
 Parsed ParseText(Grammar grammar, const std::string_view& text, ParserMemory& memory) {
   if (setjmp(memory.way_out()) != 0) return {nullptr, nullptr};
   TSParser* parser = ts_parser_new();
@@ -102,8 +103,8 @@ bool BeginsStatement(std::string_view text, std::size_t gap) {
          first == '/';
 }
 
-// Where the second half can begin: a statement at the left edge behind an empty line, as near to the middle as can be.
-// 0 when there is no such place.
+// Where the second half can begin: a statement at the left margin behind an empty line, as near to the middle as
+// possible. 0 when there is no such place.
 std::size_t PlaceToSplit(std::string_view text) {
   constexpr int kMostTries = 200;
   const std::size_t middle = text.size() / 2;
@@ -168,7 +169,7 @@ void SyntaxTree::Read(const Vocabulary& vocabulary, std::string_view text, const
   work_ = memory.work();
   peak_ = memory.peak();
   if (tree != nullptr) {
-    // Both are there for a moment.
+    // The parser's tree and this one exist at the same time for a moment.
     const std::size_t nodes = sizeof(Node) * ts_node_descendant_count(ts_tree_root_node(tree));
     peak_ += nodes;
     if (peak_ <= limits.memory) Take(tree, vocabulary);
@@ -206,9 +207,9 @@ SyntaxTree SyntaxTree::Parse(const Vocabulary& vocabulary, std::string_view text
   return ParseBroken(vocabulary, text, budget);
 }
 
-// Nothing when there is no place to split, or that is inside of a text, a list or a block, which leaves an error in the
-// first half. Each half is parsed to its end, with a share of its own, whatever becomes of the other: what comes out
-// does not depend on which is faster, nor on whether there is a thread to have.
+// Nothing when there is no place to split, or the place is inside of a text, a list or a block, which leaves an error
+// in the first half. Each half is parsed to its end, with a share of its own, whatever becomes of the other: the result
+// does not depend on which one is faster, nor on whether a thread could be started.
 std::optional<SyntaxTree> SyntaxTree::ParseHalves(const Vocabulary& vocabulary, std::string_view text, Budget& budget) {
   const std::size_t half = text.size() > kSplitFrom && text.size() <= kMaxBytes ? PlaceToSplit(text) : 0;
   if (half == 0) return std::nullopt;
@@ -232,7 +233,7 @@ std::optional<SyntaxTree> SyntaxTree::ParseHalves(const Vocabulary& vocabulary, 
   }
   first.Read(vocabulary, text.substr(0, half), share(half));
   if (other.joinable()) other.join();
-  first.peak_ += second.peak_;  // at the same time
+  first.peak_ += second.peak_;  // both halves were in memory at the same time
   first.Account();
   second.Account();
   const bool sound = first.complete_ && second.complete_ && !first.has_errors_ && !second.has_errors_;
@@ -241,7 +242,7 @@ std::optional<SyntaxTree> SyntaxTree::ParseHalves(const Vocabulary& vocabulary, 
   return first;
 }
 
-// The other's statements become those of this one's root. `text` is that of both.
+// The statements of `other` become statements of this tree's root. `text` is the text of both.
 void SyntaxTree::Append(SyntaxTree other, std::string_view text) {
   const NodeId shift = size() - 1;
   const auto offset = static_cast<std::uint32_t>(text_.size());
@@ -278,7 +279,7 @@ void SyntaxTree::Take(const TSTree* tree, const Vocabulary& vocabulary) {
               .kind = symbol < vocabulary.kinds_.size() ? vocabulary.kinds_[symbol] : std::uint8_t{0},
               .named = ts_node_is_named(current),
               .error = symbol == static_cast<TSSymbol>(-1) || (has_errors_ && ts_node_is_missing(current))};
-    // The parser finds a field in time that grows with the number of siblings before.
+    // The parser needs time for a field that grows with the number of siblings before it.
     if (child_counts.back()++ < kChildrenWithFields) node.field = vocabulary.fields_[cursor.Field()];
     const bool outermost_error = node.error && (parent == kNoNode || !nodes_[parent].error);
     if (outermost_error) error_bytes_ += std::max<std::uint32_t>(1, node.end - node.begin);

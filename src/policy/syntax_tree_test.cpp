@@ -82,7 +82,7 @@ TEST(SyntaxTreeTest, AnyBytesAreTaken) {
   EXPECT_TRUE(Parse("").complete());
 }
 
-// Longer than what one thread parses.
+// A text that is long enough to be parsed in two halves.
 std::string ManyStatements(std::size_t count) {
   std::string text;
   for (std::size_t at = 0; at < count; ++at) text += "call_" + std::to_string(at) + "('x', 1)\n\n";
@@ -162,7 +162,7 @@ TEST(SyntaxTreeTest, WhatWouldTakeTooMuchMemoryIsLeft) {
   for (int at = 0; at < 50'000; ++at) text += "ls | ";
   static const Vocabulary shell(Grammar::kShell, {}, {});
   EXPECT_FALSE(SyntaxTree::Parse(shell, text, NewBudget(text.size())).complete());
-  // And the next one begins anew.
+  // The next parser begins with a fresh state.
   EXPECT_TRUE(SyntaxTree::Parse(shell, "ls | cat\n", NewBudget()).complete());
 }
 
@@ -177,7 +177,7 @@ std::string Times(std::size_t bytes, std::string_view piece) {
   return all;
 }
 
-// Each is the worst, for its size, in another way: to recover, to read again, to copy what there is in one step.
+// Each text is the worst for its size in another way: recovering, reading again, copying much in one step.
 std::vector<Text> HardTexts(std::size_t bytes) {
   return {{Grammar::kPython, Times(bytes, "{")},
           {Grammar::kPython, Times(bytes, "*a,") + "x"},
@@ -197,7 +197,7 @@ SyntaxTree ParseHard(const Text& hard) {
   return SyntaxTree::Parse(Vocabulary(hard.grammar, {}, {}), hard.text, NewBudget(hard.text.size()));
 }
 
-// And the block that was too much.
+// The limit may be exceeded by the one block that was too much.
 TEST(SyntaxTreeTest, TheWorstTextEndsWithinItsWork) {
   constexpr std::uint64_t kOneBlock = 10'000'000;
   std::size_t given_up = 0;
@@ -221,8 +221,8 @@ TEST(SyntaxTreeTest, OrdinaryCodeTakesATenthOfItsWork) {
   EXPECT_LT(tree.work(), Budget::LimitsFor(text.size()).work / 10);
 }
 
-// What costs the parser time shows in its work, else the limit is none. These see it when another version of the parser
-// does things in another way.
+// Everything that costs the parser time must show in its work, or the limit is none. These tests notice when another
+// version of the parser works in another way.
 TEST(SyntaxTreeTest, RecoveringFromErrorsIsWork) {
   constexpr std::size_t kErrors = 1'000;
   const SyntaxTree tree = Parse(Times(kErrors * 8, "x = = 1\n"));
@@ -233,7 +233,7 @@ TEST(SyntaxTreeTest, RecoveringFromErrorsIsWork) {
 }
 
 TEST(SyntaxTreeTest, ReadingAgainIsWork) {
-  // The scanner looks for the end of the word at each of its characters.
+  // The scanner looks for the end of the word again at each of its characters.
   constexpr std::size_t kCharacters = 4'000;
   static const Vocabulary shell(Grammar::kShell, {}, {});
   const SyntaxTree tree =
@@ -242,7 +242,7 @@ TEST(SyntaxTreeTest, ReadingAgainIsWork) {
 }
 
 TEST(SyntaxTreeTest, WhatAScannerKeepsIsWork) {
-  // One that has lost count of its here-documents goes through all of them for every token.
+  // A scanner that has lost count of its here-documents goes through all of them for every token.
   static const Vocabulary shell(Grammar::kShell, {}, {});
   const auto work_of = [&](std::size_t bytes) {
     return SyntaxTree::Parse(shell, Times(bytes, "cat <<A | {a,a=b "), NewBudget()).work();
@@ -282,7 +282,7 @@ class Load {
   std::vector<std::jthread> threads_;
 };
 
-// To the last unit of work: that is what decides.
+// The same to the last unit of work, since the work decides.
 TEST(SyntaxTreeTest, ABusyMachineGivesTheSameTreeForTheSameWork) {
   const std::string statements = ManyStatements(4'000);  // parsed in halves
   std::vector<Text> texts = HardTexts(10'000);

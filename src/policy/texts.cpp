@@ -37,7 +37,7 @@ std::optional<std::uint32_t> Number(std::string_view digits, int base) {
   return value;
 }
 
-// The escape that begins at `at`, behind its backslash; `at` moves behind it.
+// Appends the escape at `at`, which is behind its backslash; `at` moves behind the escape.
 void AppendEscape(std::string& result, std::string_view text, std::size_t& at) {
   const char letter = text[at];
   const auto hexadecimal = [&](std::size_t digits) {

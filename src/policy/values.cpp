@@ -10,9 +10,9 @@ constexpr std::size_t kMaxPool = 4U << 20U;
 constexpr std::size_t kMaxNames = 16;  // in a set
 constexpr std::size_t kMaxTexts = 8;
 constexpr std::size_t kMaxSets = 1U << 16U;
-constexpr std::size_t kMemoryOfAnEntry = 64;  // of a hash table, besides what is in it
+constexpr std::size_t kMemoryOfAnEntry = 64;  // of a hash table, besides its content
 constexpr int kMaxDepth = 150;                // of scopes in scopes
-constexpr int kMaxScopes = 200;  // that are looked through; beyond, a name can be anything that it can be outside
+constexpr int kMaxScopes = 200;  // that are searched; beyond them, a name can be anything that it can be outside
 
 }  // namespace
 

@@ -28,7 +28,7 @@ core::TimePoint TimeOf(const Facts& facts) {
   return core::TimePoint(std::chrono::duration_cast<core::TimePoint::duration>(since));
 }
 
-// `name` in a directory, or "" for the open thing itself. False when it has vanished meanwhile.
+// The entry `name` of a directory, or with "" the open file or directory itself. False when it has vanished meanwhile.
 bool Fill(int directory, const std::string& name, Entry& entry) {
   Facts facts{};
   if (!FactsAt(directory, name.c_str(), facts)) return false;
@@ -71,7 +71,7 @@ AgentWorkspace::AgentWorkspace(base::UniqueFd root, base::UniqueFd stage, const 
 AgentWorkspace::~AgentWorkspace() = default;
 
 std::uint64_t AgentWorkspace::HashBudget() const {
-  constexpr std::uint64_t kTimes = 4;  // some holes are honest
+  constexpr std::uint64_t kTimes = 4;  // larger than the quota, since honest files have holes too
   return options_.max_bytes > UINT64_MAX / kTimes ? UINT64_MAX : options_.max_bytes * kTimes;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostSkipped = 100;
 
-// Where an entry was found: it is opened by its directory, whatever became of the path.
+// Where an entry was found: it is opened by its directory, whatever became of its path.
 struct Found {
   int directory;
   const std::string& name;
@@ -81,7 +81,7 @@ class Exporter {
     return status;
   }
 
-  // Gone or something else meanwhile: as if it had never been there.
+  // A link that is gone or something else meanwhile is left out.
   base::Status AddLink(const Found& found) {
     const auto target = os::ReadLink(found.directory, found.name);
     if (!target) return {};

@@ -29,7 +29,7 @@ class ArchiveExportTest : public WorkspaceTest {
     return Exported{sink.bytes(), std::move(report)};
   }
 
-  // Entries in their order: "path kind target".
+  // The entries in their order: "path kind target".
   static std::vector<std::string> Entries(const std::string& bytes) {
     const base::UniqueFd fd = archive::InMemory(bytes);
     const auto reader = archive::ArchiveReader::Open(fd.get(), *archive::DetectFormat(fd.get()), {});
@@ -71,7 +71,7 @@ TEST_P(ArchiveExportTest, WhatIsExportedCanBeImported) {
   for (const auto format : {ArchiveFormat::kTar, ArchiveFormat::kZip}) {
     const auto exported = Export({.path = "", .format = format});
     ASSERT_TRUE(exported) << MessageOf(exported);
-    // x hundreds of thousands of times is no bomb when it is asked for.
+    // A file of one repeated byte is no bomb when the caller allows the ratio.
     const base::UniqueFd fd = archive::InMemory(exported->bytes);
     const auto report = ImportArchive(Files(), fd.get(), {.directory = "copy", .limits = {.max_ratio = 2000}});
     ASSERT_TRUE(report) << MessageOf(report);

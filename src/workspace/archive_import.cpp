@@ -25,7 +25,7 @@ base::Status CheckTime(const base::Deadline& deadline) {
   return base::Err(base::Code::kTimeout, "the archive took too long to unpack; nothing of it was kept");
 }
 
-// By its words only; it is looked at once more when it is made, by where it really lies.
+// Checks a link by its text only; it is checked again when it is made, at its real place.
 base::Status CheckLink(const std::string& directory, const ArchiveEntry& entry) {
   if (entry.kind != archive::EntryKind::kSymbolicLink) return {};
   const std::string path = JoinPath(directory, entry.path);
@@ -35,7 +35,7 @@ base::Status CheckLink(const std::string& directory, const ArchiveEntry& entry) 
                                                    ", which leads out of the workspace");
 }
 
-// Reads everything and keeps only the names.
+// Reads the whole archive and keeps only the names.
 base::Result<ArchiveNames> LookThrough(int archive_fd, archive::ArchiveFormat format, const std::string& directory,
                                        const ImportOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(const auto reader, archive::ArchiveReader::Open(archive_fd, format, options.limits));
@@ -99,7 +99,7 @@ class Unpacker {
                                       archive::ArchiveReader& reader) {
     if (entry.kind == archive::EntryKind::kSymbolicLink)
       return workspace_.MakeLink(path, entry.link_target, options_.existing);
-    // Who unpacks it can read it.
+    // The owner can read every unpacked file.
     const std::uint32_t mode = (entry.mode & 0777U) | 0400U;
     WriteOptions write{.existing = options_.existing, .parents = Parents::kNeed, .mode = mode};
     SKERRY_ASSIGN_OR_RETURN(FileWriter writer, workspace_.BeginWrite(path, write));
@@ -137,7 +137,7 @@ class Unpacker {
     return {};
   }
 
-  // What is there, or nothing.
+  // The entry at the path, or nothing.
   base::Result<std::optional<Entry>> Present(const std::string& path) const {
     auto entry = workspace_.Stat(path);
     if (entry) return std::move(*entry);
@@ -145,7 +145,7 @@ class Unpacker {
     return std::unexpected(std::move(entry).error());
   }
 
-  // Makes what is missing of a directory, one by one, so that each can be taken back.
+  // Makes the missing directories of a path, one by one, so that each can be taken back.
   base::Status NeedDirectory(const std::string& path) {
     if (there_.contains(path)) return {};
     for (std::size_t at = 0; at < path.size();) {
@@ -163,7 +163,7 @@ class Unpacker {
       undo_.Made(path);
       return {};
     }
-    // Who asks may name a place by a link; an archive may not go through one.
+    // The caller may name the destination by a link; an archive may not go through one.
     const bool asked_for = !IsBelow(path, directory_);
     if (present->kind == EntryKind::kDirectory || (asked_for && present->kind == EntryKind::kLink)) return {};
     return NamedErr(path, base::Code::kConflict, "is no directory; the archive has one of that name");
@@ -175,11 +175,11 @@ class Unpacker {
   std::string directory_;
   ImportUndo undo_;
   ImportReport report_;
-  std::unordered_set<std::string> there_;   // directories
+  std::unordered_set<std::string> there_;   // directories that exist
   std::unordered_set<std::string> stayed_;  // paths in the archive whose place was taken
 };
 
-// A look before anything is written: better than to find out after a gigabyte.
+// A check before anything is written: better than an error after a gigabyte.
 base::Status CheckQuota(const AgentWorkspace& workspace, const ArchiveNames& names) {
   SKERRY_ASSIGN_OR_RETURN(const Usage usage, workspace.CurrentUsage());
   const WorkspaceOptions& limits = workspace.options();

@@ -29,7 +29,7 @@ class ArchiveImportTest : public WorkspaceTest {
     return ImportArchive(Files(), fd.get(), options);
   }
 
-  // Every name there is, with what it holds.
+  // Every path of the workspace, with its content.
   [[nodiscard]] std::string Tree() const {
     std::vector<std::string> lines;
     for (const auto& entry : fs::recursive_directory_iterator(root_)) {
@@ -105,7 +105,7 @@ TEST_P(ArchiveImportTest, WhatLeadsOutIsRefusedAndNothingIsLeft) {
       {"path_escapes_workspace", ArchiveBuilder().File("ok", "x").Link("d/l", "../../outside").Build()},
       {"path_escapes_workspace", ArchiveBuilder().File("ok", "x").HardLink("h", out + "/target").Build()},
       {"path_escapes_workspace", ArchiveBuilder().File("ok", "x").HardLink("h", "../outside/target").Build()},
-      // A link that stays inside, and something written through it.
+      // A link that stays inside, and a file written through it.
       {"path_escapes_workspace", ArchiveBuilder().Directory("d").Link("l", "d").File("l/x", "x").Build()},
       {"invalid_argument", ArchiveBuilder().Link("l", "ok").HardLink("h", "l").Build()},
       {"invalid_argument", ArchiveBuilder().HardLink("h", "ok").File("ok", "x").Build()},
@@ -135,7 +135,7 @@ TEST_P(ArchiveImportTest, NothingIsWrittenThroughLinksThatAreThere) {
   EXPECT_EQ(CodeOf(Import(ArchiveBuilder().File("new/f", "x").File("inside/x", "x").Build())), "conflict");
   EXPECT_FALSE(Exists("new"));
   EXPECT_FALSE(Exists("real/x"));
-  // The archive's file takes the place of a link; who asks may name a directory by one.
+  // The archive's file takes the place of a link; the caller may name a directory by a link.
   ASSERT_TRUE(Import(ArchiveBuilder().File("file", "mine").Build()));
   EXPECT_EQ(GetFile("file"), "mine");
   EXPECT_FALSE(fs::is_symlink(root_ / "file"));
@@ -202,7 +202,7 @@ TEST_P(ArchiveImportTest, BombsAreRefused) {
   EXPECT_EQ(CodeOf(Import(ZipBuilder().File("z", zeros).Build())), "too_large");
   EXPECT_EQ(CodeOf(Import(many_bytes, {.limits = {.max_file_bytes = 1U << 20U}})), "too_large");
   EXPECT_EQ(CodeOf(Import(many_bytes, {.limits = {.max_total_bytes = 1U << 20U}})), "too_large");
-  // A small one that says it is small, and is not.
+  // An entry that claims to be small, and is not.
   EXPECT_EQ(CodeOf(Import(ZipBuilder().Entry({.name = "z", .content = zeros, .method = 8, .size = 9}).Build())),
             "invalid_argument");
   // Copies of one file count as well.
@@ -222,7 +222,7 @@ TEST_P(ArchiveImportTest, TooManyEntriesAreRefused) {
   }
   EXPECT_EQ(CodeOf(Import(zip.Build64())), "too_large");
   EXPECT_EQ(CodeOf(Import(tar.Build())), "too_large");
-  // Directories that are made by the way count.
+  // Directories that are made along with a file count.
   ArchiveBuilder deep;
   for (int i = 0; i < 30; ++i) deep.File(std::to_string(i) + "/a/b/c/d/f");
   EXPECT_EQ(CodeOf(Import(deep.Build(), {.limits = {.max_entries = 100}})), "too_large");
@@ -246,13 +246,13 @@ TEST_P(ArchiveImportTest, TimeIsBounded) {
   EXPECT_EQ(Tree(), "");
 }
 
-// Whatever the bytes are: no crash, nothing outside, and all or nothing.
+// Whatever the bytes are: no crash, nothing outside the workspace changes, and all or nothing is unpacked.
 TEST_P(ArchiveImportTest, SurvivesAnyDamage) {
   const std::string tar =
       ArchiveBuilder().Directory("d").File("d/f", "file").Link("d/l", "f").HardLink("h", "d/f").Build();
   const std::string zip = ZipBuilder().Directory("d/").File("d/f", "file").Link("d/l", "f").Build();
   std::mt19937 random(1);                                                     // NOLINT: the same each time
-  const int rounds = std::getenv("SKERRY_SOAK") != nullptr ? 20'000 : 1'000;  // each file is brought to the disk
+  const int rounds = std::getenv("SKERRY_SOAK") != nullptr ? 20'000 : 1'000;  // each file is written to the disk
   int unpacked = 0;
   for (int round = 0; round < rounds; ++round) {
     std::string bytes = round % 2 == 0 ? tar : zip;
@@ -265,7 +265,7 @@ TEST_P(ArchiveImportTest, SurvivesAnyDamage) {
       else
         bytes.replace(at, std::min(word.size(), bytes.size() - at), word.substr(0, bytes.size() - at));
     }
-    // So that damage gets behind the checksums of the headers.
+    // New checksums, so that the damage gets past the check of the headers.
     for (std::size_t at = 0; round % 2 == 0 && at + 512 <= tar.size(); at += 512) {
       if (bytes.substr(at, 512) == tar.substr(at, 512)) continue;
       std::uint64_t sum = 0;

@@ -19,7 +19,7 @@ base::UniqueFd OpenAt2(int root, const std::string& path, int flags, std::uint64
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
   how.resolve = resolve;
-  constexpr int kTries = 32;  // EAGAIN: somebody renamed while ".." was being resolved
+  constexpr int kTries = 32;  // EAGAIN: another process renamed something while ".." was being resolved
   long fd = -1;
   for (int tries = 0; tries < kTries && fd < 0; ++tries) {
     fd = ::syscall(SYS_openat2, root, path.empty() ? "." : path.c_str(), &how, sizeof how);
@@ -28,7 +28,8 @@ base::UniqueFd OpenAt2(int root, const std::string& path, int flags, std::uint64
   return base::UniqueFd(static_cast<int>(fd));
 }
 
-// The name under which exactly the open thing can be opened or changed again, whatever its path has become.
+// The name under which exactly this open file or directory can be opened or changed again, whatever its path has
+// become.
 std::string OwnName(int fd) {
   return "/proc/self/fd/" + std::to_string(fd);
 }

@@ -14,11 +14,11 @@
 namespace skerry::workspace {
 namespace {
 
-// Beyond this a file is shown by its size and hash only, and behind this much diff files are only named.
+// A larger file is shown by its size and hash only; after this much diff files are only named.
 constexpr std::size_t kMaxShownFile = std::size_t{1} << 20U;
 constexpr std::size_t kMaxDiff = std::size_t{8} << 20U;
 
-// One side of a file, with what text::FileDiff borrows.
+// One side of a file, which owns what text::FileDiff borrows.
 struct Side {
   std::string bytes;
   std::string sha256;
@@ -70,7 +70,7 @@ class Collector {
 }  // namespace
 
 std::string DiffOfLayers(const CommitReport& report, int upper, int lower) {
-  std::map<std::string, bool> goes;  // whether it is gone afterwards
+  std::map<std::string, bool> goes;  // whether the file is gone after the commit
   for (const std::string& path : report.deleted) goes[path] = true;
   for (const std::string& path : report.created) goes[path] = false;
   for (const std::string& path : report.changed) goes[path] = false;
@@ -81,7 +81,7 @@ std::string DiffOfLayers(const CommitReport& report, int upper, int lower) {
 }
 
 std::string DiffOfJournal(const Journal& journal, int directory, int root) {
-  std::map<std::string, std::optional<std::uint64_t>> kept;  // what was there first
+  std::map<std::string, std::optional<std::uint64_t>> kept;  // the first kept content of each path
   for (const JournalRecord& record : journal.records) {
     using Kind = JournalRecord::Kind;
     if (record.kind == Kind::kMade) kept.try_emplace(record.path, std::nullopt);

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 7> kWords = {"made", "replaced", "removed
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// A path in one word of a line: anything but plain bytes as %XX.
+// A path as one word of a line: all bytes that are not plain as %XX.
 std::string Escaped(std::string_view path) {
   std::string text;
   text.reserve(path.size());
@@ -136,7 +136,7 @@ base::Status ChangeJournal::Append(const JournalRecord& record) {
 base::Status ChangeJournal::AppendLine(std::string line) {
   SKERRY_RETURN_IF_ERROR(Open());
   line += '\n';
-  // Room for the end is kept: what is read again is never cut.
+  // Room for the final line is kept, so that a journal that is read again is never cut.
   if (length_ + line.size() > kMaxJournalBytes - kComplete.size() - 1 && line != std::string(kComplete) + '\n')
     return base::Err(base::Code::kTooLarge, "more was changed than can be noted");
   const auto written = WriteLine(file_.get(), line);

@@ -33,7 +33,7 @@ std::uint64_t BytesOf(const struct stat& facts) {
   return static_cast<std::uint64_t>(facts.st_blocks) * kBlockBytes;
 }
 
-// How many files are below the first of `changes`, which follow it.
+// How many files lie below the first of `changes`; they follow it.
 std::size_t FilesBelowFirst(std::span<const Change> changes) {
   std::size_t files = 0;
   for (const Change& change : changes.subspan(1)) {
@@ -71,7 +71,7 @@ class Committer {
     switch (change.kind) {
       case ChangeKind::kOther:
         Withhold(change.path, change.obstacle);
-        // A fifo holds nothing that could be lost.
+        // A fifo has no content that could be lost.
         if (S_ISREG(change.mode) || S_ISDIR(change.mode)) all_written_ = false;
         return;
       case ChangeKind::kLink:
@@ -85,8 +85,8 @@ class Committer {
     }
   }
 
-  // A file that was moved is written before the old one goes; that it goes is known. But only when all will fit: what
-  // is not written keeps what would be deleted.
+  // A moved file is written before the old one is deleted; the bytes of that deletion count as free. But only when
+  // everything will fit: a file that is not written keeps all that would be deleted.
   void CountDeletions() {
     std::uint64_t going = 0;
     std::uint64_t replaced = 0;
@@ -129,7 +129,7 @@ class Committer {
       const bool keep = layers_.limits.directory_modes == DirectoryModes::kKeep || layers_.HasModeOf(place, change);
       return keep ? base::Status{} : ChangeMode(change, place);
     }
-    // What the program itself put in the place of something is opaque: this came meanwhile.
+    // A directory that the program itself put in the place of a file is opaque: otherwise this entry came meanwhile.
     if (place.entry && !change.opaque) return base::Err(base::Code::kConflict, kChangedMeanwhile);
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry,
@@ -141,7 +141,7 @@ class Committer {
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd,
                             OpenBeneath(place.parent.get(), place.name, O_RDONLY | O_DIRECTORY));
     SKERRY_RETURN_IF_ERROR(layers_.journal.BeforeMode(change.path, *place.entry));
-    const mode_t special = place.entry->st_mode & (ALLPERMS & ~ACCESSPERMS);  // the person's own
+    const mode_t special = place.entry->st_mode & (ALLPERMS & ~ACCESSPERMS);  // the person's own bits
     if (::fchmod(fd.get(), special | layers_.ModeFor(place, change) | S_IRWXU) < 0)
       return os::ErrnoErr("cannot change its mode");
     return {};
@@ -189,7 +189,8 @@ class Committer {
     return room > report_.bytes ? room - report_.bytes : 0;
   }
 
-  // What was only touched: builds live by the times of files. No content is lost without it, so it holds up nothing.
+  // Carries over the time of a file that was only touched: builds depend on it. Without it no content is lost, so a
+  // failure holds up nothing.
   base::Status CarryTime(const Place& place, const Change& change, int source) {
     struct stat facts{};
     if (::fstat(source, &facts) < 0) return os::ErrnoErr("cannot be read");
@@ -212,7 +213,7 @@ class Committer {
       if (written && *written) made.push_back(link);
       if (!written) NoteFailure(link->path, std::unexpected(written.error()));
     }
-    // Where one leads may depend on others that came after it.
+    // Where a link leads may depend on links that were made after it.
     std::set<std::string> taken_back;
     for (const Change* link : made) {
       std::string obstacle = FollowedLinkObstacle(layers_.lower, link->path, layers_.limits.links);
@@ -226,7 +227,7 @@ class Committer {
     std::erase_if(report_.changes, [&](const core::FileChange& change) { return is_gone(change.path); });
   }
 
-  // Whether it was made.
+  // Whether the link was made.
   base::Result<bool> WriteLink(const Change& change) {
     SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(layers_.lower, change.path));
     if (layers_.IsSameLink(place, change) || Refused(change)) return false;
@@ -236,7 +237,7 @@ class Committer {
     }
     if (layers_.ChangedMeanwhile(place)) return base::Err(base::Code::kConflict, kChangedMeanwhile);
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry::Site site, SiteFor(change, place));
-    // Elsewhere it leads elsewhere; then it is looked at in its place only.
+    // A link that is prepared in another directory leads elsewhere; such a link is checked in its place only.
     const bool beside = site.directory == place.parent.get();
     SKERRY_ASSIGN_OR_RETURN(PreparedEntry entry, PreparedEntry::Link(std::move(site), change.target));
     const std::string prepared_path = JoinPath(ParentOf(change.path), entry.name());
@@ -250,7 +251,7 @@ class Committer {
     return true;
   }
 
-  // Whether it is gone.
+  // Whether the link is gone.
   bool TakeBack(const Change& change, std::string reason) {
     const auto place = FindPlace(layers_.lower, change.path);
     if (!place || !layers_.IsSameLink(*place, change)) return false;
@@ -271,7 +272,7 @@ class Committer {
     if (const auto place = FindPlace(layers_.lower, path); place && place->entry) Withhold(path, kKept);
   }
 
-  // What the lower layer has in an opaque directory and the upper has not.
+  // Deletes what the lower layer has in an opaque directory and the upper has not.
   void DeleteHidden(const std::string& directory) {
     auto fd = OpenDirectoryBeneath(layers_.lower, directory, Locked::kLeave);
     if (!fd) return Withhold(directory, fd.error().message);
@@ -287,7 +288,7 @@ class Committer {
 
   // --- for all of them
 
-  // Where what is at `place` is prepared.
+  // Where the entry for `place` is prepared.
   [[nodiscard]] base::Result<PreparedEntry::Site> SiteFor(const Change& change, const Place& place) const {
     SKERRY_ASSIGN_OR_RETURN(const int stage, layers_.journal.Stage());
     std::string name = base::RandomId(kPreparedPrefix);
@@ -295,7 +296,7 @@ class Committer {
     return PreparedEntry::Site{place, stage < 0 ? place.parent.get() : stage, std::move(name)};
   }
 
-  // Moves what is ready into its place. What is in the way goes first, all of it or nothing.
+  // Moves a prepared entry into its place. What is in the way is removed first, all of it or nothing.
   base::Status Settle(const Change& change, const Place& place, PreparedEntry& entry, const std::string& sha256) {
     const bool directory = change.kind == ChangeKind::kDirectory;
     if (place.entry && (directory || place.HoldsDirectory())) {
@@ -364,7 +365,7 @@ class Committer {
     return std::move(report_);
   }
 
-  // What was deleted and made anew, a file for a directory and the like, is a change.
+  // A path that was deleted and made anew, such as a file for a directory, is a change.
   void AddDeletions() {
     for (const std::string& path : report_.deleted)
       if (!std::ranges::binary_search(report_.created, path))
@@ -376,9 +377,9 @@ class Committer {
   const OverlayChanges& found_;
   RefusedContents& refused_;  // that of the layers
   CommitReport report_;
-  std::uint64_t freed_ = 0;  // by what is replaced or will go
-  bool all_written_;         // else what would be deleted may be the only copy of something
-  std::string covered_;      // the directory last refused
+  std::uint64_t freed_ = 0;  // bytes of files that are replaced or will be deleted
+  bool all_written_;         // otherwise a file that would be deleted may be the only copy of its content
+  std::string covered_;      // the directory that was refused last
   std::vector<const Change*> links_;
   std::vector<const Change*> deletions_;
   std::vector<const Change*> opaque_;

@@ -155,7 +155,7 @@ TEST_F(HostileCommitTest, NothingIsDeletedWhileItsNewPlaceCouldNotBeWritten) {
   EXPECT_EQ(Get("before").size(), 2000U);
 }
 
-// The whole commit in the child: the full file system is there.
+// The whole commit runs in the child, where the full file system is mounted.
 TEST_F(HostileCommitTest, AFullHostLosesNothingAndLeavesNoTemporary) {
   Put("../upper/a", "small");
   Put("../upper/big", std::string(200'000, 'x'));
@@ -213,7 +213,7 @@ TEST_F(HostileCommitTest, AReaderSeesTheOldOrTheNewFileAndNeverHalf) {
 
 class BusyPersonTest : public HostileCommitTest {
  protected:
-  // From here on what changes in the directory is the person's.
+  // From here on changes in the directory are the person's.
   void StartWork() {
     limits_.since = std::chrono::system_clock::now();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

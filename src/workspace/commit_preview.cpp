@@ -46,7 +46,7 @@ class Preview {
     report_.bytes += change.size;
   }
 
-  // What is below a directory that will be made has no place yet.
+  // A path below a directory that is yet to be made has no place.
   [[nodiscard]] Place PlaceOf(const std::string& path) const {
     auto place = FindPlace(layers_.lower, path);
     return place ? std::move(*place) : Place{};
@@ -102,7 +102,7 @@ class Preview {
   const Layers& layers_;
   const OverlayChanges& found_;
   CommitReport report_;
-  std::string covered_;  // the directory last refused
+  std::string covered_;  // the directory that was refused last
 };
 
 }  // namespace

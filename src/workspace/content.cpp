@@ -68,7 +68,7 @@ base::Result<std::optional<core::FileChange>> Describe(int directory, const std:
   }
   if (!IsFile(facts)) return std::nullopt;
   auto fd = OpenFileIn(directory, name, border, O_RDONLY);
-  // A file that its owner locked is there all the same.
+  // A file that its owner locked is read all the same.
   if (!fd && fd.error().code == base::Code::kPermissionDenied) fd = OpenFileBeneath(directory, name, Locked::kUnlock);
   if (!fd) return std::unexpected(fd.error());
   SKERRY_ASSIGN_OR_RETURN(Content content, ContentOf(fd->get(), budget));

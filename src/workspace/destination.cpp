@@ -36,7 +36,7 @@ base::Result<Destination> Destination::Find(const Resolver& resolver, const std:
   return base::Err(base::Code::kConflict, "the directories above it come and go; try again");
 }
 
-// Nothing when others made or removed directories of the path meanwhile, so that it has to be looked up again.
+// Nothing when other processes made or removed directories of the path meanwhile, so that it has to be looked up again.
 base::Result<std::optional<Destination>> Destination::FindNearest(const Resolver& resolver, const std::string& path) {
   std::vector<std::string> missing;
   std::string_view nearest = path;
@@ -58,7 +58,7 @@ base::Result<std::optional<Destination>> Destination::FindNearest(const Resolver
   }
   if (is_there && S_ISDIR(facts.st_mode)) return std::nullopt;
   if (is_there) return base::Err(base::Code::kConflict, kNoDirectory);
-  // Its own path may lead through links.
+  // The path of the nearest directory may itself lead through links.
   auto walked = PathWalk(resolver.root(), resolver.border()).Run(nearest, Resolver::LastLink::kFollow);
   if (!walked && walked.error().code != base::Code::kNotFound) return std::unexpected(std::move(walked).error());
   if (!walked || !walked->entry.valid()) return std::nullopt;
@@ -85,7 +85,7 @@ base::Result<MadeParents> Destination::MakeParents(const Resolver& resolver) {
     SKERRY_ASSIGN_OR_RETURN(located_.place.parent, made.Make(place().parent.get(), missing_.back(), resolver.border()));
   }
   if (all_there) return made;
-  // Others who are not in order with us, programs in the session, may have put something there.
+  // Programs in the session take no lock, and may have put an entry there.
   struct stat facts{};
   if (::fstatat(place().parent.get(), place().name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) {
     located_.place.entry = facts;

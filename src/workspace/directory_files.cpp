@@ -35,7 +35,7 @@ FileState::Kind KindOf(const Facts& facts) {
   return IsLink(facts) ? FileState::Kind::kLink : FileState::Kind::kOther;
 }
 
-// A directory has another time whenever a name in it changes; those names have states of their own.
+// The time of a directory is left out: it changes with every name in it, and those names have states of their own.
 FileState StateOf(const Facts& facts) {
   FileState state{.kind = KindOf(facts), .mode = PermissionsOf(facts)};
   if (state.kind == FileState::Kind::kFile) state.size = facts.stx_size;
@@ -104,7 +104,7 @@ class Packer {
   archive::TarWriter writer_;
 };
 
-// Holds the file that it reads.
+// A source that owns the file it reads.
 class SpooledSource : public base::ByteSource {
  public:
   explicit SpooledSource(base::UniqueFd file) : file_(std::move(file)), source_(file_.get()) {}

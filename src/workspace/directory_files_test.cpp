@@ -44,7 +44,7 @@ TEST_F(MarkDirectoryTest, NewFilesAreTheDifference) {
 TEST_F(MarkDirectoryTest, WhatWasWrittenToOrRemovedIsToldApart) {
   for (const char* name : {"same", "written", "removed", "replaced"}) Touch(name);
   const core::FileMark before = Take();
-  ::usleep(20'000);  // the clock of the file system ticks by some milliseconds
+  ::usleep(20'000);  // the clock of the file system ticks in steps of some milliseconds
   Touch("written");
   fs::remove(root_ / "removed");
   Touch("other");

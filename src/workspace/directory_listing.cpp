@@ -12,7 +12,7 @@
 namespace skerry::workspace {
 namespace {
 
-// The smallest names so far, the largest of them on top.
+// The smallest names so far; the largest of them is on top.
 class SmallestNames {
  public:
   explicit SmallestNames(std::size_t limit) : limit_(limit) {}

@@ -1,4 +1,4 @@
-// Appending: in place, for a log may be long; by a copy where the file has other names.
+// Appending: in place, since a log may be long; by a copy when the file has other names.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace skerry::workspace {
 namespace {
 
-// Takes back what was written last, unless somebody else wrote behind it: that is not ours to cut off.
+// Takes back the bytes that were written last, unless another process wrote behind them: those must not be cut off.
 void CutOff(int fd, std::uint64_t size) {
   struct stat facts{};
   const off_t end = ::lseek(fd, 0, SEEK_CUR);
@@ -24,7 +24,7 @@ void CutOff(int fd, std::uint64_t size) {
     (void)::ftruncate(fd, end - static_cast<off_t>(size));
 }
 
-// All of the bytes at the end of the file and on disk, or none of them.
+// Writes all of the bytes at the end of the file and to disk, or none of them.
 base::Status WriteAtEnd(int fd, std::string_view bytes) {
   std::uint64_t done = 0;
   int problem = 0;
@@ -45,7 +45,7 @@ base::Status WriteAtEnd(int fd, std::string_view bytes) {
 }  // namespace
 
 base::Result<core::FileChange> AgentWorkspace::Append(std::string_view path, std::string_view bytes) {
-  // Somebody else may make the file, or give it another name, between the look at it and the work on it.
+  // Another process may make the file, or give it another name, between the look at it and the write.
   constexpr int kTries = 3;
   auto change = AppendOnce(path, bytes);
   for (int tries = 1; tries < kTries && !change && change.error().code == base::Code::kConflict; ++tries)
@@ -82,7 +82,8 @@ base::Result<core::FileChange> AgentWorkspace::AppendInPlace(const Resolver::Loc
   SKERRY_RETURN_IF_ERROR(WriteAtEnd(fd.get(), bytes));
   Facts after{};
   if (!FactsAt(fd.get(), "", after)) return PathErr();
-  // What the last block had left is room that was counted already. It is done, so it cannot be too much any more.
+  // The free part of the last block was counted already. The bytes are written, so a quota that is exceeded is no error
+  // any more.
   (void)reservation.Settle({.bytes = BytesOnDisk(after), .entries = 0}, {.bytes = BytesOnDisk(before), .entries = 0});
   reservation.Keep();
   SKERRY_ASSIGN_OR_RETURN(Content content, ContentOf(fd.get(), HashBudget() + bytes.size()));

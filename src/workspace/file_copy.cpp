@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{128} << 10U;
 
-// As many bytes as there are up to the size of the buffer; -1 with errno.
+// Reads until the buffer has `size` bytes or the file ends; -1 with errno.
 ssize_t ReadFully(int fd, std::vector<char>& buffer, off_t at, std::size_t size) {
   std::size_t done = 0;
   while (done < size) {
@@ -61,7 +61,8 @@ base::Status CopyByBuffer(int from, int to, off_t begin, off_t end, base::Sha256
   return {};
 }
 
-// In the kernel where it can (the same file system, mostly), else through a buffer. That one also finds the true error.
+// Copies in the kernel where it can (mostly on one file system), else through a buffer. The buffer also finds the real
+// error.
 base::Status CopyRange(int from, int to, off_t begin, off_t end, base::Sha256* hash) {
   if (hash != nullptr) return CopyByBuffer(from, to, begin, end, hash);
   off_t source = begin;
@@ -76,10 +77,10 @@ struct Extent {
   off_t end;
 };
 
-// The next bytes that are no hole, from `at`; begin is `size` when there are none.
+// The next bytes from `at` on that are no hole; begin is `size` when there are none.
 Extent NextExtent(int fd, off_t at, off_t size) {
   const off_t begin = ::lseek(fd, at, SEEK_DATA);
-  if (begin < 0) return errno == ENXIO ? Extent{size, size} : Extent{at, size};  // no such notion: all is data
+  if (begin < 0) return errno == ENXIO ? Extent{size, size} : Extent{at, size};  // holes are unknown: all is data
   const off_t end = ::lseek(fd, begin, SEEK_HOLE);
   return {std::min(begin, size), end < 0 ? size : std::min(end, size)};
 }
@@ -115,7 +116,7 @@ base::Result<base::Sha256::Digest> DigestOfData(int fd) {
   if (::fstat(fd, &facts) < 0) return os::ErrnoErr("cannot be read");
   if (!S_ISREG(facts.st_mode)) return base::Err(base::Code::kNotFound, "is no file");
   constexpr off_t kBlockBytes = 512;
-  const bool whole = facts.st_blocks * kBlockBytes >= facts.st_size;  // most files: nobody has to look for holes
+  const bool whole = facts.st_blocks * kBlockBytes >= facts.st_size;  // most files: no need to look for holes
   base::Sha256 hash;
   std::vector<char> buffer(BlockOf(0, facts.st_size));
   for (off_t at = 0; at < facts.st_size;) {

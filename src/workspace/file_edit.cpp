@@ -1,4 +1,4 @@
-// Editing: read, change, and write if it is still what was read.
+// Editing: read, change, and write if the file is still what was read.
 #include <utility>
 
 #include "base/sha256.hpp"

@@ -29,7 +29,7 @@ base::Error TooLong(std::size_t limit) {
           "these lines have more than " + std::to_string(limit) + " bytes, which is the limit; ask for fewer"};
 }
 
-// Picks lines out of blocks as they come.
+// Picks lines out of blocks.
 class LinePicker {
  public:
   LinePicker(const LineRange& range, std::size_t limit)
@@ -41,7 +41,7 @@ class LinePicker {
   [[nodiscard]] bool skipping() const { return line_ < lines_.first; }
   [[nodiscard]] bool more() const { return lines_.more; }
 
-  // Until it has enough; what is left of the block then shows that there is more.
+  // Takes lines until there are enough; a rest of the block then shows that there is more.
   base::Status Take(std::string_view block) {
     while (!block.empty() && !done()) {
       const std::size_t end = block.find('\n');
@@ -67,13 +67,13 @@ class LinePicker {
   [[nodiscard]] bool done() const { return line_ >= last_; }
 
   static constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t last_;  // the first one that is not wanted any more
+  std::uint64_t last_;  // the first line that is not wanted any more
   std::size_t limit_;
   std::uint64_t line_ = 1;
   Lines lines_;
 };
 
-// The next bytes that are no hole: there are no line ends in holes, and they can be longer than anybody can wait.
+// The next place that is no hole: holes have no line ends, and can be too long to be read.
 std::uint64_t BehindHole(int fd, std::uint64_t at) {
   const off_t data = ::lseek(fd, static_cast<off_t>(at), SEEK_DATA);
   if (data < 0) return errno == ENXIO ? std::numeric_limits<std::uint64_t>::max() : at;

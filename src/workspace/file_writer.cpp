@@ -1,4 +1,4 @@
-// Writing: a file is made out of sight, and takes its place at once.
+// Writing: a file is prepared out of sight, and moved into its place in one step.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,12 +23,12 @@ constexpr mode_t kFileMode = 0644;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kChunk = std::uint64_t{1} << 20U;
 
-// What a file of so many bytes takes on most disks.
+// The room that a file of so many bytes takes on most disks.
 std::uint64_t RoundedUp(std::uint64_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// Why there can be no file.
+// Why there can be no file at the place.
 base::Status CheckPlace(const Place& place, Existing existing) {
   if (!place.entry) return {};
   if (place.HoldsDirectory()) return PathErr(EISDIR);
@@ -57,14 +57,14 @@ base::Status CheckExpected(const Place& place, const MountBorder& border, const 
 }  // namespace
 
 struct FileWriter::State {
-  std::string given;  // the path, for errors
+  std::string given;  // the path as the caller gave it, for errors
   WriteOptions options;
   std::uint64_t hash_limit;
   const Resolver* resolver;
   std::shared_ptr<std::mutex> order;
   Destination destination;
   Reservation reservation;
-  std::uint64_t credit;  // what the replaced file takes need not be reserved again
+  std::uint64_t credit;  // the room of the replaced file, which need not be reserved again
   StagedEntry staged;
   base::Sha256 hash = base::Sha256();
   std::uint64_t written = 0;
@@ -81,7 +81,7 @@ base::Status FileWriter::State::Grow(std::uint64_t size) {
   const std::uint64_t held = reservation.held().bytes + credit;
   const std::uint64_t needed = RoundedUp(size);
   if (needed <= held) return {};
-  // In chunks, so that many small writes ask seldom.
+  // Reserved in chunks, so that many small writes ask seldom.
   if (size > kChunk && reservation.Add({.bytes = std::max(needed - held, kChunk), .entries = 0})) return {};
   return reservation.Add({.bytes = needed - held, .entries = 0});
 }
@@ -102,14 +102,14 @@ base::Status FileWriter::State::Write(std::string_view bytes) {
 
 base::Status FileWriter::State::MakeDurable() {
   const Place& place = destination.place();
-  // Owner first: until it is right nobody else may read.
+  // Owner first: until the owner is right no other user may read the file.
   SKERRY_RETURN_IF_ERROR(staged.GiveToOwnerOf(place));
   if (::fchmod(staged.fd(), ModeFor(place, options.mode)) < 0) return PathErr();
   if (::fsync(staged.fd()) < 0) return PathErr();
   return {};
 }
 
-// From what was guessed to what it takes: the new file, and not the old one if this was its only name.
+// Replaces the reservation by the real use: the new file is added, and the old one is free when this was its only name.
 base::Status FileWriter::State::SettleUsage(const std::optional<Facts>& present, std::size_t made_parents) {
   Facts made{};
   if (!FactsAt(staged.fd(), "", made)) return PathErr();

@@ -37,7 +37,7 @@ class Search {
   base::Status Descend(int parent, const char* name, const std::string& path, std::size_t depth) {
     base::UniqueFd child(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (child.valid()) return Look(std::move(child), path + "/", depth + 1);
-    // Not a directory, gone, or closed to us and so to the sandbox, which has no more rights than we.
+    // No directory, gone, or closed to this process and so to the sandbox, which has no more rights.
     return {};
   }
 

@@ -32,8 +32,8 @@ base::Status ImportUndo::Replacing(const std::string& path) {
   const std::string saved = prefix_ + std::to_string(steps_.size());
   const int parent = place->parent.get();
   const char* name = place->name.c_str();
-  // A second name for a file costs nothing and leaves it in its place until the new one is complete. Not every file
-  // system has them, and not every file may be given one.
+  // A second name costs nothing and leaves the file in its place until the new one is complete. Not every file system
+  // has hard links, and not every file may get one.
   const bool linked = !place->HoldsLink() && ::linkat(parent, name, parent, saved.c_str(), 0) == 0;
   if (!linked && ::renameat2(parent, name, parent, saved.c_str(), RENAME_NOREPLACE) < 0)
     return std::unexpected(Named(path, PathError(errno)));
@@ -55,7 +55,7 @@ void ImportUndo::TakeBack(const Step& step) const {
   if (!place) return;
   const int parent = place->parent.get();
   if (!step.saved.empty()) {
-    // Two names of one file are left as they are by a rename, so the second one goes after it.
+    // rename does nothing when both are names of one file, so the second name is removed afterwards.
     (void)::renameat(parent, step.saved.c_str(), parent, place->name.c_str());
     (void)::unlinkat(parent, step.saved.c_str(), 0);
   } else if (place->HoldsDirectory()) {

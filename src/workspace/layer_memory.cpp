@@ -24,7 +24,7 @@ class LayerMemory::Look {
  public:
   explicit Look(int upper) : upper_(upper) { ::clock_gettime(CLOCK_REALTIME, &now_); }
 
-  // The entry as it is now, and whether it is as it was.
+  // The entry as it is now, and whether it is unchanged.
   std::pair<Seen, bool> At(const Change& change, const Seen* before) {
     Seen seen{.kind = change.kind,
               .mode = change.mode,
@@ -46,21 +46,23 @@ class LayerMemory::Look {
   }
 
  private:
-  // The clock of files ticks by some milliseconds: what was changed just now can be changed again without another time.
+  // The clock of files ticks in steps of some milliseconds: a file that was changed just now can be changed again
+  // without another time.
   [[nodiscard]] timespec Settled(const timespec& time) const {
     constexpr std::int64_t kMargin = 100'000'000;
     const std::int64_t age = (now_.tv_sec - time.tv_sec) * std::int64_t{1'000'000'000} + (now_.tv_nsec - time.tv_nsec);
     return age > kMargin ? time : timespec{};
   }
 
-  // A file of many names is read once.
+  // A file with several names is read once.
   Content ContentOf(const Change& change) {
     const auto [found, added] = contents_.try_emplace(change.inode);
     if (!added) return found->second;
     auto fd = OpenBeneath(upper_, change.path, O_RDONLY | O_NONBLOCK);
     if (!fd) fd = OpenFileBeneath(upper_, change.path, Locked::kUnlock);
     if (!fd) return found->second;
-    // Writers first: who comes after this question leaves a later time than the one that is remembered.
+    // The writers are asked for first: a writer that comes after this question leaves a later time than the remembered
+    // one.
     found->second.writers = os::MayHaveWriters(fd->get());
     if (const auto digest = DigestOfData(fd->get())) found->second.digest = *digest;
     return found->second;
@@ -78,10 +80,10 @@ void LayerMemory::Compare(int upper, OverlayChanges& found) {
     const auto before = seen_.find(change.path);
     const auto [seen, same] = look.At(change, before == seen_.end() ? nullptr : &before->second);
     now.emplace_hint(now.end(), change.path, seen);
-    // Directories stay: what is below them is judged by them.
+    // Directories stay in the list: entries below them are judged by them.
     return same && change.kind != ChangeKind::kDirectory;
   });
-  if (!found.complete) return;  // what is not in a list that was cut may be there
+  if (!found.complete) return;  // an entry that is missing in a list that was cut may still be there
   for (const auto& [path, seen] : seen_)
     if (seen.kind != ChangeKind::kDeletion && seen.kind != ChangeKind::kOther && !now.contains(path))
       found.changes.push_back({.path = path, .kind = ChangeKind::kDeletion});

@@ -26,7 +26,7 @@ using Paths = std::vector<std::string>;
 
 constexpr std::size_t kPage = 4096;
 
-// Stores go to a file of the layer that a program has mapped.
+// A mapping of a file of the layer, as a program has it: stores go to the file.
 class Mapping {
  public:
   Mapping(const std::filesystem::path& file, int flags) {
@@ -37,7 +37,7 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() { ::munmap(bytes_, kPage); }
-  // Reads first, as what computes with an array does.
+  // Reads first, as a computation on an array does.
   void Increment() {
     volatile char* const byte = bytes_;
     const char before = *byte;
@@ -49,7 +49,7 @@ class Mapping {
   char* bytes_ = nullptr;
 };
 
-// A tmpfs, as the layer is: other file systems stamp what is stored through mappings.
+// On a tmpfs, as the layer is: other file systems update times for stores through mappings.
 class LayerMemoryTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -64,7 +64,7 @@ class LayerMemoryTest : public testing::Test {
     if (!root_.empty()) std::filesystem::remove_all(root_);
   }
 
-  // What is told of the layer now.
+  // The entries of the layer that count as changed now.
   Paths Told() {
     auto found = ReadOverlayChanges(fd_.get(), {});
     if (!found) return {found.error().message};
@@ -74,7 +74,7 @@ class LayerMemoryTest : public testing::Test {
       told.push_back((change.kind == ChangeKind::kDeletion ? "-" : "") + change.path);
     return told;
   }
-  // Until times tell what comes from what was.
+  // The same after a while, when times tell new changes from old ones.
   Paths ToldWhenSettled() {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     return Told();
@@ -131,7 +131,7 @@ TEST_F(LayerMemoryTest, OneOfTwoNamesOfAFileThatIsStoredToMeansBoth) {
   EXPECT_EQ(Told(), Paths({"file", "same"}));
 }
 
-// Without a stamp of the access nothing is read: so cheap is a layer that nobody touched. The last look reads all.
+// A file without a new access time is not read: an untouched layer costs little. The last look reads all files.
 TEST_F(LayerMemoryTest, OnlyWhatShowsASignIsReadUntilAccessesAreForgotten) {
   EXPECT_EQ(ToldWhenSettled(), Paths({"file"}));
   EXPECT_EQ(ToldWhenSettled(), Paths());

@@ -32,7 +32,7 @@ class LayerContents : public ChangeContents {
 }  // namespace
 
 std::string Layers::Refusal(const Change& change) const {
-  // The file tools do not show them, and remove them when they find them.
+  // The file tools do not show such names, and remove such files when they find them.
   const std::string_view name = NameOf(change.path);
   if (change.kind != ChangeKind::kDeletion && (name.starts_with(kPrivatePrefix) || name.starts_with(kPreparedPrefix)))
     return "has a name that Skerry uses for itself";
@@ -68,7 +68,7 @@ std::string Layers::WouldBeLost(const std::string& path, const Place& place) con
 }
 
 bool Layers::ChangedMeanwhile(const Place& place) const {
-  // A directory's own time says only that something came or went in it, which is asked for by itself.
+  // The time of a directory only says that an entry came or went, and entries are checked by themselves.
   if (!limits.since || !place.entry || S_ISDIR(place.entry->st_mode)) return false;
   const timespec& changed = place.entry->st_ctim;
   return std::chrono::seconds(changed.tv_sec) + std::chrono::nanoseconds(changed.tv_nsec) >

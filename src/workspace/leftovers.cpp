@@ -34,7 +34,8 @@ void RemovePrepared(int root, const std::string& path) {
   (void)::unlinkat(place->parent.get(), place->name.c_str(), place->HoldsDirectory() ? AT_REMOVEDIR : 0);
 }
 
-// Up to the next NUL; nothing when there is none: the last name was not finished, and nothing was made under it.
+// The text up to the next NUL; nothing when there is none: the last name was not written completely, and nothing was
+// made under it.
 std::optional<std::string> NextText(std::string_view& rest) {
   const std::size_t end = rest.find('\0');
   if (end == std::string_view::npos) return std::nullopt;
@@ -58,7 +59,7 @@ void RemoveListed(std::string_view rest) {
 LeftoverList::~LeftoverList() {
   if (!file_.valid()) return;
   (void)::unlink((lists_ + "/" + name_).c_str());
-  (void)::rmdir(lists_.c_str());  // with the last list
+  (void)::rmdir(lists_.c_str());  // succeeds when that was the last list
 }
 
 base::Status LeftoverList::Open() {

@@ -17,7 +17,7 @@ struct Line {
   std::string text;
 };
 
-// The lines as they are put together again from their pieces.
+// The lines, put together from their pieces.
 std::vector<Line> LinesOf(const std::string& bytes, std::uint64_t limit = UINT64_MAX) {
   const base::UniqueFd fd(::memfd_create("lines", MFD_CLOEXEC));
   EXPECT_TRUE(os::WriteAll(fd.get(), bytes));

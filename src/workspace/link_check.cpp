@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kLeadsOut = "leads out of the workspace";
 
-// Without the empty ones and ".".
+// The components of a path, without empty ones and ".".
 std::vector<std::string_view> ComponentsOf(std::string_view path) {
   std::vector<std::string_view> components;
   while (!path.empty()) {
@@ -30,8 +30,8 @@ std::vector<std::string_view> ComponentsOf(std::string_view path) {
   return components;
 }
 
-// Where `target` of a link at `path` points to, as a path of the workspace. A ".." after a name could step out of
-// a link that is there, so it is not understood.
+// Where `target` of a link at `path` points to, as a path of the workspace. Nothing for a ".." after a name: that name
+// may be a link.
 std::optional<std::string> InsideTarget(std::string_view path, std::string_view target) {
   std::string_view directory = ParentOf(path);
   std::string inside;
@@ -49,7 +49,7 @@ std::optional<std::string> InsideTarget(std::string_view path, std::string_view 
   return JoinPath(directory, inside);
 }
 
-// Whether the components stay inside, counted from a directory of that depth.
+// Whether the target stays inside, seen from a directory of that depth.
 bool StaysInside(std::size_t depth, std::string_view target) {
   for (const std::string_view component : ComponentsOf(target)) {
     if (component == ".." && depth-- == 0) return false;
@@ -74,7 +74,7 @@ bool IsProgramOfTheSystem(std::string_view target) {
          (facts.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
 }
 
-// Python's environments again: python3.11 -> python -> /usr/bin/python3.
+// For Python's environments: python3.11 -> python -> /usr/bin/python3.
 bool EndsAtProgramOfTheSystem(int root, std::string path) {
   constexpr int kMaxSteps = 8;
   for (int step = 0; step < kMaxSteps; ++step) {

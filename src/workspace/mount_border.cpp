@@ -23,7 +23,7 @@ bool SameThing(const Facts& left, const Facts& right) {
 }
 
 MountBorder::MountBorder(int root) {
-  (void)FactsAt(root, "", root_);  // of no use as a root: then nothing lies in it
+  (void)FactsAt(root, "", root_);  // when this fails, nothing lies in the border
 }
 
 bool MountBorder::Holds(const Facts& facts) const {

@@ -24,7 +24,7 @@ constexpr const char* kWhiteout = "user.overlay.whiteout";
 constexpr const char* kRedirect = "user.overlay.redirect";
 constexpr const char* kMetacopy = "user.overlay.metacopy";
 
-// Attributes as the kernel lists them: each name ends with a NUL.
+// Whether the list of attributes has the name. The kernel ends each name with a NUL.
 bool Names(std::string_view list, std::string_view name) {
   while (!list.empty()) {
     const std::string_view first = list.substr(0, list.find('\0'));
@@ -62,7 +62,7 @@ class Scanner {
  public:
   Scanner(int root, const WalkLimits& limits, Marks marks) : root_(root), limits_(limits), marks_(marks) {}
 
-  // One directory is open at a time, however deep the tree is.
+  // Only one directory is open at a time, however deep the tree is.
   base::Result<OverlayChanges> Run() {
     SKERRY_RETURN_IF_ERROR(List("", Hides::kNothing));
     while (!pending_.empty() && found_.complete) {
@@ -78,7 +78,8 @@ class Scanner {
   }
 
  private:
-  // What a directory of the upper layer hides of the lower one. Below one that hides all, all do, marked or not.
+  // What a directory of the upper layer hides of the lower one. Below a directory that hides all, every directory does,
+  // marked or not.
   enum class Hides { kNothing, kByMarkedFiles, kAll };
   struct Pending {
     std::size_t index;
@@ -131,7 +132,7 @@ class Scanner {
       if (!target) return Refuse(change, target.error().message);
       change.target = std::move(*target);
     }
-    constexpr std::size_t kLongestDirectory = PATH_MAX - NAME_MAX - 2;  // what is in it can still be named
+    constexpr std::size_t kLongestDirectory = PATH_MAX - NAME_MAX - 2;  // so that its entries can still be named
     const bool deep = DepthOf(change.path) >= limits_.max_depth || change.path.size() > kLongestDirectory;
     if (change.kind == ChangeKind::kDirectory && deep) Refuse(change, "too deep");
   }
@@ -162,7 +163,7 @@ class Scanner {
     return base::Err(base::Code::kPermissionDenied, "is marked as an overlay's own");
   }
 
-  // Valid until the next call. Listing needs no right to read the file, in contrast to getting a value.
+  // Valid until the next call. Listing attributes needs no right to read the file, unlike getting a value.
   base::Result<std::string_view> AttributesOf(const std::string& path) {
     attributes_.resize(XATTR_LIST_MAX);
     const ssize_t count = ::llistxattr(path.c_str(), attributes_.data(), attributes_.size());

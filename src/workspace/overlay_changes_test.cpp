@@ -24,14 +24,14 @@ class OverlayChangesTest : public OverlayTest {
   [[nodiscard]] OverlayChanges Changes(const WalkLimits& limits = {}) const {
     return ReadOverlayChanges(upper_.get(), limits).value();
   }
-  // "kind path", one a line.
+  // "kind path", one per line.
   [[nodiscard]] std::string Listing(const WalkLimits& limits = {}) const {
     std::string text;
     for (const Change& change : Changes(limits).changes)
       text += std::string(1, "FDLXO"[static_cast<std::size_t>(change.kind)]) + " " + change.path + "\n";
     return text;
   }
-  // A layer that no overlay made.
+  // A layer that was made by hand and not by an overlay.
   void UseHandMadeUpper() { upper_.Reset(::open(stage_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
   void Mark(const std::string& path, const std::string& name, const std::string& value) {
     const std::string full = stage_ / path;
@@ -124,7 +124,7 @@ TEST_F(OverlayChangesTest, ABurnedDirectoryIsListedWithoutItsDirectories) {
   Touch("a");
   fs::create_symlink("/etc", stage_ / "link");
   fs::create_directory(stage_ / "empty");
-  Mark("b", "user.overlay.redirect", "/forged");  // on a plain directory a program can
+  Mark("b", "user.overlay.redirect", "/forged");  // a program can set this on a plain directory
   UseHandMadeUpper();
   const FileList list = ListFiles(upper_.get(), {}).value();
   EXPECT_TRUE(list.complete);

@@ -29,7 +29,7 @@ constexpr std::array kRows = {
     Row{EEXIST, base::Code::kConflict, "is there already"},
     Row{ENOTEMPTY, base::Code::kConflict, "the directory is not empty"},
     Row{ETXTBSY, base::Code::kConflict, "is a program that runs"},
-    // Files are opened without waiting: the kernel takes the lease away 45 seconds after the first who asked.
+    // Files are opened without waiting: the kernel breaks the lease 45 seconds after the first attempt.
     Row{EAGAIN, base::Code::kConflict, "a program has a lease on it; try again in a minute"},
     Row{ENAMETOOLONG, base::Code::kInvalidArgument, "the name is too long"},
     Row{EILSEQ, base::Code::kInvalidArgument, "the file system does not take this name"},

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxLinks = 40;  // as the kernel
 // Descriptors held at once; a walk that climbs further opens its directories again.
 constexpr std::size_t kHeld = 64;
-// Links can make a way out of a short path that is millions of names long.
+// With links, a short path can lead through millions of names.
 constexpr std::size_t kMaxOpened = 100'000;
 
 base::Result<base::UniqueFd> CopyOf(int fd) {

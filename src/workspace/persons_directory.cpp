@@ -16,16 +16,16 @@
 namespace skerry::workspace {
 namespace {
 
-// Writing below these changes the machine or other people's data; reading shows secrets.
+// Writing below these changes the machine or other people's data; reading there shows secrets.
 constexpr std::array<std::string_view, 12> kSystem = {"/bin",  "/boot", "/dev",  "/etc", "/lib", "/lib64",
                                                       "/proc", "/run",  "/sbin", "/sys", "/usr", "/var"};
-// These themselves, but not what is below them.
+// These directories themselves, but not those below them.
 constexpr std::array<std::string_view, 9> kTops = {"/",    "/home", "/root",  "/tmp",    "/opt",
                                                    "/srv", "/mnt",  "/media", "/var/tmp"};
-// Keys and passwords, in whoever's home.
+// Keys and passwords, in the home of any user.
 constexpr std::array<std::string_view, 7> kPrivate = {".ssh",    ".gnupg",          ".aws",  ".kube",
                                                       ".docker", ".password-store", ".netrc"};
-// In the caller's home: settings of programs that start with the person, and such programs.
+// In the caller's home: settings of programs that start when the person logs in, and such programs.
 constexpr std::array<std::string_view, 2> kOwnPrograms = {"/.config", "/.local/bin"};
 
 bool IsOrIsBelow(std::string_view path, std::string_view directory) {

@@ -29,8 +29,8 @@ base::Result<Owner> OwnerFor(const Place& place) {
   return Owner{parent.st_uid, parent.st_gid};
 }
 
-// Only root can give things away, and without it what root makes in a person's directory would be root's. By the
-// descriptor: under the name the person could have put a link to what must not become theirs.
+// Files that root makes in a person's directory are given to the person; only root can do that. By the descriptor:
+// under the name the person could have put a link to a file that must not become theirs.
 base::Status GiveToOwner(const Place& place, int fd) {
   if (::geteuid() != 0) return {};
   SKERRY_ASSIGN_OR_RETURN(const Owner owner, OwnerFor(place));
@@ -72,7 +72,7 @@ base::Result<PreparedEntry> PreparedEntry::File(Site site, const FileSource& sou
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!fd.valid()) return os::ErrnoErr(kNotWritten);
   SKERRY_ASSIGN_OR_RETURN(entry.copied_, CopyContent(source.fd, fd.get(), source.size, source.limit, source.hashing));
-  // Owner first: until it is right nobody else may read.
+  // Owner first: until the owner is right no other user may read the file.
   SKERRY_RETURN_IF_ERROR(GiveToOwner(site.place, fd.get()));
   if (::fchmod(fd.get(), source.mode & ACCESSPERMS) < 0) return os::ErrnoErr(kNotWritten);
   SKERRY_RETURN_IF_ERROR(KeepTime(source.fd, fd.get()));
@@ -86,7 +86,8 @@ base::Result<PreparedEntry> PreparedEntry::Directory(Site site, mode_t mode) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd fd, OpenBeneath(entry.parent_, entry.name_, O_RDONLY | O_DIRECTORY));
   SKERRY_RETURN_IF_ERROR(GiveToOwner(site.place, fd.get()));
   SKERRY_RETURN_IF_ERROR(entry.TakeFacts(fd.get()));
-  // A set-group bit is then the host's: directories inherit it. One that was prepared elsewhere inherits nothing.
+  // The set-group bit is kept: a directory inherits it from the host's directory. One that was prepared elsewhere
+  // inherits none.
   if (::fchmod(fd.get(), (entry.facts_.st_mode & S_ISGID) | (mode & ACCESSPERMS) | S_IRWXU) < 0)
     return os::ErrnoErr(kNotWritten);
   return entry;

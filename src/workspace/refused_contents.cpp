@@ -10,7 +10,7 @@
 namespace skerry::workspace {
 namespace {
 
-// The first of those under `key` that is not `path` itself.
+// The first path under `key` other than `path`.
 template <class Map, class Key>
 std::string OtherThan(const std::string& path, const Map& map, const Key& key) {
   const auto [first, last] = map.equal_range(key);
@@ -49,7 +49,7 @@ std::string RefusedContents::HolderOf(const Layers& layers, const std::string& p
 }
 
 std::string RefusedContents::WithContentOf(const Layers& layers, const std::string& path, const Place& place) const {
-  constexpr std::size_t kMost = 100;  // of the same size
+  constexpr std::size_t kMost = 100;  // files of the same size
   const auto same_size = by_size_.find(static_cast<std::uint64_t>(place.entry->st_size));
   if (same_size == by_size_.end()) return {};
   const auto old = OpenFileBeneath(layers.lower, path, Locked::kLeave);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kTooMany = "holds more than can be listed";
 
-// Why it has to stay; empty when it can go.
+// Why the entry has to stay; empty when it can be removed.
 std::string Obstacle(const Layers& layers, const std::string& path, const Place& place) {
   std::string refusal = layers.Refusal({.path = path, .kind = ChangeKind::kDeletion, .mode = place.entry->st_mode});
   if (!refusal.empty()) return refusal;
@@ -51,7 +51,7 @@ class Planner {
   }
 
  private:
-  // Why it is not in the plan, if it is there at all.
+  // Adds the entry to the plan, if it exists. Gives why it has to stay.
   std::string Add(const std::string& path) {
     const auto place = FindPlace(layers_.lower, path);
     if (!place) return place.error().message;
@@ -71,7 +71,7 @@ class Planner {
   std::vector<std::string> pending_;
 };
 
-// Its entries are to go, so the lock that its owner put on it goes first.
+// The entries of the directory are removed, so it is made writable first.
 void Unlock(int lower, const std::string& directory) {
   const auto fd = OpenBeneath(lower, directory, O_RDONLY | O_DIRECTORY);
   struct stat facts{};
@@ -101,7 +101,7 @@ base::Result<Gone> Remove(const Layers& layers, const RemovalPlan::Entry& entry,
   return Gone::kByUs;
 }
 
-// The directories that cannot go, because something in them does not.
+// The directories that cannot be removed, because an entry in them stays.
 class Kept {
  public:
   void AddParentsOf(std::string_view path) {
@@ -124,7 +124,7 @@ Removed ExecuteRemoval(const Layers& layers, const RemovalPlan& plan) {
   Removed removed{.deleted = {}, .withheld = plan.staying};
   Kept kept;
   for (const Withheld& stays : plan.staying) kept.AddParentsOf(stays.path);
-  // What is in a directory comes before it.
+  // The entries of a directory are removed before the directory.
   for (const RemovalPlan::Entry& entry : plan.going | std::views::reverse) {
     if (kept.Holds(entry.path)) continue;
     const bool is_top = &entry == &plan.going.front();

@@ -16,7 +16,7 @@ namespace skerry::workspace {
 namespace {
 
 constexpr std::size_t kMaxName = 255;
-constexpr std::size_t kMaxPath = 4000;  // the kernel takes 4095, with what is put before it
+constexpr std::size_t kMaxPath = 4000;  // the kernel takes 4095, including a prefix
 constexpr std::uint64_t kInside = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
 constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
@@ -26,7 +26,7 @@ base::UniqueFd OpenAt2(int root, const char* path, int flags, std::uint64_t reso
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags | ((flags & O_PATH) != 0 ? O_CLOEXEC : kAlways));
   how.resolve = resolve;
-  constexpr int kTries = 32;  // EAGAIN: somebody renamed while ".." was being resolved
+  constexpr int kTries = 32;  // EAGAIN: another process renamed something while ".." was being resolved
   long fd = -1;
   for (int tries = 0; tries < kTries && fd < 0; ++tries) {
     fd = ::syscall(SYS_openat2, root, *path == '\0' ? "." : path, &how, sizeof how);
@@ -35,8 +35,8 @@ base::UniqueFd OpenAt2(int root, const char* path, int flags, std::uint64_t reso
   return base::UniqueFd(static_cast<int>(fd));
 }
 
-// Whether openat2 said something that it cannot know for sure: an absolute link may lead to /workspace, a kernel or a
-// filter of system calls may not have it.
+// Whether the answer of openat2 is not final: an absolute link may lead to /workspace, and the kernel or a filter of
+// system calls may lack openat2.
 bool IsForTheWalk(int error_number) {
   if (error_number == ENOSYS) openat2_is_missing = true;
   return error_number == EXDEV || error_number == ELOOP || error_number == EAGAIN || error_number == EINTR ||
@@ -77,7 +77,7 @@ Resolver::Resolver(base::UniqueFd root, Way way) : root_(std::move(root)), borde
 
 base::Result<base::UniqueFd> Resolver::Open(const std::string& path, int flags) const {
   if (way_ == Way::kWalk || openat2_is_missing) return OpenByWalk(path, flags);
-  // Neither opening a directory as such nor O_PATH does anything to what else may be there.
+  // Opening a directory, or with O_PATH, does nothing to a fifo or a device that may be there.
   const bool harmless = (flags & (O_PATH | O_DIRECTORY)) != 0;
   base::UniqueFd fd = OpenAt2(root_.get(), path.c_str(), harmless ? flags : O_PATH | (flags & O_NOFOLLOW), kInside);
   if (!fd.valid()) {

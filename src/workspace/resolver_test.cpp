@@ -189,7 +189,7 @@ TEST_P(ResolverTest, OnlyFilesAndDirectoriesAreOpened) {
   ASSERT_LT(name.size(), sizeof address.sun_path);
   name.copy(address.sun_path, name.size());
   ASSERT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  // A writer that waits for a reader of the fifo would come through if it was opened, were it for a moment.
+  // A writer that waits for a reader of the fifo would go on if the fifo was opened, even for a moment.
   const pid_t writer = ::fork();
   if (writer == 0) {
     const int opened = ::open((root_ / "fifo").c_str(), O_WRONLY | O_CLOEXEC);
@@ -261,7 +261,7 @@ TEST_P(ResolverTest, DeepTreesNeedFewDescriptors) {
               if (::setrlimit(RLIMIT_NOFILE, &few) < 0) return "limit";
               if (Content(path + "/f") != "bottom") return "read: " + Content(path + "/f");
               if (Content("bottom/f") != "bottom") return "by link: " + Content("bottom/f");
-              // Up again as far as the path may be long, and down to the bottom by the link.
+              // Up again as far as the longest path allows, and down to the bottom by the link.
               std::string up = path;
               for (int depth = 0; depth < 400; ++depth) up += "/..";
               if (auto located = resolver_.Locate(up, Resolver::LastLink::kKeep); !located) return MessageOf(located);

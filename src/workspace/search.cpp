@@ -22,7 +22,7 @@ class Searcher {
     if (pattern != nullptr) text_.emplace(options, *pattern, result_);
   }
 
-  // One file, which lies in `directory` under `name`.
+  // Searches one file, which lies in `directory` under `name`.
   base::Status Take(const SortedWalk& walk, const std::string& path) {
     return Take(walk.directory(), walk.name(), walk.border(), path);
   }
@@ -40,7 +40,7 @@ class Searcher {
     return {};
   }
 
-  // Not all of it was seen; what was given last is where to go on.
+  // Not all files were searched; `next` is where another search goes on.
   void Stop(SearchEnd end) {
     result_.end = end;
     result_.next = last_;
@@ -74,7 +74,7 @@ class Searcher {
       ++result_.large_files;
       return {};
     }
-    // A disk that cannot be read is no reason to find nothing elsewhere.
+    // A file that cannot be read must not keep the search from the others.
     if (!text_->SearchFile(fd->get(), path, after_line)) ++result_.closed;
     return {};
   }

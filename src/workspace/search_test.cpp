@@ -153,7 +153,7 @@ TEST_P(SearchTest, BlocksWithoutAMatchArePassedOverWithTheirLines) {
       std::ranges::for_each(shown, [](std::string& line) { line.replace(line.find(":1:"), 3, ":5:"); });
     EXPECT_EQ(shown, expected) << pattern;
   }
-  // What could only match across the end of a line does not.
+  // A pattern that could only match across a line end does not match.
   EXPECT_THAT(Shown(Find({.pattern = "line 1\\s+some"})), IsEmpty());
 }
 

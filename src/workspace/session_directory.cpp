@@ -40,7 +40,7 @@ core::TimePoint TimeOf(const timespec& time) {
                                                                                std::chrono::nanoseconds(time.tv_nsec)));
 }
 
-// For people.
+// The name of a session, for people.
 std::string Name(const std::string& id) {
   return std::string(core::NameOfSession(id));
 }
@@ -54,7 +54,8 @@ bool IsName(std::string_view text, std::size_t longest) {
   return !text.empty() && text.size() <= longest && IsLetterOrDigit(text.front()) && std::ranges::all_of(text, fits);
 }
 
-// The id of a session, or what all sessions of a tenant share: longer than a name by what is put before or behind it.
+// Checks the id of a session, or of what all sessions of a tenant share: longer than a name by a prefix or a
+// distinction.
 base::Status CheckId(std::string_view id) {
   constexpr std::size_t kLongestName = 80;
   constexpr std::size_t kLongestDistinction = 32;
@@ -133,7 +134,7 @@ base::Result<SessionDirectory> SessionDirectory::Create(const std::string& base,
   return session;
 }
 
-// Of one with the same name whose removal was interrupted: nothing of it may come back in a new one.
+// Remains of a session with the same id whose removal was interrupted: none of its files may appear in a new session.
 base::Status SessionDirectory::RemoveRemains() const {
   SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> names, os::NamesOf(own_.get()));
   for (const std::string& name : names)
@@ -180,10 +181,10 @@ base::Result<SessionDirectory> SessionDirectory::OpenIdle(const std::string& bas
 
 base::Result<SessionDirectory> SessionDirectory::Open(const std::string& base, const std::string& id,
                                                       base::Deadline deadline) {
-  // Looked for first: a question about nothing must leave nothing.
+  // Looked up first: a question for a session that is not there must leave nothing behind.
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd there, OpenRoot(base, id));
   SKERRY_ASSIGN_OR_RETURN(SessionDirectory session, Prepare(base, id, deadline));
-  if (!IsThere(session.base_.get(), id)) return std::unexpected(NotFound(id));  // removed while we waited
+  if (!IsThere(session.base_.get(), id)) return std::unexpected(NotFound(id));  // removed while this call waited
   SKERRY_RETURN_IF_ERROR(session.OpenParts());
   SKERRY_RETURN_IF_ERROR(session.Recover());
   session.Touch();
@@ -200,7 +201,7 @@ base::Result<std::vector<std::string>> SessionDirectory::List(const std::string&
   return names;
 }
 
-// Whoever had the session before is dead, or the lock would not be ours.
+// The process that had the session before is dead, or this one would not have the lock.
 base::Status SessionDirectory::Recover() {
   SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> staged, os::NamesOf(stage_.get()));
   for (const std::string& name : staged) SKERRY_RETURN_IF_ERROR(os::RemoveTree(stage_.get(), name));
@@ -219,7 +220,7 @@ base::Status SessionDirectory::RepairCommit() {
   return os::RemoveTree(own_.get(), std::string(kNow));
 }
 
-// An undo that was interrupted is brought to its end: half of it would be neither state.
+// Completes an undo that was interrupted: half of it would be neither state.
 base::Status SessionDirectory::FinishUndo() {
   SKERRY_ASSIGN_OR_RETURN(const auto last, Last());
   if (!last || !last->journal.undone) return {};
@@ -275,7 +276,7 @@ base::Result<std::optional<SessionDirectory::LastChanges>> SessionDirectory::Las
   if (!directory.valid() && errno == ENOENT) return std::nullopt;
   if (!directory.valid()) return os::ErrnoErr("read the journal of the last changes");
   SKERRY_ASSIGN_OR_RETURN(Journal journal, ReadJournal(directory.get()));
-  if (!journal.complete) return std::nullopt;  // on its way out when somebody was killed
+  if (!journal.complete) return std::nullopt;  // its removal was interrupted by a kill
   const base::UniqueFd file(::openat(directory.get(), kLabel, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   std::string label = file.valid() ? os::ReadAll(file.get(), kMaxLabel).value_or("") : "";
   return LastChanges{std::move(directory), std::move(journal), std::move(label)};
@@ -300,7 +301,7 @@ base::Result<std::vector<core::FileChange>> SessionDirectory::Undo(LaterWork lat
 }
 
 base::Status SessionDirectory::Remove() {
-  // Out of sight first: a kill in the middle leaves no half session.
+  // Moved out of sight first: a kill in the middle leaves no half session.
   const std::string gone = "gone-" + id_;
   SKERRY_RETURN_IF_ERROR(os::RemoveTree(own_.get(), gone));
   if (::renameat(base_.get(), id_.c_str(), own_.get(), gone.c_str()) < 0 && errno != ENOENT)

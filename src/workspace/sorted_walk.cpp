@@ -47,7 +47,7 @@ base::Result<bool> SortedWalk::Next() {
   return false;
 }
 
-// Whether the present name is one to give.
+// Whether the present name is to be given.
 bool SortedWalk::Look() {
   if (LiesBefore()) return false;
   if (!FactsAt(here_.get(), name_.c_str(), facts_)) {
@@ -62,7 +62,7 @@ bool SortedWalk::Look() {
   return true;
 }
 
-// The directories above the beginning are on the way to it.
+// Whether the path lies before the beginning. The directories above the beginning do not: they are on the way to it.
 bool SortedWalk::LiesBefore() const {
   return !begin_.empty() && PathBefore(path_, begin_) && !IsBelow(begin_, path_);
 }
@@ -81,7 +81,7 @@ base::Status SortedWalk::Load(Level& level) {
   return {};
 }
 
-// Pages of the directories above are read again when it is their turn.
+// Drops the pages of directories above; they are read again when it is their turn.
 void SortedWalk::DropPages() {
   for (std::size_t i = 0; i < levels_.size() && kept_ > memory_.of_all; ++i) {
     Level& level = levels_[i];
@@ -96,7 +96,7 @@ void SortedWalk::DropPages() {
 base::Status SortedWalk::GoDown() {
   base::UniqueFd next(::openat(here_.get(), name_.c_str(), kDirectory));
   Facts facts{};
-  // By ".", so that one that may be listed but not entered is found now: there would be no way up from it.
+  // By ".", so that a directory that may be listed but not entered is found now: there would be no way up from it.
   if (!next.valid() || !FactsAt(next.get(), ".", facts) || !border_.Holds(facts)) {
     Pass();
     return {};

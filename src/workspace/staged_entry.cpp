@@ -17,7 +17,8 @@
 namespace skerry::workspace {
 namespace {
 
-// Where the file system has no RENAME_NOREPLACE. A file or link gets its second name by linkat, which replaces nothing.
+// Also where the file system has no RENAME_NOREPLACE: there a file or link gets its second name by linkat, which
+// replaces nothing.
 int MoveWithoutReplacing(int directory, const char* name, const Place& place) {
   if (::renameat2(directory, name, place.parent.get(), place.name.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
@@ -97,7 +98,7 @@ base::Status StagedEntry::GetName(const Place& place) {
   };
   bool linked = link();
   if (!linked && errno == ENOENT) {
-    // The directory it was made in is gone: it was empty, for what has no name keeps none.
+    // The directory of the file is gone: it was empty, since a file without a name does not keep it.
     directory_.Reset(::fcntl(place.parent.get(), F_DUPFD_CLOEXEC, 0));
     linked = link();
   }

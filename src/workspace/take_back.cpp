@@ -87,7 +87,7 @@ class Undoer {
            ::fstatat(directory_, KeptEntry(record.kept).c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
   }
 
-  // What is in the way of something that comes back goes with the journal.
+  // An entry in the way of one that comes back is moved into the journal's directory and removed with it.
   base::Status MoveAside(const Place& place) {
     const std::string name = base::RandomId("aside-");
     if (::renameat(place.parent.get(), place.name.c_str(), directory_, name.c_str()) < 0)
@@ -121,7 +121,7 @@ class Undoer {
     if (::fstatat(directory_, kept.c_str(), &old, AT_SYMLINK_NOFOLLOW) < 0)
       return errno == ENOENT ? base::Status{} : os::ErrnoErr("look at what was kept");
     const bool untouched = place.entry && place.entry->st_ino == old.st_ino && place.entry->st_dev == old.st_dev;
-    if (untouched) {  // killed before the new one came; rename would leave both names
+    if (untouched) {  // killed before the new file came; rename would leave both names
       if (::unlinkat(directory_, kept.c_str(), 0) < 0) return os::ErrnoErr("forget what was kept");
       return {};
     }
@@ -194,7 +194,7 @@ base::Result<std::vector<std::string>> ChangedSince(const Journal& journal, int 
     if (record.kind == Kind::kMode || record.kind == Kind::kTime) continue;
     if (record.kind == Kind::kDirectoryRemoved) removed.insert(record.path);
     last[record.path] = &record;
-    if (record.kind == Kind::kDirectoryMade) last.erase(record.path);  // in the place of a file that went
+    if (record.kind == Kind::kDirectoryMade) last.erase(record.path);  // made in the place of a file that was removed
   }
   const auto went_with_its_directory = [&](std::string_view path) {
     for (path = ParentOf(path); !path.empty(); path = ParentOf(path))

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a tree holds: mode and content of every path, links with their targets.
+// The content of a tree: mode and content of every path, links with their targets.
 using Tree = std::map<std::string, std::string>;
 
 Tree TreeOf(const fs::path& root) {
@@ -46,7 +46,7 @@ Tree TreeOf(const fs::path& root) {
   return tree;
 }
 
-// From now on every system call of this thread that can change a file stops it for its tracer first.
+// From now on every system call of this thread that can change a file first stops the thread for its tracer.
 void StopAtChanges() {
   constexpr std::array kChanging = {SYS_mkdirat,  SYS_linkat,    SYS_symlinkat, SYS_renameat,       SYS_renameat2,
                                     SYS_unlinkat, SYS_write,     SYS_pwrite64,  SYS_ftruncate,      SYS_fchmod,
@@ -66,7 +66,7 @@ void StopAtChanges() {
   ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-// Lets `work` go on in a child until before its change number `step`, and kills it there. False: it came to its end.
+// Runs `work` in a child until before its change number `step`, and kills it there. False: the work came to its end.
 bool KillAtStep(int step, const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -89,7 +89,7 @@ bool KillAtStep(int step, const std::function<void()>& work) {
   return true;
 }
 
-// Everything that a commit can do, once.
+// Every kind of change that a commit can make, once.
 constexpr const char* kWork =
     "echo new > made; ln -s made link; mkdir -p deep/er; echo x > deep/er/file; echo changed > changed; chmod 755 "
     "changed; rm removed; rm -r tree; mkdir tree; echo y > tree/other; rm was-dir/f; rmdir was-dir; echo z > was-dir; "
@@ -130,7 +130,7 @@ class TakeBackTest : public OverlayTest {
     return report;
   }
 
-  // A copy of the session as it is now, and back to it.
+  // Saves a copy of the session's present state; Load returns to it.
   void Save() {
     fs::copy(base_ / "sessions", base_ / "saved", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   }
@@ -210,7 +210,7 @@ TEST_F(TakeBackTest, WhatComesBackFindsItsDirectoryAgain) {
   ASSERT_TRUE(CommitTo(*session));
   fs::remove_all(lower_ / "tree");
   const auto refused = session->Undo(LaterWork::kStays);
-  ASSERT_FALSE(refused);  // somebody removed more since
+  ASSERT_FALSE(refused);  // more was removed since
   EXPECT_EQ(refused.error().code, base::Code::kConflict);
   ASSERT_TRUE(session->Undo(LaterWork::kGoes));
   EXPECT_EQ(Get("tree/a"), "old tree/a");
@@ -242,7 +242,7 @@ TEST_F(TakeBackTest, NothingOfARemovedSessionComesBackInANewOne) {
     const auto session = Open();
     ASSERT_TRUE(session && CommitTo(*session));
   }
-  // As a removal that was killed in its middle leaves it.
+  // A state that a removal leaves when it is killed in its middle.
   fs::rename(lower_, base_ / "sessions/.skerry/s/gone-s");
   const auto session = SessionDirectory::Create(sessions, "s");
   ASSERT_TRUE(session) << session.error().message;
@@ -322,7 +322,7 @@ TEST_F(TakeBackTest, AKillDuringTheRepairOrAnUndoLosesNothing) {
   Save();
   Load();
   const Tree before = Now();
-  // A commit that was killed near its end, and then its repair at every step.
+  // A commit that is killed near its end, and then its repair, killed at every step.
   int steps = 0;
   while (KillAtStep(++steps, [&] {
     const auto session = Open();
@@ -341,7 +341,7 @@ TEST_F(TakeBackTest, AKillDuringTheRepairOrAnUndoLosesNothing) {
     ASSERT_EQ(Now(), before) << "repair, step " << step;
     if (!killed) break;
   }
-  // An undo that was killed is brought to its end.
+  // An undo that was killed is completed.
   for (int step = 1;; ++step) {
     Load();
     {

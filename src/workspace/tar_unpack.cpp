@@ -52,7 +52,7 @@ class Unpacker {
     SKERRY_RETURN_IF_ERROR(MakeParents(path.parent));
     SKERRY_ASSIGN_OR_RETURN(const Place place, FindPlace(root_, path.Joined()));
     if (entry.kind == archive::EntryKind::kDirectory) return MakeDirectory(entry, place);
-    // What a directory held goes with it.
+    // A directory that is replaced is removed with its content.
     if (place.HoldsDirectory()) SKERRY_RETURN_IF_ERROR(os::RemoveTree(place.parent.get(), place.name));
     return entry.kind == archive::EntryKind::kSymbolicLink ? MakeLink(entry, place) : MakeFile(entry, place);
   }
@@ -109,7 +109,7 @@ class Unpacker {
   archive::TarReader reader_;
   const UnpackLimits& limits_;
   std::uint64_t bytes_ = 0;
-  std::string last_parent_;  // that is known to be there
+  std::string last_parent_;  // a directory that is known to exist
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_F(TarUnpackTest, ALinkOnTheWayIsNotFollowed) {
   fs::create_directory_symlink(directory_.path() / "outside", root_ / "way");
   (void)Unpack(ArchiveBuilder().File("way/escaped", "x").Build());
   EXPECT_FALSE(fs::exists(directory_.path() / "outside/escaped"));
-  // Nor one that the archive itself has made before.
+  // Nor through a link that the archive itself has made before.
   (void)Unpack(ArchiveBuilder().Link("other", "../outside").File("other/escaped", "x").Build());
   EXPECT_FALSE(fs::exists(directory_.path() / "outside/escaped"));
 }

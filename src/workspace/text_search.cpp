@@ -26,7 +26,7 @@ bool TextSearch::IsFull() const {
   return result_.matches.size() >= max_matches_ || text_bytes_ > kMaxTextBytes;
 }
 
-// There is a match too many, and the last one that is given has all of its lines.
+// Whether the search can end: there is one match too many, and the last match that is given has all of its context.
 bool TextSearch::IsOver(std::uint64_t line) const {
   return more_ && (first_match_ == result_.matches.size() || line >= result_.matches.back().line + context_);
 }
@@ -97,7 +97,7 @@ void TextSearch::AddMatch(const LinePiece& piece, std::size_t at, const std::str
   result_.matches.push_back(std::move(match));
 }
 
-// The line is one of those behind the last matches.
+// Adds the line to the context of those last matches that it follows.
 void TextSearch::AddBehind(std::uint64_t line) {
   for (std::size_t i = result_.matches.size(); i > first_match_; --i) {
     SearchMatch& match = result_.matches[i - 1];

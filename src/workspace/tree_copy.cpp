@@ -43,7 +43,7 @@ class Copier : public TreeVisitor {
 
   base::Status Leave() override {
     SKERRY_ASSIGN_OR_RETURN(base::UniqueFd above, OpenAbove(here_.get(), levels_.back().facts));
-    // Only now: it may be one that not even its owner may write into.
+    // Only now: with its final mode not even the owner may be allowed to write into the directory.
     if (::fchmod(here_.get(), levels_.back().mode) < 0) return PathErr();
     here_ = std::move(above);
     levels_.pop_back();

@@ -15,7 +15,7 @@ namespace {
 
 using Changes = std::vector<core::FileChange>;
 
-// Of all paths together. The files may be few and small, and their paths thousands of bytes each.
+// The bytes of all paths together. The files may be few and small, and their paths thousands of bytes each.
 class PathBytes {
  public:
   base::Status Add(const std::string& path) {
@@ -44,7 +44,7 @@ class Recorder : public TreeVisitor {
     auto change = Describe(directory, name, border_, budget_);
     if (!change && change.error().code == base::Code::kTooLarge)
       return std::unexpected(Named(path, std::move(change).error()));
-    if (!change || !*change) return {};  // gone, or something else by now
+    if (!change || !*change) return {};  // the entry is gone, or something else by now
     SKERRY_RETURN_IF_ERROR(path_bytes_.Add(path));
     (*change)->path = std::move(path);
     changes_.push_back(std::move(**change));

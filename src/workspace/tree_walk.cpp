@@ -42,11 +42,11 @@ class Walker {
  private:
   struct Level {
     Facts facts;
-    std::vector<std::string> waiting;  // directories in it
+    std::vector<std::string> waiting;  // directories in this one
     std::size_t path_size;
   };
 
-  // Visits what is in the directory `here_`, and remembers its directories.
+  // Visits the entries of the directory `here_`, and remembers its directories.
   base::Status List(const Facts& facts) {
     levels_.push_back({facts, {}, path_.size()});
     base::UniqueFd again(::openat(here_.get(), ".", kDirectory));
@@ -81,7 +81,7 @@ class Walker {
     path_ += name;
     base::UniqueFd next(::openat(here_.get(), name.c_str(), kDirectory));
     Facts facts{};
-    // By ".", so that one that may be listed but not entered is found now: there would be no way up from it.
+    // By ".", so that a directory that may be listed but not entered is found now: there would be no way up from it.
     int problem = next.valid() && FactsAt(next.get(), ".", facts) ? 0 : errno;
     if (problem == 0 && !border_.Holds(facts)) problem = EXDEV;
     if (problem != 0) {
@@ -95,7 +95,7 @@ class Walker {
     return List(facts);
   }
 
-  // A directory that stays closed is still there.
+  // Visits a directory that cannot be read: it is still an entry.
   base::Status Unreadable(const std::string& name, int problem) {
     SKERRY_RETURN_IF_ERROR(Obstacle(problem));
     Facts facts{};
@@ -122,7 +122,7 @@ class Walker {
     return std::unexpected(Named(path_, PathError(error_number)));
   }
 
-  // A name behind the path for as long as it is looked at.
+  // Appends a name to the path for the time of a visit.
   class Appended {
    public:
     Appended(std::string& path, const std::string& name) : path_(path), size_(path.size()) {

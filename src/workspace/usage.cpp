@@ -9,7 +9,7 @@
 namespace skerry::workspace {
 namespace {
 
-constexpr std::uint64_t kBytesOfEntry = 4096;  // that an empty one takes of the disk
+constexpr std::uint64_t kBytesOfEntry = 4096;  // the room of an empty entry on the disk
 
 class Counter : public TreeVisitor {
  public:
@@ -43,7 +43,7 @@ base::Status TooMuch(std::string_view what, std::uint64_t wanted, std::uint64_t 
 
 base::Result<Usage> CountUsage(int root) {
   Counter counter;
-  // What a program locked away must not keep everybody from writing.
+  // A directory that a program locked must not keep everybody from writing.
   const WalkOptions options{.locked = WalkOptions::Obstacle::kPass,
                             .mounts = WalkOptions::Obstacle::kPass,
                             .private_names = WalkOptions::Private::kShow};
@@ -86,7 +86,7 @@ void UsageCount::Forget() {
 
 base::Status UsageCount::CountOnce() {
   if (counted_) return {};
-  // A directory that was moved in the middle of it is counted where it is now.
+  // A directory that was moved during the count is counted again at its new place.
   constexpr int kTries = 3;
   base::Result<Usage> usage;
   for (int tries = 0; tries < kTries; ++tries) {

@@ -1,4 +1,4 @@
-// Things that are made out of others: copies and links.
+// Copies and links.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ base::Result<base::UniqueFd> OpenSource(const Place& place, const MountBorder& b
   return fd;
 }
 
-// The copy, complete and on disk.
+// The whole copy, on disk.
 base::Result<StagedEntry> StageCopy(int from, int stage, CopyTask& task) {
   struct stat facts{};
   if (::fstat(from, &facts) < 0) return PathErr();
@@ -56,7 +56,7 @@ base::Result<StagedEntry> StageCopy(int from, int stage, CopyTask& task) {
   SKERRY_RETURN_IF_ERROR(CopyTree(from, staged.fd(), task));
   SKERRY_RETURN_IF_ERROR(GiveTo(task.owner, staged.fd()));
   if (::fchmod(staged.fd(), facts.st_mode & ACCESSPERMS) < 0) return PathErr();
-  if (::syncfs(staged.fd()) < 0) return PathErr();  // once, and not for every file
+  if (::syncfs(staged.fd()) < 0) return PathErr();  // once, instead of an fsync for every file
   return staged;
 }
 

@@ -1,4 +1,4 @@
-// What programs leave in a workspace to trap whoever comes from outside, and what a host runs out of.
+// What programs leave in a workspace to trap a process outside, and what a host runs out of.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 class HostileWorkspaceTest : public WorkspaceTest {
  protected:
-  // Every way to touch a path; "" or the first one that did not end with the code.
+  // Tries every operation on a path; "" or the first one that did not end with the code.
   std::string Every(const std::string& path, const std::string& code) {
     const std::vector<std::string> codes = {
         CodeOf(Files().OpenFile(path)),
@@ -235,7 +235,7 @@ TEST_P(HostileWorkspaceTest, APlainUserIsToldWhatIsLocked) {
               if (CodeOf(Files().Write("roots/g", "x")) != "permission_denied") return "write";
               if (CodeOf(Files().Delete("roots/f", Depth::kOne)) != "permission_denied") return "delete";
               if (CodeOf(Files().Copy("roots", "copy", Existing::kKeep)) != "permission_denied") return "copy";
-              // One that may be listed but not entered, and one that may not even be listed.
+              // A directory that may be listed but not entered, and one that may not even be listed.
               ::chmod((root_ / "listed").c_str(), 0600);
               Files().Recount();
               if (auto usage = Files().CurrentUsage(); !usage || usage->entries < 4)
@@ -245,7 +245,7 @@ TEST_P(HostileWorkspaceTest, APlainUserIsToldWhatIsLocked) {
               ::chmod((root_ / "listed").c_str(), 0);
               Files().Recount();
               if (auto usage = Files().CurrentUsage(); !usage) return "count: " + MessageOf(usage);
-              // What we own is there although it is locked; what is in a closed directory is not seen.
+              // A locked file of the same user is found; the files in a closed directory are not.
               if (auto files = Files().AllFiles(); !files || files->size() != 1 || files->front().path != "mine/f")
                 return "all: " + MessageOf(files);
               if (auto gone = Files().Delete("listed", Depth::kAll); !gone) return "unlock: " + MessageOf(gone);

@@ -1,4 +1,4 @@
-// Somebody inside swaps names for links that lead out, all the time, while others work from outside. Whatever the
+// A program inside swaps names for links that lead out, all the time, while threads work from outside. Whatever the
 // order, nothing outside is read or changed.
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ class WorkspaceRaceTest : public testing::TestWithParam<Resolver::Way> {
   static constexpr std::size_t kLimit = 1U << 20U;
   static constexpr const char* kSecret = "the secret of the host";
 
-  // "door" and "key" are what the agent names. Their twins lead to the same names outside.
+  // "door" and "key" are the names that the agent uses. Their twins are links to the same names outside.
   WorkspaceRaceTest() {
     for (const char* name : {"root/door/tree", "root/p/q", "stage", "outside/tree"})
       fs::create_directories(top_ / name);
@@ -48,7 +48,7 @@ class WorkspaceRaceTest : public testing::TestWithParam<Resolver::Way> {
     return base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
 
-  // All there is outside, with its content, mode and times.
+  // All files outside, with content, mode and times.
   [[nodiscard]] std::map<std::string, std::string> Outside() const {
     std::map<std::string, std::string> found;
     const auto add = [&](const fs::path& path) {
@@ -71,7 +71,7 @@ class WorkspaceRaceTest : public testing::TestWithParam<Resolver::Way> {
   }
   using Counts = std::map<std::string, int>;
 
-  // Swaps until the tries of `work` are through. That one gives a result to count; two threads call it.
+  // Swaps until all tries of `work` are done. `work` gives a result to count; two threads call it.
   Counts Race(int tries, const Swap& swap, const std::function<std::string(int)>& work) {
     std::atomic<bool> over = false;
     std::atomic<int> next = 0;
@@ -95,7 +95,7 @@ class WorkspaceRaceTest : public testing::TestWithParam<Resolver::Way> {
     return counts;
   }
 
-  // Nothing came through, nothing outside is different, and both ends did happen: there was a race.
+  // Nothing came through, nothing outside is different, and both results did occur: there was a race.
   void ExpectHeld(const Counts& counts) {
     std::string summary;
     int refused = 0;
@@ -130,7 +130,7 @@ class WorkspaceRaceTest : public testing::TestWithParam<Resolver::Way> {
 };
 SKERRY_BOTH_WAYS(WorkspaceRaceTest);
 
-// The control: this is how the others would look if they could fail.
+// The control: so the other tests would look if they failed.
 TEST_P(WorkspaceRaceTest, APlainOpenIsLedOut) {
   const base::UniqueFd root = DirectoryFd(top_ / "root");
   const Counts counts = Race(kTries, Exchange("door", "door.twin"), [&](int) {
@@ -151,7 +151,7 @@ TEST_P(WorkspaceRaceTest, ReadOfASwappedFile) {
 }
 
 TEST_P(WorkspaceRaceTest, ReadUpOutOfADirectoryThatMovesUp) {
-  // p/q/../../f is the file of the workspace. When q lies in the root meanwhile, ../.. of it is outside.
+  // p/q/../../f is the file of the workspace. While q lies in the root, ../.. of it is outside.
   const Swap move = [](int root) {
     (void)::renameat(root, "p/q", root, "q");
     (void)::renameat(root, "q", root, "p/q");
@@ -186,7 +186,7 @@ TEST_P(WorkspaceRaceTest, WriteWithMissingParents) {
 }
 
 TEST_P(WorkspaceRaceTest, WriteOfASwappedFile) {
-  // A link in the place of the file is replaced by it, so there has to be a new one all the time.
+  // The write replaces a link in the place of the file, so a new link has to be made all the time.
   const Swap swap = [](int root) {
     (void)::symlinkat("../outside/f", root, "key.twin");
     (void)::renameat2(root, "key", root, "key.twin", RENAME_EXCHANGE);
@@ -220,7 +220,7 @@ TEST_P(WorkspaceRaceTest, DeleteOfATreeInWhichNamesAreSwapped) {
   for (int round = 0; round < 100; ++round) {
     fs::create_directories(inner / "a/b");
     fs::create_directory_symlink(top_ / "outside", inner / "a.twin");
-    // Held open, as by a program that has its working directory there: moving the tree away does not stop it.
+    // Held open, as by a program with its working directory there: moving the tree away does not stop the swaps.
     const base::UniqueFd held = DirectoryFd(inner);
     std::atomic<int> swaps = 0;
     std::jthread swapper([&](const std::stop_token& over) {

@@ -1,4 +1,4 @@
-// Directories, and what goes from one place to another.
+// Directories, moves and deletions.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ base::Result<Resolver::Located> LocateExisting(const Resolver& resolver, std::st
   return located;
 }
 
-// Why `from` cannot take the place of what is at `to`.
+// Why `from` cannot replace the entry at `to`.
 base::Status CheckMove(const Resolver::Located& from, const Destination& to, Existing existing) {
   if (from.path == to.path()) return base::Err(base::Code::kInvalidArgument, "is the same place");
   if (IsBelow(to.path(), from.path)) return base::Err(base::Code::kInvalidArgument, "lies in what is to be moved");
@@ -49,7 +49,7 @@ base::Status CheckMove(const Resolver::Located& from, const Destination& to, Exi
   return {};
 }
 
-// Of what was recorded at `from` and is at `to` now.
+// The changes for files that were recorded at `from` and are at `to` now.
 Changes MovedChanges(Changes recorded, const std::string& from, const std::string& to, core::FileAction action) {
   Changes changes;
   for (core::FileChange& change : recorded) {
@@ -62,7 +62,7 @@ Changes MovedChanges(Changes recorded, const std::string& from, const std::strin
   return changes;
 }
 
-// Two names of one file: renaming one to the other would do nothing.
+// Whether both are names of one file: renaming one to the other would do nothing.
 bool SameFile(const Place& left, const Place& right) {
   return left.entry && right.entry && left.entry->st_ino == right.entry->st_ino &&
          left.entry->st_dev == right.entry->st_dev;
@@ -91,7 +91,7 @@ base::Status AgentWorkspace::MakeDirectoryAt(std::string_view path, Parents pare
   SKERRY_ASSIGN_OR_RETURN(Destination destination,
                           Destination::Find(resolver_, mapped, Resolver::LastLink::kKeep, parents));
   const Place& place = destination.place();
-  // Made by somebody else since the look above.
+  // Another process may have made it since the look above.
   if (may_exist && place.HoldsDirectory()) return {};
   if (place.entry) return PathErr(EEXIST);
   Reservation reservation(usage_);
@@ -155,12 +155,12 @@ base::Result<Changes> AgentWorkspace::DeleteTree(const Resolver::Located& locate
   const Place& place = located.place;
   std::unique_lock lock(*order_);
   SKERRY_ASSIGN_OR_RETURN(Removal removal, RemovalOf(place, located.path, resolver_.border(), options_.max_entries));
-  // Moved away first, so that it is gone at once. What may not be moved is removed where it is.
+  // Moved away first, so that the tree is gone at once. A tree that may not be moved is removed where it is.
   const Place away{.parent = base::UniqueFd(::fcntl(StageFor(place), F_DUPFD_CLOEXEC, 0)),
                    .name = base::RandomId(kPrivatePrefix),
                    .entry = {}};
   const bool moved = MoveEntry(place.parent.get(), place.name, away, Existing::kReplace) == 0;
-  // A program that still works in there can make this long. Others need not wait for it.
+  // A program that still writes there can make this take long. Other calls need not wait for it.
   lock.unlock();
   const auto removed =
       moved ? os::RemoveTree(away.parent.get(), away.name) : os::RemoveTree(place.parent.get(), place.name);

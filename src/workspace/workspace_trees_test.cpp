@@ -34,7 +34,7 @@ using Lines = std::vector<std::string>;
 
 class WorkspaceTreesTest : public WorkspaceTest {
  protected:
-  // What is counted after all the changes is what is there.
+  // The use that was counted along with the changes is the real one.
   void ExpectCountIsRight() {
     const Usage counted = *Files().CurrentUsage();
     Files().Recount();

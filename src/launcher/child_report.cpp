@@ -22,7 +22,7 @@ void Fail(const ChildPlan& plan, int error, const char* step, const char* detail
     std::memcpy(failure.step.data() + at, part, size);
     at += size;
   }
-  // If even this cannot be said, the launcher sees the socket close and the exit code.
+  // If even this cannot be sent, the launcher sees the socket close and the exit code.
   (void)::send(plan.report, &failure, sizeof failure, MSG_NOSIGNAL);
   ::_exit(125);
 }

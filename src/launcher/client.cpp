@@ -24,20 +24,20 @@ constexpr auto kStartPatience = 30s;
 constexpr auto kStopPatience = 20s;
 constexpr std::size_t kMaxLibraryBytes = std::size_t{64} << 20U;
 
-// The launcher finds its client at 3 and the init at 4; the standard descriptors are /dev/null.
+// The launcher gets its client at descriptor 3 and the init at 4; its standard descriptors are /dev/null.
 base::Result<os::PidFd> SpawnLauncher(const ProgramPaths& programs, int socket) {
   const base::UniqueFd init(::open(programs.init.c_str(), O_PATH | O_CLOEXEC));
   if (!init.valid()) return os::ErrnoErr(programs.init);
-  // Clear of the places below, so that no dup2 closes the source of the next.
+  // Above the places below, so that no dup2 closes the source of the next.
   const base::UniqueFd high_socket(::fcntl(socket, F_DUPFD_CLOEXEC, 10));
   const base::UniqueFd high_init(::fcntl(init.get(), F_DUPFD_CLOEXEC, 10));
   if (!high_socket.valid() || !high_init.valid()) return os::ErrnoErr("prepare the launcher");
-  // A session of its own: Ctrl-C at the terminal is for us, who then end the sandboxes in order.
+  // A session of its own: Ctrl-C at the terminal reaches only this process, which then ends the sandboxes in order.
   os::SpawnPlan plan(os::Lead::kSession);
   for (int fd = 0; fd < 3; ++fd) plan.PlaceNull(fd);
   plan.Place(high_socket.get(), 3);
   plan.Place(high_init.get(), 4);
-  // No environment: nothing of ours goes near a sandbox (B02).
+  // No environment: no variable of this process goes near a sandbox (B02).
   SKERRY_ASSIGN_OR_RETURN(const pid_t pid, plan.Spawn(programs.launcher, {"skerry-launcher"}, {}));
   return os::PidFd::Open(pid);
 }
@@ -63,7 +63,7 @@ base::Status Launcher::EnsureRunning() {
   return OfferZygotes();
 }
 
-// A launcher that has ended said why before that.
+// A launcher that has ended sent the reason before.
 base::Status Launcher::Tell(std::string_view message, std::span<const int> fds) const {
   auto sent = os::SendMessage(socket_.get(), message, fds);
   if (sent) return sent;
@@ -71,11 +71,11 @@ base::Status Launcher::Tell(std::string_view message, std::span<const int> fds) 
   return sent;
 }
 
-// The library goes as a copy without a name: what enters a sandbox tells nothing of where Skerry lies.
+// The library is passed as a copy without a name: a process in a sandbox must not see where Skerry is installed.
 base::Status Launcher::OfferZygotes() const {
   if (zygotes_.empty()) return {};
   const auto library = os::ReadFile(programs_.zygote_library, kMaxLibraryBytes);
-  if (!library) return {};  // then there is nothing to fork from, and interpreters are started anew
+  if (!library) return {};  // without the library nothing can be forked, and interpreters are started anew
   for (const Zygote& zygote : zygotes_) {
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd code, os::SealedMemory(*library));
     SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd text, os::SealedMemory(zygote.text));
@@ -91,7 +91,7 @@ base::Result<base::UniqueFd> Launcher::Connect() {
   const std::lock_guard lock(mutex_);
   SKERRY_RETURN_IF_ERROR(EnsureRunning());
   if (os::SendMessage(socket_.get(), kConnect, theirs)) return std::move(pair.first);
-  // It died between the look and the word.
+  // The launcher died between the check and the message.
   End();
   SKERRY_RETURN_IF_ERROR(EnsureRunning());
   SKERRY_RETURN_IF_ERROR(Tell(kConnect, theirs));
@@ -113,7 +113,7 @@ std::optional<base::Error> Launcher::ReadLastWord() const {
 }
 
 void Launcher::End() {
-  socket_.Reset();  // tells it to end what is left
+  socket_.Reset();  // tells the launcher to end what is left
   if (!process_.valid()) return;
   const auto ended = process_.WaitForExit(base::Deadline::After(kStopPatience));
   if (!ended || !*ended) (void)process_.Signal(SIGKILL);
@@ -132,10 +132,10 @@ bool Launcher::HasEnded(base::Deadline deadline) {
 
 base::Result<SandboxHandle> SandboxHandle::Start(const std::shared_ptr<Launcher>& launcher, const StartRequest& request,
                                                  std::span<const int> fds, base::Deadline deadline) {
-  constexpr auto kLastBreath = 500ms;  // between the end of its sockets and its own
+  constexpr auto kLastBreath = 500ms;  // between the end of the launcher's sockets and its own end
   SKERRY_ASSIGN_OR_RETURN(auto handle, StartOnce(launcher, request, fds, deadline));
   if (handle) return std::move(*handle);
-  // One that was killed took the request to its grave; nothing has run, so the next one can have it.
+  // A launcher that was killed did not answer the request; nothing has run, so the next launcher can have the request.
   if (launcher->HasEnded(base::Deadline::After(kLastBreath))) {
     SKERRY_ASSIGN_OR_RETURN(auto second, StartOnce(launcher, request, fds, deadline));
     if (second) return std::move(*second);
@@ -149,7 +149,7 @@ base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::s
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, launcher->Connect());
   SandboxHandle handle(launcher, std::move(socket));
   const auto sent = os::SendMessage(handle.socket_.get(), Encode(ToLauncher{request}), fds);
-  // A launcher that could not even read the request has said why before it ended.
+  // A launcher that could not even read the request has sent the reason before it ended.
   auto message =
       os::ReceiveMessage(handle.socket_.get(), deadline.EarlierOf(base::Deadline::After(sent ? kStartPatience : 0s)));
   if (!message || message->EndOfStream())
@@ -159,7 +159,7 @@ base::Result<std::optional<SandboxHandle>> SandboxHandle::StartOnce(const std::s
   if (!message) return std::unexpected(std::move(message).error());
   const auto answer = DecodeFromLauncher(message->bytes);
   if (const auto* failed = answer ? std::get_if<Failed>(&*answer) : nullptr) {
-    handle.socket_.Reset();  // it was the last word
+    handle.socket_.Reset();  // the failure was the last message
     return base::Err(failed->code, failed->message);
   }
   const auto* started = answer ? std::get_if<Started>(&*answer) : nullptr;
@@ -301,7 +301,7 @@ base::Status SandboxHandle::Bring(MotionKind wanted) {
 }
 
 void SandboxHandle::BeginStop() {
-  // A launcher that has ended already (the sandbox died) does not read this, but its last word is still to be had.
+  // A launcher that has ended already (the sandbox died) does not read this, but its last message can still be read.
   if (!std::exchange(stopping_, true)) (void)os::SendMessage(socket_.get(), Encode(ToLauncher{StopRequest{}}));
 }
 
@@ -312,9 +312,9 @@ base::Result<Ended> SandboxHandle::Stop() {
   const auto deadline = base::Deadline::After(kStopPatience);
   for (;;) {
     auto answer = ReceiveAnswer(deadline);
-    if (answer && !std::holds_alternative<Ended>(*answer)) continue;  // to a question that nobody waits for any longer
+    if (answer && !std::holds_alternative<Ended>(*answer)) continue;  // an answer that nobody waits for any more
     if (!answer) {
-      // Closed only with the handle: others may be waiting at it.
+      // The socket is closed only with the handle: other threads may be waiting at it.
       lost_ = true;
       ::shutdown(socket_.get(), SHUT_RDWR);
       return std::unexpected(std::move(answer).error());

@@ -16,7 +16,7 @@ using std::chrono_literals::operator""ms;
 constexpr auto kSetupPatience = 20s;
 constexpr auto kKillPatience = 10s;
 constexpr auto kEmptyRetry = 1ms;
-constexpr auto kExitRetry = 50ms;  // the event should come first
+constexpr auto kExitRetry = 50ms;  // the event should come earlier
 
 }  // namespace
 
@@ -34,11 +34,11 @@ ClientSession::~ClientSession() {
 }
 
 void ClientSession::Watch(int fd, Source source) const {
-  // Memory for one more entry is all that can lack; then the deadlines end the sandbox.
+  // This fails only without memory for one more entry; then the deadlines end the sandbox.
   (void)workplace_.events.Add(fd, id_ * kSources + static_cast<std::uint64_t>(source));
 }
 
-// A client that cannot be told what it waits for is no client.
+// A client that cannot receive its answers counts as gone.
 void ClientSession::Answer(const FromLauncher& message) {
   if (!os::SendMessage(client_.get(), Encode(message)) && phase_ == Phase::kRunning) End();
 }
@@ -80,7 +80,7 @@ void ClientSession::ServeClient() {
     failure_ = {base::Code::kUnavailable, "set-up step failed: read the request: " + message.error().message};
   else if (phase_ == Phase::kIdle && !message->EndOfStream())
     failure_ = {base::Code::kInvalidArgument, "malformed start request"};
-  // Stop, the end of the client, or nothing that makes sense. No more is heard from it.
+  // A request to stop, the end of the client, or a message that makes no sense. Nothing more is read from the client.
   workplace_.events.Remove(client_.get());
   if (phase_ != Phase::kEnding) End();
 }
@@ -134,7 +134,7 @@ void ClientSession::HandOver() {
     Refuse({base::Code::kUnavailable, "set-up step failed: hand the sandbox over: " + sent.error().message});
 }
 
-// The client is told when nothing is left, so that it can try again at once.
+// The client is told only when nothing of the sandbox is left, so that it can try again at once.
 void ClientSession::Refuse(base::Error error) {
   failure_ = std::move(error);
   End();
@@ -161,7 +161,7 @@ void ClientSession::OnForked(const Forked& forked) {
     return Answer(Forked{0, adopted.error().message});
   Watch(sandbox_->adopted().back().get(), Source::kAdopted);
   Answer(forked);
-  // It entered a sandbox that is on its way out.
+  // The fork entered a sandbox that is ending.
   if (phase_ == Phase::kEnding) sandbox_->BeginKill();
 }
 

@@ -31,20 +31,21 @@ int PutUpFence(const Fence& fence, const char*& step) {
   // Open files, core files, priorities, locked memory, queues (F06, F08, D09, F09).
   step = "set process limits";
   if (const int error = os::ApplyProcessLimits(fence.limits); error != 0) return error;
-  // A session keyring of its own (E03); where keys are refused altogether there is nothing to leave.
+  // A new session keyring (E03); where keys are refused altogether there is none to leave.
   ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
-  // Nothing to mount, to trace, to load or to make devices with, and no way to get it back (A18, A21, B15, C12).
+  // Without capabilities nothing can be mounted, traced, loaded or made as a device, and none can be regained (A18,
+  // A21, B15, C12).
   step = "drop capabilities";
   const auto effort = fence.isolation == Isolation::kNamespaces ? os::Effort::kMust : os::Effort::kAsFarAsPossible;
   if (const int error = os::DropAllCapabilities(effort); error != 0) return error;
-  // Set-uid programs lend nothing, and the filter below may be installed without privilege.
+  // Set-uid programs give no rights, and the filter below may be installed without privilege.
   step = "set no_new_privs";
   if (const int error = os::SetNoNewPrivileges(); error != 0) return error;
-  // A second fence around files, abstract sockets and signals, if a mount or a namespace were to slip (A02, D01, G51).
+  // A second fence around files, abstract sockets and signals, in case a mount or a namespace fails (A02, D01, G51).
   step = "apply Landlock";
   const auto network = fence.isolation == Isolation::kNone ? os::LandlockNetwork::kNoTcp : os::LandlockNetwork::kAnyTcp;
   if (const int error = os::ApplyLandlock(fence.landlock_abi, fence.landlock_rules, network); error != 0) return error;
-  // Last, as it forbids most of what was done above (all rows C and E).
+  // Last, since it forbids most of the steps above (all rows C and E).
   step = "install seccomp filter";
   return os::InstallFilter(fence.filter);
 }

@@ -30,10 +30,10 @@ std::optional<Furnishing> DecodeFurnishing(std::string_view bytes) {
 
 void AwaitFurnishing(ChildPlan& plan) {
   auto message = os::ReceiveMessage(plan.report, base::Deadline::Never());
-  if (!message || message->EndOfStream()) ::_exit(0);  // nobody wants it
+  if (!message || message->EndOfStream()) ::_exit(0);  // the launcher does not need this sandbox
   const auto furnishing = DecodeFurnishing(message->bytes);
   if (!furnishing) Fail(plan, EBADMSG, "read what was asked for");
-  // Never given back: they are needed until the end.
+  // Static, since the plan refers to them until exec.
   static std::vector<MountStep> mounts;
   static std::vector<HostTree> trees;
   static std::vector<os::LandlockRule> rules;

@@ -7,7 +7,7 @@
 namespace skerry::launcher {
 namespace {
 
-// Far above the ids that distributions, directories and container engines hand out, below the signed limit.
+// Far above the ids that distributions, directory services and container engines hand out, below the signed limit.
 constexpr std::uint64_t kFirstId = 0x6000'0000;
 constexpr std::uint64_t kIdCount = 0x1000'0000;
 

@@ -22,7 +22,7 @@ base::Status WriteMap(const std::string& path, unsigned on_disk, unsigned seen) 
   return os::WriteControlFile(path, std::to_string(on_disk) + " " + std::to_string(seen) + " 1\n");
 }
 
-// Lives as long as somebody holds the other end and never for long: whatever becomes of us, it does not stay.
+// Lives until the other end of the pipe is closed, and never for long, even when the launcher hangs.
 [[noreturn]] void HoldNamespace(const os::Pipe& life) {
   constexpr int kLongestMs = 2000;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -32,7 +32,7 @@ base::Status WriteMap(const std::string& path, unsigned on_disk, unsigned seen) 
   ::_exit(0);
 }
 
-// A user namespace is needed only as the carrier of the map: a child holds it for the moment it takes to open it.
+// The user namespace only carries the id map: a child holds it until it is opened.
 base::Result<base::UniqueFd> OwnerMap(const struct stat& owner, const HostIdentity& identity) {
   SKERRY_ASSIGN_OR_RETURN(os::Pipe life, os::Pipe::Create());
   SKERRY_ASSIGN_OR_RETURN(os::Cloned holder, os::CloneInto(CLONE_NEWUSER, -1));

@@ -29,13 +29,13 @@ constexpr int kExitFailed = 125;
 // Tokens below the first session's.
 constexpr std::uint64_t kClientsToken = 0;
 constexpr std::uint64_t kSignalsToken = 1;
-// How long nobody must have wanted anything before what is left of sandboxes is removed.
+// How long the launcher must have been idle before the remains of sandboxes are removed.
 constexpr std::chrono::milliseconds kTidyDelay{1};
 
-// Far above those of all sessions.
+// Far above the tokens of all sessions.
 constexpr std::uint64_t kFirstZygoteToken = 1ULL << 63U;
 
-// The last word of a launcher that cannot do its work, on its own socket.
+// Sends the last message of a launcher that cannot do its work, on its own socket.
 int GiveUp(int clients, const base::Error& error) {
   const Failed failed{base::Code::kUnavailable, "set-up step failed: run the launcher: " + error.message};
   (void)os::SendMessage(clients, Encode(FromLauncher{failed}));
@@ -60,7 +60,7 @@ class Server {
     for (int failures = 0; !ending_ || !sessions_.empty();) {
       const auto ready = workplace_.events.Wait(NextTime());
       TidyUp(!ready || ready->empty());
-      // Whatever it is, it must not end programs that run, nor keep us busy for ever.
+      // No error here may end programs that run, nor keep the launcher busy for ever.
       if (!ready && ++failures == kMostFailures) return GiveUp(clients_, ready.error());
       if (ready)
         for (const std::uint64_t token : *ready) Serve(token);
@@ -76,7 +76,7 @@ class Server {
   }
 
  private:
-  // One at a time while nobody wants anything, and at once when there are too many.
+  // Removes one emptied sandbox when the launcher is idle, or when too many are left.
   void TidyUp(bool idle) {
     constexpr std::size_t kMost = 64;
     auto& empty = workplace_.empty_ones;
@@ -119,18 +119,18 @@ class Server {
   void OnForked(std::uint64_t session, const Forked& forked) {
     const auto found = sessions_.find(session);
     if (found != sessions_.end() && !found->second.Over()) return found->second.OnForked(forked);
-    // The sandbox has gone meanwhile, and with it what was to enter it; an orphan of ours is left to reap.
+    // The sandbox has ended meanwhile, and with it the fork that was to enter it; the fork is left to be reaped.
     strangers_ = strangers_ || forked.pid != 0;
   }
 
-  // Children that a zygote made for a sandbox and that no session knows. Their sandbox's end is theirs, but it waits
-  // for somebody to reap them.
+  // Reaps children that a zygote forked for a sandbox and that no session knows. They end with their sandbox, whose own
+  // end waits until they are reaped.
   void ReapStrangers() {
     const pid_t self = ::getpid();
     for (const pid_t pid : os::ProcessTree(self)) {
       const auto knows = [&](const auto& entry) { return entry.second.Knows(pid); };
       if (pid == self || zygotes_.IsZygote(pid) || std::ranges::any_of(sessions_, knows)) continue;
-      (void)::waitpid(pid, nullptr, WNOHANG);  // of those that are not our children the kernel says no
+      (void)::waitpid(pid, nullptr, WNOHANG);  // fails for a process that is no child of the launcher
     }
   }
 
@@ -148,11 +148,11 @@ class Server {
   std::map<std::uint64_t, ClientSession> sessions_;
   std::uint64_t next_id_ = 1;
   bool ending_ = false;
-  bool strangers_ = false;  // there may be some
+  bool strangers_ = false;  // there may be such children
 };
 
-// Requests to end are read like messages, so that the sandboxes and their cgroups are taken down in order. The children
-// that become inits start with them blocked too and need none of them: they are killed.
+// Signals to end are read like messages, so that the sandboxes and their cgroups are taken down in order. The children
+// that become inits start with these signals blocked too and need none of them: they are killed.
 base::UniqueFd EndSignals() {
   sigset_t ends;
   ::sigemptyset(&ends);
@@ -167,7 +167,7 @@ int Serve(int clients, int init_program) {
   base::UniqueFd signals = EndSignals();
   if (!signals.valid()) return GiveUp(clients, {base::Code::kInternal, "signalfd: " + os::ErrnoText(errno)});
   os::AllowManyDescriptors();  // each sandbox takes about ten
-  // Descendants that lose their parents come to us and not to the host's init, so that none can slip away.
+  // Orphaned descendants become children of the launcher and not of the host's init, so that none can escape.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto events = os::EventSet::Create();
   if (!events) return GiveUp(clients, events.error());

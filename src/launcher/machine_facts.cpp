@@ -11,7 +11,7 @@ namespace skerry::launcher {
 
 namespace {
 
-// How old the knowledge may be that the template still shows the host's files.
+// How long the launcher relies on the template still showing the host's files.
 constexpr std::chrono::milliseconds kTemplateInterval{200};
 
 }  // namespace
@@ -32,7 +32,7 @@ int MachineFacts::RootTemplateFor() {
   if (look) next_template_look_ = base::Deadline::After(kTemplateInterval);
   if (!template_ || (look && !template_->Current())) {
     auto built = RootTemplate::Build();
-    // Then every sandbox builds its root itself, and says what does not work there.
+    // After a failure every sandbox builds its root itself, and reports what does not work.
     template_failed_ = !built;
     if (!built) return -1;
     template_ = std::move(*built);

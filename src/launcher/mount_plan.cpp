@@ -40,7 +40,7 @@ void BindHost(Steps& steps, const std::string& path, const os::BindOptions& opti
       {.kind = StepKind::kBind, .source = path, .target = path.substr(1), .options = options, .missing = missing});
 }
 
-// On today's systems /bin and /lib are links into /usr and are made again as such; on older ones they are directories.
+// On today's systems /bin and /lib are links into /usr and are made again as links; on older ones they are directories.
 base::Status Programs(Steps& steps) {
   BindHost(steps, "/usr", kPrograms, Missing::kFail);
   for (const std::string_view name : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
@@ -55,7 +55,7 @@ base::Status Programs(Steps& steps) {
   return {};
 }
 
-// Written anew rather than taken from the host: its users, its hosts and its resolver are nobody's business (A22, H14).
+// Written anew rather than taken from the host: programs must not see its users, its hosts and its resolver (A22, H14).
 constexpr std::array<std::pair<const char*, const char*>, 6> kOwnSettings = {
     {{"etc/passwd",
       "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/bash\n"
@@ -82,14 +82,14 @@ void Settings(Steps& steps) {
   BindHost(steps, "/etc/ca-certificates.conf", kSettings, Missing::kSkip);
 }
 
-// What a sandbox has of its own, whatever a root file system brings along under these names.
+// Directories that a sandbox has of its own, even when a root file system has them too.
 bool IsOwnName(std::string_view name) {
   constexpr std::array<std::string_view, 10> kOwn = {"dev",  "proc", "sys", "tmp",        "run",
                                                      "home", "mnt",  "srv", "lost+found", kWorkspaceTarget};
   return std::ranges::find(kOwn, name) != kOwn.end();
 }
 
-// Entry by entry, so that directories which the root does not have can be made beside them.
+// Entry by entry, so that directories that the root file system lacks can be made beside them.
 void RootFileSystem(Steps& steps, int tree, const std::vector<RootEntry>& entries) {
   Directory(steps, kStageTarget);
   steps.push_back({.kind = StepKind::kTree, .target = kStageTarget, .options = kPrograms, .tree = tree});
@@ -123,14 +123,14 @@ void Devices(Steps& steps) {
   Directory(steps, "dev/shm");
 }
 
-// Where something of its own will be mounted.
+// Directories on which file systems of the sandbox will be mounted.
 void MountPoints(Steps& steps) {
   for (const char* name :
        {"proc", "tmp", "home", "home/agent", "run", "root", "var", "opt", "srv", kStageTarget, kWorkspaceTarget})
     Directory(steps, name);
 }
 
-// What the kernel shows of the machine and not of the process (B08, B09), and what must not be written (B04, B05).
+// Hides what /proc shows of the machine (B08, B09), and makes read-only what must not be written (B04, B05).
 void Processes(Steps& steps) {
   steps.push_back({.kind = StepKind::kProcess, .target = "proc"});
   for (const char* name : {"acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi", "tty"})
@@ -143,8 +143,8 @@ void Processes(Steps& steps) {
         "sched_debug",   "schedstat",   "slabinfo",    "softirqs",   "swaps",       "sysrq-trigger", "timer_list",
         "timer_stats",   "vmallocinfo", "zoneinfo"})
     steps.push_back({.kind = StepKind::kMaskFile, .target = std::string("proc/") + name});
-  // These are counted against whoever made the user namespace, so a program could use up what the host's user has; and
-  // nothing inside needs namespaces (C03).
+  // The kernel counts these against the user who made the user namespace, so a program could use up the allowance of
+  // the host's user; and no program inside needs namespaces (C03).
   constexpr std::array<std::pair<const char*, const char*>, 7> kAllowances = {{{"max_inotify_instances", "16"},
                                                                                {"max_inotify_watches", "16384"},
                                                                                {"max_user_namespaces", "0"},
@@ -154,7 +154,7 @@ void Processes(Steps& steps) {
                                                                                {"max_uts_namespaces", "0"}}};
   for (const auto& [name, value] : kAllowances)
     steps.push_back({.kind = StepKind::kSetting, .target = std::string("proc/sys/user/") + name, .data = value});
-  // What one socket may hold back in the kernel, where not every machine counts it as memory of the program.
+  // Limits the kernel memory of one socket, which not every machine counts as memory of the program.
   for (const char* name : {"tcp_rmem", "tcp_wmem"})
     steps.push_back(
         {.kind = StepKind::kSetting, .target = std::string("proc/sys/net/ipv4/") + name, .data = "4096 65536 131072"});

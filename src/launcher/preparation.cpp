@@ -28,7 +28,7 @@ constexpr std::array kSubprocessRules = {
     os::LandlockRule{.path = "/etc/ssl/openssl.cnf", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/etc/nsswitch.conf", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/etc/passwd", .grant = os::LandlockGrant::kReadAndExecute},
-    // What the interpreter reads at its start lies there, behind a link.
+    // The interpreter reads a file there at its start, through a link.
     os::LandlockRule{.path = "/etc/python3", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/etc/python3.11", .grant = os::LandlockGrant::kReadAndExecute},
     os::LandlockRule{.path = "/etc/python3.13", .grant = os::LandlockGrant::kReadAndExecute},
@@ -55,17 +55,17 @@ std::vector<os::LandlockRule> RulesWithoutNamespaces(const StartRequest& request
   return rules;
 }
 
-// A plain user's descriptors in flight over unix sockets count for all of that user's programs, and each program may
-// send more while there are no more than its own limit of open files: half of the usual limit leaves the others the
-// other half.
+// Descriptors that a plain user has in flight over unix sockets are counted for all programs of that user, and a
+// program may send more as long as the count is below its own limit of open files: half of the usual limit leaves the
+// other half to the user's other programs.
 std::uint64_t OpenFilesFor(const StartRequest& request) {
   constexpr std::uint64_t kHalfOfTheUsual = 512;
   return ::geteuid() == 0 ? request.open_files : std::min(request.open_files, kHalfOfTheUsual);
 }
 
-// What a cgroup does not limit is limited per process as well as that goes.
+// A limit that the cgroup cannot keep is set per process, as far as that goes.
 os::ProcessLimits LimitsFor(const StartRequest& request, const os::Cgroup& cgroup) {
-  constexpr std::uint64_t kWatchSlack = 4ULL << 30U;  // what one process can get hold of between two looks
+  constexpr std::uint64_t kWatchSlack = 4ULL << 30U;  // what one process can allocate between two looks
   os::ProcessLimits limits;
   limits.open_files = OpenFilesFor(request);
   limits.file_bytes = request.file_bytes;
@@ -94,7 +94,7 @@ void NoteWhatIsMissing(const StartRequest& request, const os::Cgroup& cgroup, in
   if (!cgroup.LimitsCpu()) degraded.emplace_back("cgroup cpu: not available to this user; no share of the CPU is kept");
 }
 
-// Without namespaces there is no id to hide behind: root gives itself up to the owner of the workspace.
+// Without namespaces there is no id to hide behind: root becomes the owner of the workspace.
 base::Result<HostIdentity> IdentityWithoutNamespaces(const StartRequest& request, int workspace_fd) {
   if (request.workspace_owner == WorkspaceOwner::kSkerry || ::geteuid() != 0) return ChooseIdentity();
   struct stat workspace{};
@@ -105,7 +105,7 @@ base::Result<HostIdentity> IdentityWithoutNamespaces(const StartRequest& request
                        "use the native sandbox or a directory of a plain user");
 }
 
-// What the subprocess backend may write must be its own.
+// The directories that the subprocess backend may write to are given to the sandbox's user.
 base::Status GiveAway(const StartRequest& request, int workspace_fd, const HostIdentity& identity) {
   if (::geteuid() != 0) return {};
   if (request.workspace_owner == WorkspaceOwner::kSkerry &&
@@ -116,7 +116,7 @@ base::Status GiveAway(const StartRequest& request, int workspace_fd, const HostI
   return {};
 }
 
-// The top of a root file system; nothing below a link is looked at.
+// The top level of a root file system; links are not followed.
 base::Result<std::vector<RootEntry>> ListRoot(const std::string& path, int fd) {
   constexpr std::size_t kMaxEntries = 100;
   const os::Directory directory = os::ListingOf(base::UniqueFd(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
@@ -132,7 +132,7 @@ base::Result<std::vector<RootEntry>> ListRoot(const std::string& path, int fd) {
   return entries;
 }
 
-// Whether a file that is made inside is at once a file of the host.
+// Whether a file that a program makes inside is at once a file of the host.
 bool WritesToHost(const StartRequest& request) {
   return request.workspace == WorkspaceKind::kDirect ||
          std::ranges::any_of(request.binds, [](const HostBind& bind) { return bind.access == os::Access::kReadWrite; });
@@ -161,7 +161,7 @@ base::Result<Preparation> Preparation::Make(const StartRequest& request, std::sp
   SKERRY_RETURN_IF_ERROR(request.isolation == Isolation::kNamespaces
                              ? prepared.PrepareNamespaces(fds, identity, degraded)
                              : prepared.PrepareSubprocess(fds));
-  // One that is there already knows its mounts itself.
+  // A vacancy plans its mounts itself.
   if (request.isolation == Isolation::kNamespaces && !identity) {
     SKERRY_RETURN_IF_ERROR(prepared.PlanMounts(machine));
   }
@@ -212,7 +212,7 @@ base::Status Preparation::PrepareSubprocess(std::span<const base::UniqueFd> fds)
 }
 
 std::optional<ForkOrder> Preparation::OrderForForks() const {
-  // Only the usual rules of Landlock are known to a zygote.
+  // A zygote knows only the usual rules of Landlock.
   if (request_.isolation != Isolation::kNamespaces || !request_.binds.empty() || !request_.root_path.empty())
     return std::nullopt;
   return ForkOrder{.limits = limits_, .filter = filter_options_, .landlock_abi = landlock_abi_};

@@ -191,7 +191,7 @@ bool AbsolutePath(std::string_view path) {
   return path.starts_with('/') && path.size() < kMaxPath && path.find('\0') == std::string_view::npos;
 }
 
-// As seen from inside: one that cannot lead anywhere else.
+// A path as programs see it, which cannot lead anywhere else.
 bool PathInside(std::string_view path) {
   if (!AbsolutePath(path) || path.size() == 1 || path.ends_with('/')) return false;
   const std::string bordered = std::string(path) + "/";

@@ -14,7 +14,7 @@ namespace skerry::launcher {
 namespace {
 
 constexpr char kNullDevice[] = "dev/null";  // the sandbox's own
-constexpr char kCover[] = ".cover";         // a file that is mounted over others; its name is gone before anybody looks
+constexpr char kCover[] = ".cover";  // a file that is mounted over others; its name is removed before any program runs
 
 int WriteFile(const char* path, const std::string& bytes, mode_t mode) {
   const int fd = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
@@ -32,7 +32,7 @@ int WriteSetting(const char* path, const std::string& value) {
   return error;
 }
 
-// Something to mount on, of the same type as what will be there. What is there already will do.
+// Makes a mount point of the same type as the source. One that is there already will do.
 int MakeMountPoint(const char* target, mode_t type) {
   const int made = S_ISDIR(type) ? Outcome(::mkdir(target, 0755)) : Outcome(::mknod(target, S_IFREG | 0644, 0));
   return made == EEXIST ? 0 : made;
@@ -55,9 +55,9 @@ int TreeStep(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, c
   return error != 0 ? error : Outcome(::move_mount(fds[index], "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
 }
 
-// The layers are put together in a place that is taken away again, by names relative to it: inside, nothing tells where
-// on the host they lie (B14). Programs leave a time of access at every file that they read or map, by which commits
-// know what they may have changed; whoever reads the layer itself, as a commit does, leaves none.
+// The overlay is mounted in a place that is removed again, by names relative to it: inside, nothing tells where on the
+// host the layers lie (B14). Programs leave an access time at every file that they read or map, by which commits know
+// what they may have changed; reading the layer itself, as a commit does, leaves none.
 int LayeredWorkspace(const ChildPlan& plan, const MountStep& step, const TreeFds& fds, WorkspaceViews& views) {
   const int staged = os::MountTmpfs(kStageTarget, step.data.c_str(), os::Execute::kAllowed, os::AccessTimes::kNone);
   if (staged != 0) return staged;
@@ -74,7 +74,7 @@ int LayeredWorkspace(const ChildPlan& plan, const MountStep& step, const TreeFds
   return Outcome(::umount2(kStageTarget, MNT_DETACH));
 }
 
-// Sized in bytes and in files: a full disk is the sandbox's own (F04).
+// Limited in bytes and in files: only the sandbox's own disk can be full (F04).
 int EmptyWorkspace(const MountStep& step, WorkspaceViews& views) {
   if (const int error = os::MountTmpfs(step.target.c_str(), step.data.c_str(), os::Execute::kAllowed); error != 0)
     return error;
@@ -82,12 +82,12 @@ int EmptyWorkspace(const MountStep& step, WorkspaceViews& views) {
   return views.changes < 0 ? errno : 0;
 }
 
-// Of the sandbox's own pid namespace, and of those processes only one's own (B01, B13).
+// The /proc of the sandbox's own pid namespace; a program sees only its own user's processes (B01, B13).
 int MountProcess(const char* target) {
   return Outcome(::mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=invisible"));
 }
 
-// Not the host's: nobody else's terminal can be opened, and all together are few (E32, F74).
+// A devpts of the sandbox's own: no other terminal can be opened, and there are few of them (E32, F74).
 int MountTerminals(const char* target) {
   return Outcome(
       ::mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64"));
@@ -101,7 +101,7 @@ int CoverStep(const char* target, const std::string& bytes) {
   return error;
 }
 
-// What a name of /proc stands for is the kernel's affair.
+// A name in /proc may be a file or a directory, depending on the kernel.
 int MaskStep(const MountStep& step, Site& site) {
   const char* target = step.target.c_str();
   const int error =
@@ -157,8 +157,8 @@ int CarryOut(const ChildPlan& plan, const MountStep& step, Site& site) {
   return EINVAL;
 }
 
-// A plain user's launcher cannot prepare the mount, so the path is opened again here. Between the two somebody may have
-// put another directory or a link in its place: then it is not the one that was asked for.
+// A plain user's launcher cannot prepare the mount, so the path is opened again here. Meanwhile another directory or a
+// link may have been put in its place: that one is refused.
 void OpenTrees(const ChildPlan& plan, TreeFds& fds) {
   if (plan.trees.size() > fds.size()) Fail(plan, E2BIG, "open the host's directories");
   for (std::size_t i = 0; i < plan.trees.size(); ++i) {
@@ -173,8 +173,8 @@ void OpenTrees(const ChildPlan& plan, TreeFds& fds) {
   }
 }
 
-// What the configuration says may not be read: there, and closed to everybody. In the new root, where links cannot lead
-// anywhere else, and before it is made read-only.
+// Covers the paths that the configuration hides: they stay there, and no program can open them. Done in the new root,
+// where links cannot lead outside, and before it becomes read-only.
 void HidePaths(const ChildPlan& plan) {
   if (plan.hidden.empty()) return;
   Check(plan, WriteFile(kCover, {}, 0), "prepare what hides files");
@@ -187,7 +187,7 @@ void CarryOutAll(const ChildPlan& plan, std::span<const MountStep> steps, Site& 
 }
 
 void BuildSharedRoot(const ChildPlan& plan, Site& site) {
-  // Nothing that is mounted here appears on the host, nor the other way round.
+  // No mount here appears on the host, nor the other way round.
   Check(plan, os::MakeMountsPrivate(), "make mounts private");
   OpenTrees(plan, site.fds);
   Check(plan, os::MountTmpfs(plan.root_mount_point, "mode=755,size=1m,nr_inodes=1k", os::Execute::kAllowed),
@@ -197,10 +197,10 @@ void BuildSharedRoot(const ChildPlan& plan, Site& site) {
 }
 
 void EnterRoot(const ChildPlan& plan) {
-  // After this nothing of the host can be named (A02, C02, C10).
+  // After this no file of the host can be named (A02, C02, C10).
   Check(plan, os::PivotToCurrentDirectory(), "pivot_root");
   HidePaths(plan);
-  // No program is planted beside those of the host (A12).
+  // No program can be added beside those of the host (A12).
   Check(plan, Outcome(::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr)),
         "make the root read-only");
 }

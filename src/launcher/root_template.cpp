@@ -32,7 +32,7 @@ std::pair<dev_t, ino_t> FileAt(const std::string& path) {
   return ::stat(path.c_str(), &facts) == 0 ? std::pair(facts.st_dev, facts.st_ino) : std::pair<dev_t, ino_t>();
 }
 
-// Builds, says so, and stays until the launcher has closed its end, or is gone.
+// Builds the root, reports that, and stays until the launcher has closed its end or is gone.
 [[noreturn]] void RunBuilder(const ChildPlan& plan) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int fd : plan.launchers_ends) ::close(fd);
@@ -62,7 +62,7 @@ base::Result<RootTemplate> RootTemplate::Build() {
   plan.launchers_ends = {report.first.get(), -1};
   plan.shared_mounts = steps;
   plan.root_mount_point = RootMountPoint();
-  // A pid namespace of its own, so that the /proc in it shows nobody.
+  // A pid namespace of its own, so that the template's /proc shows no process.
   SKERRY_ASSIGN_OR_RETURN(const os::Cloned builder, os::CloneInto(CLONE_NEWNS | CLONE_NEWPID, -1));
   if (builder.child) RunBuilder(plan);
   report.second.Reset();

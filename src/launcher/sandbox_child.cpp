@@ -26,15 +26,15 @@ namespace {
 
 constexpr int kControlFd = 3;
 
-// Before anything of the sandbox runs, so that nothing of it is ever without limits (F01, F02).
+// Before any program of the sandbox runs, so that none is ever without limits (F01, F02).
 void JoinCgroups(const ChildPlan& plan) {
   for (const int fd : plan.join_cgroups) Check(plan, Outcome(::write(fd, "0", 1)), "join cgroup");
-  // Only now, so that the group we joined is the root of what the sandbox can see (B14).
+  // Only now, so that this group is the root of the cgroups that the sandbox sees (B14).
   if (plan.isolation == Isolation::kNamespaces)
     Check(plan, Outcome(::unshare(CLONE_NEWCGROUP)), "new cgroup namespace");
 }
 
-// Its own loopback, so that programs can talk to themselves and to nobody else (H01).
+// The sandbox's own loopback, so that programs can talk to each other inside and to nobody outside (H01).
 int RaiseLoopback() {
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -49,9 +49,9 @@ int RaiseLoopback() {
 void SetUpNamespaces(const ChildPlan& plan, Site& site) {
   BuildFixedRoot(plan, site);
   Check(plan, RaiseLoopback(), "bring loopback up");
-  // The host's own name is nobody's business.
+  // Programs must not see the host's name.
   Check(plan, Outcome(::sethostname("skerry", 6)), "set host name");
-  // Held by the launcher, so that the last process does not have to take all mounts down before its end is known.
+  // Held by the launcher, so that the last process need not take all mounts down before its end is known.
   const std::array mounts = {::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)};
   Check(plan, Outcome(mounts[0]), "open the mount namespace");
   Check(plan, HandOut(plan.report, Handout::kMountNamespace, mounts), "hand out the mount namespace");
@@ -61,7 +61,7 @@ void SetUpNamespaces(const ChildPlan& plan, Site& site) {
   Check(plan, HandOut(plan.report, Handout::kSocketDiagnosis, diagnosis), "hand out socket diagnosis");
 }
 
-// Closes all descriptors from `first` on but those, which are sorted.
+// Closes all descriptors from `first` on except `kept`, which is sorted.
 int CloseAllBut(unsigned first, std::span<const int> kept) {
   for (const int fd : kept) {
     const auto keep = static_cast<unsigned>(fd);
@@ -72,8 +72,9 @@ int CloseAllBut(unsigned first, std::span<const int> kept) {
   return Outcome(::syscall(SYS_close_range, first, ~0U, 0U));
 }
 
-// Standard descriptors go to /dev/null, 3 is the control socket. Of the rest only what is still needed stays until
-// exec: nothing of the launcher, which has many, is inherited (A07, B02), and the limit on open files leaves room.
+// Standard descriptors become /dev/null, 3 is the control socket. Of the others only those stay until exec that are
+// still needed: no descriptor of the launcher, which has many, is inherited (A07, B02), and the limit on open files
+// leaves room.
 void ArrangeDescriptors(const ChildPlan& plan) {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) Fail(plan, errno, "open /dev/null");
@@ -111,27 +112,28 @@ void RunSandboxChild(const ChildPlan& plan) {
   // The launcher writes one byte when the id maps stand; its death closes the socket.
   const ssize_t received = ::recv(plan.report, &go, 1, 0);
   if (received != 1) Fail(plan, received < 0 ? errno : EPIPE, "wait for the launcher");
-  // The control and report sockets may sit at 0..3: move them out of the way of what is arranged later.
+  // The control and report sockets may be at 0..3: they are moved out of the way of the descriptors that are arranged
+  // later.
   ChildPlan moved = plan;
   for (int* fd : {&moved.report, &moved.control, &moved.init}) {
     *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, 10);
     if (*fd < 0) Fail(plan, errno, "move descriptors");
   }
   JoinCgroups(moved);
-  // It will wait for long, and must not keep open what belongs to others.
+  // A vacancy will wait for long, and must not keep files of others open.
   if (moved.vacant != nullptr) {
     std::array kept = {moved.report, moved.control, moved.init};
     std::ranges::sort(kept);
     Check(moved, CloseAllBut(kControlFd, kept), "close_range");
   }
-  // A user that nobody else is on the host, never root (F-1, P03); it keeps its rights in its own user namespace only.
-  // Without namespaces the right to empty it goes with root.
+  // A user id that no other program on the host has, never root (F-1, P03); it has rights in its own user namespace
+  // only. Without namespaces the bounding set can only be emptied as root.
   if (moved.isolation == Isolation::kNone)
     Check(moved, os::EmptyBoundingSet(moved.effort_as_root), "empty the bounding set");
   Check(moved, os::BecomeUser(moved.user, moved.group, moved.effort_as_root), "become the sandbox's user");
-  // After the change of user, which would clear it: when the launcher dies, so does the sandbox (J25).
+  // After the change of user, which would clear it: when the launcher dies, the sandbox dies too (J25).
   Check(moved, Outcome(::prctl(PR_SET_PDEATHSIG, SIGKILL)), "bind life to the launcher");
-  // No terminal of the caller to type into (E32).
+  // A new session, so that no program can type into the caller's terminal (E32).
   Check(moved, Outcome(::setsid()), "new session");
   ::umask(022);
   if (moved.isolation == Isolation::kNamespaces) {

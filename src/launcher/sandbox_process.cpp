@@ -32,11 +32,12 @@ using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 
 constexpr auto kKillPatience = 10s;
-constexpr auto kInitPatience = 1s;  // with an init that is to end what it started
+constexpr auto kInitPatience = 1s;  // for an init to end the processes that it started
 constexpr std::uint64_t kNamespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
-// An error of the set-up by the name of its step. Whatever the kernel said, the caller cannot have a sandbox.
+// An error of the set-up with the name of its step. Whatever the kernel's error was, there is no sandbox for the
+// caller.
 base::Error AtStep(const std::string& step, base::Error error) {
   constexpr char kPrefix[] = "set-up step failed: ";
   if (error.code == base::Code::kRejected || error.code == base::Code::kInvalidArgument ||
@@ -54,7 +55,7 @@ base::Error SetupError(const std::string& bytes) {
           std::string("set-up step failed: ") + failure.step.data() + ": " + os::ErrnoText(failure.error)};
 }
 
-// A kernel or a container that refuses user namespaces says so in different ways; people need to know what to change.
+// Kernels and containers refuse user namespaces with different errors; the message says what to change.
 base::Error ExplainCloneError(base::Error error) {
   error.code = base::Code::kUnavailable;
   error.message = "cannot make namespaces (" + error.message +
@@ -77,7 +78,7 @@ base::Result<os::Cgroup> MakeCgroup(const StartRequest& request, MachineFacts& m
   return os::Cgroup::Create(machine.Cgroups(), os::OwnedName(kCgroupPrefix), LimitsOf(request));
 }
 
-// Of a child that has ended, which is reaped with this.
+// The end of a child, which is reaped by this.
 ForkEnded EndOf(const os::PidFd& process) {
   int status = 0;
   rusage usage{};
@@ -105,8 +106,8 @@ base::Result<os::PidFd> Clone(const StartRequest& request, const os::Cgroup& cgr
                               ChildPlan& plan) {
   if (request.isolation == Isolation::kNone) return CloneChild(0, cgroup.Version2Fd(), plan);
   if (request.pretend_missing.Has(base::Feature::kUserNamespaces)) return os::ErrnoErr("clone3", EPERM);
-  // What the kernel counts per user (inotify, namespaces) counts for whoever made the user namespace: as root that must
-  // not be root, whose own programs would run out of it, but the sandbox's own user.
+  // What the kernel counts per user (inotify, namespaces) is counted for the user who made the user namespace: as root
+  // that must be the sandbox's user and not root, whose own programs would run out of it.
   const os::EffectiveUser maker(prepared.identity().user);
   constexpr std::uint64_t kAll = kNamespaces | os::kNewTime;
   return prepared.root_template() < 0
@@ -205,7 +206,7 @@ base::Result<bool> SandboxProcess::ReadReport() {
   return false;
 }
 
-// The report also closes when the child dies. Only the init itself can say that it is there.
+// The report socket also closes when the child dies. Only the init itself can report that it runs.
 base::Status SandboxProcess::ReadFirstWord() {
   auto word = os::ReceiveMessage(control_.get(), base::Deadline::Never());
   if (!word) return std::unexpected(AtStep("make the sandbox", std::move(word).error()));
@@ -254,10 +255,10 @@ os::TreeUse SandboxProcess::UseOfTrees(std::uint64_t threshold) const {
   return use;
 }
 
-// Of what no cgroup limits.
+// The memory that no cgroup limits.
 std::uint64_t SandboxProcess::WatchedMemory() {
-  // Asking goes through all tables of the machine: not at every look where looks are frequent, unless there are so many
-  // sockets that they can fill memory between two.
+  // The question goes through all socket tables of the machine: it is not asked at every look where looks are frequent,
+  // unless there are enough sockets to fill memory between two looks.
   if (diagnosis_.valid()) {
     constexpr std::uint64_t kMany = 256;
     const std::uint64_t all = os::SocketsInUse(socket_count_.get());
@@ -267,7 +268,7 @@ std::uint64_t SandboxProcess::WatchedMemory() {
   }
   if (cgroup_.LimitsMemory()) return socket_bytes_;
   os::TreeUse use = UseOfTrees(memory_bytes_);
-  // Each tree by itself was cheap to read, with shared pages counted several times.
+  // The first answer was cheap, with shared pages counted several times.
   if (use.memory_bytes > memory_bytes_) use = UseOfTrees(0);
   at_process_limit_ = at_process_limit_ || (!cgroup_.LimitsPids() && pids_ != 0 && use.tasks >= pids_);
   return use.memory_bytes + socket_bytes_;
@@ -276,7 +277,7 @@ std::uint64_t SandboxProcess::WatchedMemory() {
 bool SandboxProcess::OverMemoryLimit() {
   const std::uint64_t used = WatchedMemory();
   memory_peak_ = std::max(memory_peak_, used);
-  // Besides the memory that a cgroup limits, sockets get half as much again.
+  // On top of the memory that a cgroup limits, sockets may have half as much.
   const std::uint64_t limit = cgroup_.LimitsMemory() ? memory_bytes_ / 2 : memory_bytes_;
   over_memory_limit_ = over_memory_limit_ || used > limit;
   return over_memory_limit_;
@@ -303,27 +304,27 @@ std::vector<ForkEnded> SandboxProcess::ReapAdopted(const os::EventSet& events) {
 int SandboxProcess::SignalAdopted(pid_t pid, int signal) const {
   const auto known = [&](const os::PidFd& process) { return process.pid() == pid; };
   if (std::ranges::none_of(adopted_, known)) return ESRCH;
-  // It leads a group of its own, and is ours until we reap it.
+  // The process leads a group of its own, and its pid stays reserved until it is reaped.
   return ::kill(-pid, signal) < 0 ? errno : 0;
 }
 
-// Without a pid namespace the init is the parent of whatever detached itself, and must be the last to die. Were it
-// killed first, this launcher alone would know whose the rest is; were the launcher killed then, nobody would.
+// Without a pid namespace the init is the parent of every detached process, and must be the last to die. Were it killed
+// first, only this launcher would know whose processes the others are; were the launcher killed then, nobody would.
 bool SandboxProcess::EndsByInit() const {
   return isolation_ == Isolation::kNone && init_serves_;
 }
 
 void SandboxProcess::SignalInit(int number) const {
-  // Not reaped yet, so its pid is nobody else's.
+  // The init is not reaped yet, so its pid belongs to no other process.
   if (init_.valid() && !init_.Signal(number)) ::kill(init_.pid(), number);
 }
 
 void SandboxProcess::BeginKill() {
-  // With its first process the kernel kills all others of a pid namespace.
+  // When the first process of a pid namespace dies, the kernel kills all others.
   if (isolation_ == Isolation::kNone) cgroup_.Kill(EndsByInit() ? init_.pid() : 0);
   if (EndsByInit()) {
     SignalInit(kEndSignal);
-    SignalInit(SIGCONT);  // what runs inside may have stopped it
+    SignalInit(SIGCONT);  // a program inside may have stopped the init
     init_patience_ = base::Deadline::After(kInitPatience);
   } else {
     SignalInit(SIGKILL);
@@ -349,7 +350,7 @@ bool SandboxProcess::Empty() {
     cgroup_.Kill();
     return false;
   }
-  // Without a pid namespace its descendants are ours now, and it is reaped with them.
+  // Without a pid namespace the init's descendants are the launcher's now, and the init is reaped with them.
   if (isolation_ == Isolation::kNone && !os::KillAllDescendants(base::Deadline::After(kKillPatience))) return false;
   if (isolation_ == Isolation::kNamespaces) (void)init_.Reap();
   init_ = {};

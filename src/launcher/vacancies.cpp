@@ -24,9 +24,9 @@ void Vacancies::Keep() {
 std::optional<SandboxProcess> Vacancies::Take(const StartRequest& request, MachineFacts& machine) {
   if (!kept_) return std::nullopt;
   next_ = base::Deadline::After(kDelay);
-  // Whoever pretends that something is missing wants to see what that does to the whole of the set-up.
+  // A test that hides features of the machine wants to see the whole set-up.
   if (!FitsTemplate(request) || request.pretend_missing.bits() != 0) return std::nullopt;
-  // Each limit that a vacancy has can be replaced by another one, but not by none.
+  // A limit of a vacancy can be replaced by another value, but not removed.
   likely_ = {request.memory_bytes, request.pids, 0};
   (void)machine.RootTemplateFor();
   while (!stock_.empty()) {

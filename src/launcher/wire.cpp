@@ -51,8 +51,7 @@ std::string_view WireReader::Text() {
 }
 
 std::vector<std::string> WireReader::Texts() {
-  // Each text takes at least its own length field, so a count that the rest cannot hold is refused before anything is
-  // allocated for it.
+  // Each text takes at least its length field, so a count that the rest cannot hold is refused before any allocation.
   const std::uint64_t count = NumberUpTo(rest_.size() / sizeof(std::uint64_t));
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < count && !failed_; ++i) texts.emplace_back(Text());

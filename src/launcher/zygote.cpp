@@ -30,7 +30,7 @@ constexpr auto kLongestLife = 10min;
 constexpr int kMostFailures = 3;
 constexpr auto kRetirePatience = 2s;
 
-// What the child between clone and exec reads.
+// What the child reads between clone and exec.
 struct ZygotePlan {
   const char* program = nullptr;
   char* const* arguments = nullptr;
@@ -55,7 +55,7 @@ struct ZygotePlan {
     if (::dup2(null, fd) < 0) ::_exit(125);
   for (std::size_t i = 0; i < high.size(); ++i)
     if (::dup2(high[i], kFirst + static_cast<int>(i)) < 0) ::_exit(125);
-  // Nothing of the launcher is inherited.
+  // No descriptor of the launcher is inherited.
   if (::syscall(SYS_close_range, 6U, ~0U, 0U) < 0) ::_exit(125);
   if (os::BecomeUserWith(plan.identity.user, plan.identity.group, {CAP_SYS_ADMIN, CAP_SYS_PTRACE}) != 0) ::_exit(126);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -105,7 +105,7 @@ base::Result<std::unique_ptr<Zygotes::Process>> Zygotes::Start(Kind& kind) {
   return process;
 }
 
-// One that is not worn, and ready if there is one. A worn one serves until its successor is ready.
+// A zygote that is not worn, a ready one if there is one. A worn one serves until its successor is ready.
 Zygotes::Process* Zygotes::Choose(Kind& kind) {
   const auto fresh = [](const auto& process) { return process->forks < kMostForks && !process->worn.Expired(); };
   if (std::ranges::none_of(kind.processes, fresh) && kind.failures < kMostFailures) {
@@ -144,7 +144,7 @@ void Zygotes::ReadAnswer(Kind& kind, Process& process) {
   if (message->bytes == kZygoteReady) {
     process.ready = true;
     kind.failures = 0;
-    // Those before it have done their part, but for the orders that they still hold.
+    // The earlier zygotes are not needed any more, except for orders that they still hold.
     std::vector<Process*> before;
     for (const auto& one : kind.processes)
       if (one.get() != &process && one->waiting.empty()) before.push_back(one.get());
@@ -164,7 +164,7 @@ void Zygotes::Forget(Kind& kind, const Process& process) {
   std::erase_if(kind.processes, [&](const auto& one) { return one.get() == &process; });
 }
 
-// The end of its socket is its end.
+// A zygote ends when its socket is closed.
 void Zygotes::Retire(Kind& kind, Process& process) {
   events_.Remove(process.socket.get());
   std::erase_if(retired_, [](const os::PidFd& one) {

@@ -30,7 +30,7 @@ std::uint64_t Number(std::string_view text) {
   return value;
 }
 
-// A control that this kernel does not have is nothing to set; one that it has must take what is written.
+// A control file that this kernel lacks is skipped; one that it has must take the text.
 base::Status WriteIfThere(const std::string& path, std::string_view text) {
   const auto written = WriteControlFile(path, text);
   return written || written.error().code == base::Code::kNotFound ? base::Status{} : written;
@@ -40,11 +40,11 @@ base::Status LimitMemory(CgroupVersion version, const std::string& directory, st
   const std::string text = std::to_string(bytes);
   if (version == CgroupVersion::kTwo) {
     SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/memory.max", text));
-    // Absent without swap accounting; then there is nothing to swap to within the group either.
+    // The file is missing without swap accounting; then the group cannot swap either.
     return WriteIfThere(directory + "/memory.swap.max", "0");
   }
-  // Memory may never be more than memory and swap together: a group that has limits already is raised by the second
-  // first, and lowered by the first.
+  // The limit of memory may never be above that of memory and swap together: in a group that has limits already, a
+  // larger limit needs the second file first, a smaller one the first.
   const std::string both = directory + "/memory.memsw.limit_in_bytes";
   if (!WriteControlFile(directory + "/memory.limit_in_bytes", text)) {
     SKERRY_RETURN_IF_ERROR(WriteIfThere(both, text));
@@ -52,7 +52,8 @@ base::Status LimitMemory(CgroupVersion version, const std::string& directory, st
   }
   SKERRY_RETURN_IF_ERROR(WriteIfThere(both, text));
   // Version 1 counts the buffers of TCP and UDP sockets apart from memory. A quarter is plenty for a loopback; without
-  // the limit a program can hold gigabytes in sockets that it never reads from. The launcher watches them besides.
+  // the limit a program can hold gigabytes in sockets that it never reads from. The launcher watches sockets in
+  // addition.
   return WriteIfThere(directory + "/memory.kmem.tcp.limit_in_bytes", std::to_string(bytes / 4));
 }
 
@@ -86,7 +87,8 @@ void KillListed(const std::string& directory, pid_t spared) {
   const auto members = ReadFile(directory + "/cgroup.procs", kControlFileLimit);
   if (!members) return;
   std::istringstream stream(*members);
-  // The pids are read from our own group a moment ago; a group being killed cannot lend its pids to others.
+  // The pids were read from Skerry's own group a moment ago; the pids of a group that is being killed go to no other
+  // process.
   for (pid_t pid = 0; stream >> pid;)
     if (pid != spared) ::kill(pid, SIGKILL);
 }
@@ -95,7 +97,7 @@ void KillMembers(CgroupVersion version, const std::string& directory) {
   if (version != CgroupVersion::kTwo || !KillAtOnce(directory)) KillListed(directory, 0);
 }
 
-// Kills what is inside until the directory can be removed. False when it could not be by the deadline.
+// Kills all members until the directory can be removed. False when that was not possible by the deadline.
 bool RemoveGroup(CgroupVersion version, const std::string& directory, base::Deadline deadline) {
   while (::rmdir(directory.c_str()) < 0) {
     if (errno == ENOENT) return true;
@@ -183,7 +185,7 @@ std::vector<int> Cgroup::JoinFdsForMembers() const {
   return fds;
 }
 
-// Version 2 first: the process that goes through a list may be killed in the middle of it.
+// Version 2 first, which kills all at once: while a list is worked through, the killer itself may be killed.
 void Cgroup::Kill(pid_t spared) const {
   const Group* all = Version2();
   const bool killed = all != nullptr && KillAtOnce(all->directory);
@@ -209,7 +211,7 @@ Cgroup::Motion Cgroup::CurrentMotion() const {
   return events && KeyedNumber(*events, "frozen") == 1 ? Motion::kFrozen : Motion::kMoving;
 }
 
-// Every member is in the group that limits processes, where there is one.
+// All members are in the group that limits processes, where there is one; else each group is asked.
 bool Cgroup::Empty() const {
   const Group* counted = Directory("pids");
   return std::ranges::all_of(groups_, [&](const Group& group) {
@@ -279,8 +281,8 @@ CgroupCounters Cgroup::OpenCounters() const {
   return CgroupCounters(std::move(counters));
 }
 
-// Members need not be in a version 2 that limits nothing (see JoinFdsForMembers); in one that does, time is counted
-// whichever controllers it has.
+// In a version 2 group that limits nothing there need not be members (see JoinFdsForMembers); one that limits something
+// counts processor time whichever controllers it has.
 GroupPlaces Cgroup::Places() const {
   const auto place = [](const Group* group) {
     return group != nullptr ? GroupPlace{group->version, group->directory} : GroupPlace{};

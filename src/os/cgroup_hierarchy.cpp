@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kProcFileLimit = 1 << 20;
 constexpr std::array<std::string_view, 3> kWanted = {"memory", "pids", "cpu"};
-// Version 1 counts the time by a controller of its own, version 2 in every group.
+// Version 1 counts processor time by a controller of its own, version 2 in every group.
 constexpr std::array<std::string_view, 4> kWantedOfVersion1 = {"memory", "pids", "cpu", "cpuacct"};
 
 std::vector<std::string> Split(const std::string& text, char separator) {
@@ -26,7 +26,7 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-// Controller (or "" for version 2) → the path of our own group in its hierarchy.
+// From controller ("" for version 2) to the path of this process's group in its hierarchy.
 std::map<std::string, std::string> OwnGroups(std::string_view text) {
   std::map<std::string, std::string> groups;
   std::istringstream stream{std::string(text)};
@@ -59,7 +59,7 @@ std::optional<MountLine> ParseMountLine(const std::string& line) {
   return MountLine{front[3], front[4], back[0], Split(back[2], ',')};
 }
 
-// Our group as a directory, when the mount shows the part of the hierarchy that it lies in.
+// This process's group as a directory, when the mount shows the part of the hierarchy in which it lies.
 std::string OwnDirectory(const MountLine& line, const std::string& group) {
   std::string relative = group;
   if (line.root != "/") {
@@ -89,15 +89,15 @@ std::optional<CgroupMount> ToCgroupMount(const MountLine& line, const std::map<s
   return mount;
 }
 
-// Only the root of the hierarchy has no type.
+// Only the root of the hierarchy lacks cgroup.type.
 bool IsRealRoot(const std::string& directory) {
   return ::access((directory + "/cgroup.controllers").c_str(), F_OK) == 0 &&
          ::access((directory + "/cgroup.type").c_str(), F_OK) != 0;
 }
 
-// Version 2 hands controllers down only from a group without processes of its own, or from the root. Our own group has
-// at least us in it, and trying there could turn it into a threaded one: so below the root where we may write to it,
-// and else below our own group with what that hands down already.
+// Version 2 hands controllers down only from a group without processes, or from the root. This process's own group has
+// a process in it, and trying there could make it a threaded one: so the root is used where it may be written to, and
+// else this process's group with the controllers that it hands down already.
 void ChooseVersion2Directory(CgroupMount& mount) {
   if (IsRealRoot(mount.top) && ::access((mount.top + "/cgroup.subtree_control").c_str(), W_OK) == 0) {
     mount.directory = mount.top;

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono_literals::operator""s;
 
-// A made-up cgroup2 tree: plain files stand in for the kernel's, which shows what is written where.
+// A made-up cgroup2 tree: plain files take the place of the kernel's and show what is written where.
 class FakeVersion2Test : public testing::Test {
  protected:
   FakeVersion2Test() {
@@ -53,7 +53,7 @@ pid_t ForkSleeper() {
   ::_exit(0);
 }
 
-// Where the kernel cannot kill all at once, whoever kills may be killed in the middle: somebody has to be the last.
+// Where the kernel cannot kill all at once, the killer may be killed in the middle: one process has to be the last.
 TEST_F(FakeVersion2Test, TheSparedMemberIsNotKilledWithTheOthers) {
   hierarchy_.mounts.front().controllers.clear();
   const auto cgroup = Cgroup::Create(hierarchy_, "g", {});
@@ -141,7 +141,7 @@ TEST_F(RealCgroupTest, ANewGroupHasNoKillsAndNoRefusedForks) {
   EXPECT_EQ(cgroup->Usage().forks_refused, 0U);
 }
 
-// A process that makes groups named after itself, puts a child in and ends without tidying up.
+// Forks a process that makes groups named after itself, puts a child in and ends without removing them.
 void LeaveGroupBehind(const CgroupHierarchy& hierarchy) {
   const pid_t pid = ::fork();
   if (pid != 0) {

@@ -73,7 +73,7 @@ base::Result<base::UniqueFd> SealedMemory(std::string_view bytes) {
 
 base::Result<base::UniqueFd> NamelessFile(const std::string& directory) {
   base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  // Not every file system knows that.
+  // Not every file system has O_TMPFILE.
   if (!file.valid() && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     std::string name = directory + "/skerry-XXXXXX";
     file.Reset(::mkostemp(name.data(), O_CLOEXEC));

@@ -37,7 +37,7 @@ class SmallFile {
   std::size_t size_ = 0;
 };
 
-// The first number in `text`, which loses it and what was before.
+// Takes the first number off `text`, with all that stands before it.
 std::optional<std::uint64_t> TakeNumber(std::string_view& text) {
   const std::size_t start = text.find_first_not_of(" \t\n");
   if (start == std::string_view::npos) return std::nullopt;
@@ -68,7 +68,7 @@ void SkipWords(std::string_view& text, int count) {
   }
 }
 
-// Resident without what is of files or shared; 0 for one that has given its memory back.
+// Resident memory without that of files and shared memory; 0 for a process that has released its memory.
 std::uint64_t AnonymousBytesIn(const std::string& directory) {
   static const auto kPage = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const SmallFile file(directory + "/statm");
@@ -79,7 +79,8 @@ std::uint64_t AnonymousBytesIn(const std::string& directory) {
   return resident > shared ? (resident - shared) * kPage : 0;
 }
 
-// The file of a process whose first thread has ended, while others live on, shows nothing: theirs do.
+// When the first thread of a process has ended and others live on, the file of the process shows nothing; those of the
+// threads do.
 std::uint64_t AnonymousBytes(const std::string& process, std::uint64_t tasks) {
   const std::uint64_t bytes = AnonymousBytesIn(process);
   if (bytes != 0 || tasks < 2) return bytes;

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
-// Plain files stand in for the kernel's.
+// Plain files take the place of the kernel's.
 class GroupUsageTest : public testing::Test {
  protected:
   void Write(const std::string& name, std::string_view text) { std::ofstream(directory_.path() / name) << text; }
@@ -40,7 +40,7 @@ TEST_F(GroupUsageTest, MemoryIsReadWithTheNamesOfEachVersion) {
 
 TEST_F(GroupUsageTest, WhatCanBeDroppedIsThatOfTheWholeGroup) {
   Write("memory.stat", "inactive_anon 1\ninactive_file 7\nactive_file 2\ntotal_inactive_file 4096\n");
-  EXPECT_EQ(DroppableMemoryOf(first_), 4096U);  // version 1 has those below apart
+  EXPECT_EQ(DroppableMemoryOf(first_), 4096U);  // version 1 counts the groups below apart
   EXPECT_EQ(DroppableMemoryOf(second_), 7U);
 }
 
@@ -107,7 +107,7 @@ TEST(NetworkUseTest, OneOfThisProcessCanBeReadAndOneOfNobodyCannot) {
   EXPECT_FALSE(NetworkUseOf(0).has_value());
 }
 
-// A child that does something and says so, then waits for its end.
+// A child that does its work and reports that, then waits to be killed.
 class Child {
  public:
   template <class Work>
@@ -128,7 +128,7 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child() {
     if (pid_ <= 1) return;
-    ::kill(-pid_, SIGKILL);  // with what it started
+    ::kill(-pid_, SIGKILL);  // with the processes that it started
     ::waitpid(pid_, nullptr, 0);
   }
 
@@ -143,7 +143,7 @@ void TakeMemory(std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(memory)[at] = 1;
 }
 
-// Of this process, in user and system mode.
+// The time of this process, in user and system mode.
 std::chrono::nanoseconds OwnTime() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

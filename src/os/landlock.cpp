@@ -65,7 +65,7 @@ std::size_t AttributeSize(int abi) {
   return offsetof(RulesetAttributes, handled_access_net);
 }
 
-// Rights of directories on a rule for a plain file are refused by the kernel.
+// The kernel refuses a rule for a plain file that has rights of directories.
 std::uint64_t FitToFileType(mode_t mode, std::uint64_t access) {
   return S_ISDIR(mode) ? access : access & (kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice);
 }

@@ -54,7 +54,7 @@ bool SeccompCanKill() {
 }
 
 bool HasCgroupKill(const CgroupHierarchy& hierarchy) {
-  // The file exists in every group but the root of the hierarchy, so the version of the kernel decides (5.14).
+  // The file exists in every group except the root of the hierarchy, so the version of the kernel decides (5.14).
   utsname name{};
   ::uname(&name);
   return hierarchy.Version2() != nullptr && ParseKernelVersion(name.release) >= KernelVersion{5, 14};

@@ -31,7 +31,7 @@ clone_args ArgumentsFor(std::uint64_t flags, int cgroup_fd, int& pidfd) {
   return arguments;
 }
 
-// What the caller and its go-between see both.
+// Shared by the caller and its go-between.
 struct Errand {
   int mount_namespace = -1;
   std::uint64_t flags = 0;
@@ -43,8 +43,8 @@ struct Errand {
   int error = 0;
 };
 
-// Runs on a stack of its own in the caller's memory, with the caller's descriptors, while the caller waits. The new
-// process is the caller's child, with a memory of its own.
+// Runs on a stack of its own in the caller's memory, with the caller's descriptors, while the caller waits. The process
+// that it makes is the caller's child, with its own memory.
 int GoBetween(void* opaque) {
   auto& errand = *static_cast<Errand*>(opaque);
   if (::setns(errand.mount_namespace, CLONE_NEWNS) == 0) {
@@ -88,7 +88,7 @@ base::Status WriteIdMaps(pid_t pid, IdMapping user, IdMapping group, Setgroups s
   if (setgroups == Setgroups::kDeny) SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/setgroups", "deny"));
   SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/uid_map", Line(user)));
   SKERRY_RETURN_IF_ERROR(WriteControlFile(directory + "/gid_map", Line(group)));
-  // Anybody inside could write this one, once: so it is written. It maps the project that nothing belongs to.
+  // Any process inside could write this file, once: so it is written here. It maps the project id that owns nothing.
   return WriteControlFile(directory + "/projid_map", "65534 65534 1\n");
 }
 

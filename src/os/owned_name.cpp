@@ -20,7 +20,7 @@
 namespace skerry::os {
 namespace {
 
-// A process for all time of this boot: a pid may be given again, but not with the same start.
+// Identifies a process for the whole time of this boot: a pid may be used again, but not with the same start time.
 struct Owner {
   std::uint64_t pid_namespace = 0;
   std::uint64_t pid = 0;
@@ -37,7 +37,7 @@ struct ProcessFacts {
   std::uint64_t start = 0;
 };
 
-// Nothing when they cannot be read, for whatever reason.
+// Nothing when the facts cannot be read, for whatever reason.
 std::optional<ProcessFacts> FactsOf(std::uint64_t pid) {
   constexpr std::size_t kLimit = 8192;
   constexpr int kFieldsToStart = 18;  // from the one after the state on
@@ -52,11 +52,11 @@ std::optional<ProcessFacts> FactsOf(std::uint64_t pid) {
   return fields ? std::optional(facts) : std::nullopt;
 }
 
-// Only what is certain: somebody else's sandbox must not end because we could not read a file.
+// True only when it is certain: the sandbox of a living process must not be removed because a file could not be read.
 bool IsDead(const Owner& owner) {
   if (::kill(static_cast<pid_t>(owner.pid), 0) < 0 && errno == ESRCH) return true;
   const auto facts = FactsOf(owner.pid);
-  // A zombie has nothing left to own.
+  // A zombie owns nothing any more.
   return facts && (facts->start != owner.start || facts->state == 'Z' || facts->state == 'X');
 }
 
@@ -76,7 +76,7 @@ std::optional<Owner> Parse(std::string_view name, std::string_view prefix) {
 }  // namespace
 
 std::string OwnedName(std::string_view prefix) {
-  // Looked up once by each process; a forked one is another.
+  // Looked up once by each process; a forked process looks again.
   thread_local Owner own;
   const auto pid = static_cast<std::uint64_t>(::getpid());
   if (own.pid != pid || own.start == 0) own = {OwnPidNamespace(), pid, FactsOf(pid).value_or(ProcessFacts{}).start};

@@ -16,7 +16,7 @@ namespace {
 
 int SetHardLimit(__rlimit_resource_t resource, std::uint64_t value) {
   rlimit limit{value, value};
-  // Never above what we were given: raising a hard limit needs a privilege, and less is as safe.
+  // Never above the present hard limit: raising it needs a privilege, and less is as safe.
   rlimit present{};
   if (::getrlimit(resource, &present) == 0 && present.rlim_max < value) limit = {present.rlim_max, present.rlim_max};
   return ::setrlimit(resource, &limit) < 0 ? errno : 0;
@@ -28,12 +28,12 @@ constexpr unsigned long kLockedSecureBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED
 
 constexpr unsigned long kLastPossible = 63;
 
-// Asked rather than believed: on what these two promise everything else stands.
+// Asked rather than believed: all other protection depends on these two.
 bool BoundingSetIsEmpty() {
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability) {
     const int there = ::prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL);
     if (there > 0) return false;
-    if (there < 0) break;  // past the newest one that this kernel knows
+    if (there < 0) break;  // beyond the newest capability that this kernel knows
   }
   return true;
 }
@@ -59,8 +59,8 @@ int SetEffective(Choose choose) {
 }  // namespace
 
 int EmptyBoundingSet(Effort effort) {
-  // Numbers past the newest one that this kernel knows are refused as invalid; all are refused without the privilege,
-  // and then the set cannot be used either.
+  // The kernel refuses numbers beyond its newest capability as invalid; without the privilege it refuses all, and then
+  // the set cannot be used either.
   for (unsigned long capability = 0; capability <= kLastPossible; ++capability)
     if (::prctl(PR_CAPBSET_DROP, capability, 0UL, 0UL, 0UL) < 0 && errno == EINVAL) break;
   return effort == Effort::kMust && !BoundingSetIsEmpty() ? EPERM : 0;
@@ -108,8 +108,8 @@ int ApplyProcessLimits(const ProcessLimits& limits) {
 }
 
 int BecomeUser(uid_t user, gid_t group, Effort groups) {
-  // EPERM where setgroups is denied (a plain user's namespace): those groups are unmapped and only what is mounted
-  // counts.
+  // EPERM where setgroups is denied (a plain user's namespace): those groups are unmapped and only matter for mounted
+  // files.
   if (::setgroups(0, nullptr) < 0 && (errno != EPERM || groups == Effort::kMust)) return errno;
   if (::setresgid(group, group, group) < 0) return errno;
   return ::setresuid(user, user, user) < 0 ? errno : 0;
@@ -146,9 +146,9 @@ int RaiseParkedCapabilities() {
 
 EffectiveUser::EffectiveUser(uid_t user) {
   if (::geteuid() != 0) return;
-  // Without this bit the kernel takes the capabilities away with the change.
+  // Without this bit the kernel drops the capabilities when the user changes.
   ::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0UL, 0UL, 0UL);
-  // By the raw call: the library's wrapper may send signals to threads.
+  // By the raw system call: the library's wrapper may send signals to threads.
   changed_ = ::syscall(SYS_setresuid, -1, user, -1) == 0;
 }
 

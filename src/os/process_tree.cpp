@@ -35,7 +35,8 @@ void AppendChildren(pid_t parent, std::vector<pid_t>& tree) {
   }
 }
 
-// By its threads: the files of a process whose first thread has ended, while others live on, show nothing.
+// Read from the threads: when the first thread of a process has ended and others live on, the files of the process show
+// nothing.
 std::uint64_t ResidentBytes(pid_t pid) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
   const Directory directory(::opendir(tasks.c_str()));
@@ -52,13 +53,13 @@ std::uint64_t ResidentBytes(pid_t pid) {
   return 0;
 }
 
-// A directory has a link for each directory in it, besides its own two.
+// A directory has one link for each directory in it, besides its own two.
 std::uint64_t TasksOf(pid_t pid) {
   struct stat facts{};
   return ::stat(("/proc/" + std::to_string(pid) + "/task").c_str(), &facts) == 0 ? facts.st_nlink - 2 : 0;
 }
 
-// Falls back to the resident size where the kernel does not let us look.
+// The resident size where the kernel does not let this process look.
 std::uint64_t ProportionalBytes(pid_t pid) {
   constexpr std::uint64_t kKibibyte = 1024;
   const auto text = ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup", kProcFileLimit);
@@ -77,7 +78,7 @@ struct Kinship {
   pid_t session = 0;
 };
 
-// "pid (name) state parent group session …"; the name may have any character.
+// Reads "pid (name) state parent group session …"; the name may have any character.
 std::optional<Kinship> KinshipOf(const std::string& entry) {
   Kinship kin;
   if (std::from_chars(entry.data(), entry.data() + entry.size(), kin.pid).ec != std::errc()) return std::nullopt;
@@ -101,7 +102,7 @@ std::vector<Kinship> AllProcesses() {
   return all;
 }
 
-// Adds to `family` whoever belongs to it; those that are new.
+// Adds all relatives to `family`. Gives those that are new.
 std::vector<pid_t> Relatives(std::set<pid_t>& family) {
   const std::vector<Kinship> all = AllProcesses();
   const pid_t self = ::getpid();
@@ -144,7 +145,7 @@ pid_t ParentOf(pid_t pid) {
   return kin ? kin->parent : 0;
 }
 
-// They are stopped first: nobody can have children, or lose the parent that tells whose child it is, while we look.
+// All processes are stopped first: none can have children, or lose the parent that shows whose child it is, meanwhile.
 void KillSessionTree(pid_t leader, base::Deadline deadline) {
   std::set<pid_t> family = {leader};
   ::kill(leader, SIGSTOP);
@@ -154,7 +155,7 @@ void KillSessionTree(pid_t leader, base::Deadline deadline) {
     grows = !found.empty();
   }
   for (const pid_t pid : family) ::kill(pid, SIGKILL);
-  // A thread that was not stopped yet may have made one more.
+  // A thread that was not stopped yet may have made one more process.
   for (bool grows = true; grows && !deadline.Expired();) {
     const std::vector<pid_t> found = Relatives(family);
     for (const pid_t pid : found) ::kill(pid, SIGKILL);
@@ -174,7 +175,7 @@ std::size_t KillDescendantsOf(pid_t root) {
 
 bool KillAllDescendants(base::Deadline deadline) {
   for (;;) {
-    // Descendants of a subreaper stay ours until we reap them, so their pids cannot have gone to strangers.
+    // Descendants of a subreaper stay its own until it reaps them, so their pids cannot belong to other processes.
     KillDescendantsOf(::getpid());
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }

@@ -32,7 +32,7 @@ TEST(ProcessTreeTest, ListsTheRootFirstAndItsChildren) {
 
 TEST(ProcessTreeTest, MemoryInUseIsCountedExactlyAndCheaply) {
   const std::string block(32U << 20U, 'x');
-  asm volatile("" : : "r"(block.data()) : "memory");  // the compiler must not think that nobody looks at it
+  asm volatile("" : : "r"(block.data()) : "memory");  // the compiler must not drop the block as unused
   EXPECT_GT(ProcessTreeUse(::getpid(), 0).memory_bytes, block.size());
   EXPECT_GT(ProcessTreeUse(::getpid(), 1ULL << 40U).memory_bytes, block.size());
 }
@@ -63,7 +63,7 @@ TEST(ProcessTreeTest, ASessionTreeIsKilledAndNobodyElse) {
     ASSERT_EQ(::read(pids[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
   }
   KillSessionTree(leader, base::Deadline::After(5s));
-  // All of them held the pipe open.
+  // Every process of the tree held the pipe open.
   pollfd end{pids[0], POLLIN, 0};
   EXPECT_EQ(::poll(&end, 1, 5000), 1) << "something of the tree lives";
   char nothing = 0;
@@ -77,7 +77,7 @@ TEST(ProcessTreeTest, ASessionTreeIsKilledAndNobodyElse) {
   ::waitpid(stranger, nullptr, 0);
 }
 
-// Runs in a child, because it makes its process a subreaper and reaps everything.
+// Runs in a child, because the test makes its process a subreaper and reaps all children.
 TEST(ProcessTreeTest, KillsDescendantsThatDetachedThemselves) {
   const pid_t reaper = ::fork();
   if (reaper == 0) {

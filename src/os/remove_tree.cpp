@@ -17,8 +17,8 @@
 namespace skerry::os {
 namespace {
 
-// Not what is mounted there: that is somebody else's. A kernel that cannot tell finds out when the mount point cannot
-// be removed.
+// Does not open a mount: its files are not part of the tree. Where the kernel cannot tell, removing the mount point
+// fails.
 base::UniqueFd TryOpen(int parent_fd, const char* name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   open_how how{};
@@ -29,8 +29,8 @@ base::UniqueFd TryOpen(int parent_fd, const char* name) {
   return fd;
 }
 
-// A program may take our right to look into its directories away; as the owner (or root) we give it back. Not through a
-// link that it puts there just then.
+// A program may lock its directories; their owner (or root) unlocks them. Not through a link that the program puts
+// there just then.
 base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
   base::UniqueFd fd = TryOpen(parent_fd, name);
   if (!fd.valid() && errno == EACCES && ::fchmodat(parent_fd, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0)
@@ -38,17 +38,17 @@ base::Result<base::UniqueFd> OpenDirectory(int parent_fd, const char* name) {
   if (!fd.valid() && errno == EXDEV)
     return base::Err(base::Code::kPermissionDenied, std::string(name) + ": another file system is mounted there");
   if (!fd.valid()) return ErrnoErr(std::string("open ") + name);
-  ::fchmod(fd.get(), S_IRWXU);  // removing entries needs write and search; where it fails the removal below says so
+  ::fchmod(fd.get(), S_IRWXU);  // removing entries needs write and search; a failure shows in the removal below
   return fd;
 }
 
-// Deep trees are made flat: what lies below the top is moved up into it and emptied there in its turn, so that neither
+// Deep trees are made flat: directories below the top are moved up into it and emptied there in turn, so that neither
 // paths, nor memory, nor open descriptors grow with the depth.
 class Flattener {
  public:
   explicit Flattener(int top_fd) : top_fd_(top_fd), stem_(base::RandomId(".gone-")) {}
 
-  // Leaves the top empty. Entries come and go while they are listed, so it is listed until nothing is found.
+  // Leaves the top empty. Entries come and go during a listing, so it is repeated until nothing is found.
   base::Status EmptyTop(DIR* top) {
     for (bool found = true; found;) {
       found = false;
@@ -72,7 +72,7 @@ class Flattener {
     if (directory == nullptr) return ErrnoErr("list " + name);
     for (const dirent* entry = ::readdir(directory.get()); entry != nullptr; entry = ::readdir(directory.get()))
       if (!IsDots(entry->d_name)) SKERRY_RETURN_IF_ERROR(RemoveOrMoveUp(::dirfd(directory.get()), entry->d_name));
-    // Not empty: an entry was passed over while others went. The next listing of the top comes back to it.
+    // Not empty: the listing missed an entry while others were removed. The next listing of the top comes back to it.
     if (::unlinkat(top_fd_, name.c_str(), AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != EEXIST)
       return ErrnoErr("rmdir " + name);
     return {};
@@ -102,7 +102,7 @@ base::Status RemoveTree(int parent_fd, const std::string& name) {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, OpenDirectory(parent_fd, name.c_str()));
   const Directory top = ListingOf(std::move(fd));
   if (top == nullptr) return ErrnoErr("list " + name);
-  // Whoever holds the directory open may put something into it until it is gone.
+  // A process that holds the directory open may put files into it until it is gone.
   constexpr int kTries = 100;
   for (int tries = 0; tries < kTries; ++tries) {
     SKERRY_RETURN_IF_ERROR(Flattener(::dirfd(top.get())).EmptyTop(top.get()));

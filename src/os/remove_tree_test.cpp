@@ -82,7 +82,7 @@ TEST_F(RemoveTreeTest, WhatIsNotThereNeedsNoRemoving) {
   EXPECT_TRUE(RemoveTree((base_ / "never").string()).has_value());
 }
 
-// In a child with mounts of its own; the exit code says what happened.
+// Runs in a child with its own mounts; the exit code says what happened.
 int RemoveWithMount(const fs::path& base) {
   const pid_t child = ::fork();
   if (child == 0) {

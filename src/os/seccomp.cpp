@@ -80,7 +80,7 @@ Program CheckSocket() {
       Statement(BPF_ALU | BPF_AND | BPF_K, kTypeMask),
       Jump(BPF_JEQ, SOCK_STREAM, 1, 0),
       Jump(BPF_JEQ, SOCK_DGRAM, 0, 6),
-      LoadArgument(2),  // by TCP and UDP, not by what else the kernel has
+      LoadArgument(2),  // by TCP and UDP, not by other protocols of the kernel
       Jump(BPF_JEQ, 0, 5, 0),
       Jump(BPF_JEQ, IPPROTO_TCP, 4, 0),
       Jump(BPF_JEQ, IPPROTO_UDP, 3, 2),
@@ -104,8 +104,8 @@ Program RequireValue(std::size_t index, std::uint32_t value, int error) {
 Program CheckClone() {
   constexpr std::uint32_t kNamespaces =
       CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
-  // The parent of a process that a zygote forked is the launcher, which would get children that it does not know, and
-  // the sandbox cannot end before somebody has reaped them.
+  // CLONE_PARENT is refused too: the parent of a process that a zygote forked is the launcher, which would get children
+  // that it does not know, and the sandbox cannot end before they are reaped.
   return RefuseBits(0, kNamespaces | CLONE_PARENT);
 }
 
@@ -114,9 +114,9 @@ Program CheckControl() {
   return {LoadArgument(0), Jump(BPF_JEQ, kSetMemoryMerge, 0, 1), Return(Errno(EPERM)), Return(kAllow)};
 }
 
-// `flags` is the index of the flags; the mode stands behind them and counts only when a file may be made. Without a
-// stamp files may be read, as some programs do with directories, but not written: EPERM is what the kernel itself says
-// to whoever does not own a file.
+// `flags` is the index of the flags; the mode follows them and counts only when a file may be made. With O_NOATIME a
+// file may be read, as some programs do with directories, but not written: the kernel itself answers EPERM to a process
+// that does not own the file.
 Program CheckOpen(std::size_t flags, const FilterOptions& options) {
   constexpr std::uint32_t kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
   return {LoadArgument(flags),          Jump(BPF_JSET, O_NOATIME, 0, 1),
@@ -131,7 +131,8 @@ Program CheckFileFlags() {
           Return(Errno(EPERM)), Return(kAllow)};
 }
 
-// Attributes of files, which a tmpfs has from Linux 6.6 on; before, it answers the same.
+// Refuses injected terminal input, and attributes of files, which a tmpfs has from Linux 6.6 on; before, a tmpfs gives
+// the same error.
 Program CheckIoctl() {
   constexpr auto kSetFlags = static_cast<std::uint32_t>(FS_IOC_SETFLAGS);
   constexpr auto kSetAttributes = static_cast<std::uint32_t>(FS_IOC_FSSETXATTR);
@@ -159,7 +160,7 @@ bool NotCounted(const FilterOptions& options) {
   return options.unmapped_memory == FilterOptions::UnmappedMemory::kNotCounted;
 }
 
-// Where a segment does not count as memory only small ones are there, of which the kernel gives out 4096 at most.
+// Where a segment does not count as memory, only small ones are allowed, of which the kernel gives out 4096 at most.
 Program CheckSharedMemory(const FilterOptions& options) {
   constexpr std::uint32_t kSmall = 64U << 10U;
   if (!NotCounted(options)) return RefuseBits(2, SHM_HUGETLB);
@@ -189,8 +190,8 @@ Program CheckSocketQuery() {
           Return(Errno(ENOPROTOOPT))};
 }
 
-// The sizes of buffers stay what they are, and nobody is told: programs only ever ask for more speed. Filters that the
-// kernel would run, other protocols on top of TCP, and its innards are refused.
+// Other sizes of buffers are accepted and ignored: programs ask for them only to be faster. Filters that the kernel
+// would run, other protocols on top of TCP, and internals of the kernel are refused.
 Program CheckSocketOption() {
   constexpr std::uint32_t kTcpRepair = 19;
   constexpr std::uint32_t kTcpUpperProtocol = 31;
@@ -275,7 +276,7 @@ Program Block(SyscallAction action, const FilterOptions& options) {
   return {Return(kKill)};
 }
 
-// Numbers from `first` up to the next run share one action.
+// The numbers from `first` up to the next run share one action.
 struct Run {
   std::uint32_t first = 0;
   SyscallAction action = SyscallAction::kNotThere;
@@ -299,7 +300,7 @@ std::vector<Run> RunsOf(std::span<const SyscallRule> rules) {
   return runs;
 }
 
-// A leaf repeats its block where it is needed: conditional jumps reach only 255 instructions, and most blocks are one.
+// Each leaf has its own copy of its block: conditional jumps reach only 255 instructions, and most blocks have one.
 Program SearchTree(std::span<const Run> runs, const FilterOptions& options) {
   if (runs.size() == 1) return Block(runs.front().action, options);
   const std::size_t middle = runs.size() / 2;

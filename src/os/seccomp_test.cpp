@@ -40,7 +40,7 @@ std::uint32_t LoadWord(const seccomp_data& data, std::uint32_t offset) {
   return word;
 }
 
-// Runs the program as the kernel would: the part of classic BPF that our compiler emits.
+// Runs the program as the kernel would: the part of classic BPF that the compiler in seccomp.cpp emits.
 std::uint32_t Evaluate(const std::vector<sock_filter>& program, const seccomp_data& data) {
   std::uint32_t accumulator = 0;
   for (std::size_t at = 0; at < program.size(); ++at) {

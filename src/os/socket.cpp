@@ -101,7 +101,7 @@ base::Result<Message> ReceiveMessage(int socket, base::Deadline deadline) {
   ssize_t count = -1;
   do {
     count = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-    // A peer that ended with something unread shows as a reset, once, before what it had still sent and the end.
+    // When a peer ended with unread data, there is one reset before its last messages and the end.
   } while (count < 0 && (errno == EINTR || errno == ECONNRESET));
   if (count < 0) return ErrnoErr("recvmsg");
   message.fds = TakeDescriptors(header);

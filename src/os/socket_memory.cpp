@@ -34,7 +34,7 @@ bool Ask(int diagnosis, const Request& request) {
   return ::send(diagnosis, &question, sizeof question, MSG_DONTWAIT) == static_cast<ssize_t>(sizeof question);
 }
 
-// Received and queued for sending; what a sent message takes counts for its sender until it is read.
+// Bytes that are received or queued for sending; a sent message counts for its sender until it is read.
 std::uint64_t InMessage(nlmsghdr* header, std::size_t body, unsigned short wanted) {
   if (header->nlmsg_len < NLMSG_LENGTH(body)) return 0;
   auto* attribute = reinterpret_cast<rtattr*>(static_cast<char*>(NLMSG_DATA(header)) + NLMSG_ALIGN(body));
@@ -92,7 +92,7 @@ std::uint64_t UnixSockets(int diagnosis) {
 
 int OpenSocketDiagnosis() {
   const int fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-  // An answer that does not come must not hold up the watch over everything else.
+  // A missing answer must not hold up the watch over all sandboxes.
   const timeval patience{.tv_sec = 0, .tv_usec = 100'000};
   if (fd >= 0) (void)::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return fd;

@@ -30,7 +30,7 @@ TEST(SocketMemoryTest, SocketsAreCounted) {
   const std::uint64_t before = SocketsInUse(count.get());
   std::array<base::UniqueFd, 50> sockets;
   for (base::UniqueFd& socket : sockets) socket.Reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // Others on this machine open and close some too.
+  // Other processes open and close sockets too.
   EXPECT_GT(SocketsInUse(count.get()) + 20, before + sockets.size());
 }
 

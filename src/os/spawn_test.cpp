@@ -13,7 +13,7 @@
 namespace skerry::os {
 namespace {
 
-// What a shell with this text prints, and its exit code.
+// The output of a shell with this text, and its exit code.
 std::pair<std::string, int> ShellSays(const std::string& text, Lead lead, const std::vector<std::string>& environment) {
   Pipe pipe = Pipe::Create().value();
   SpawnPlan plan(lead);

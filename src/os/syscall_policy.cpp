@@ -315,9 +315,9 @@ constexpr SyscallRule kRules[] = {
     SyscallRule{SYS_mknod, SyscallAction::kCheckModeAt1},
     SyscallRule{SYS_open, SyscallAction::kCheckOpenAt1},
 #endif
-    // Its mode lies behind a pointer, as with clone3; programs fall back to openat.
+    // The mode of openat2 lies behind a pointer, as the flags of clone3 do; programs fall back to openat.
     SyscallRule{SYS_openat2, SyscallAction::kNotThere},
-    // These make the whole host write, again and again if asked so.
+    // These make the whole host write to its disks, as often as a program calls them.
     SyscallRule{SYS_sync, SyscallAction::kNotThere},
     SyscallRule{SYS_syncfs, SyscallAction::kNotThere},
     // The flags of clone3 lie behind a pointer that a filter cannot read; C libraries fall back to clone (C05).
@@ -326,7 +326,7 @@ constexpr SyscallRule kRules[] = {
     SyscallRule{SYS_io_uring_setup, SyscallAction::kNotThere},
     SyscallRule{SYS_io_uring_enter, SyscallAction::kNotThere},
     SyscallRule{SYS_io_uring_register, SyscallAction::kNotThere},
-    // The machine's own affairs: kernel, mounts, namespaces, clocks, keys, other processes, NUMA (rows C, D and E).
+    // Calls about the machine: kernel, mounts, namespaces, clocks, keys, other processes, NUMA (rows C, D and E).
     SyscallRule{SYS_ptrace, SyscallAction::kRefuse},
     SyscallRule{SYS_syslog, SyscallAction::kRefuse},
     SyscallRule{SYS_vhangup, SyscallAction::kRefuse},

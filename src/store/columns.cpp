@@ -17,7 +17,7 @@ std::optional<std::int64_t> ToMicroseconds(const std::optional<core::TimePoint>&
 }
 
 core::TimePoint FromMicroseconds(std::int64_t count) {
-  // What does not fit the clock is no time that we wrote; it must not overflow either.
+  // A count that does not fit the clock was not written by Skerry; it must not overflow either.
   using std::chrono::duration_cast;
   constexpr std::int64_t kLow = duration_cast<microseconds>(core::TimePoint::min().time_since_epoch()).count();
   constexpr std::int64_t kHigh = duration_cast<microseconds>(core::TimePoint::max().time_since_epoch()).count();

@@ -19,12 +19,12 @@ struct Setting {
 
 constexpr Setting kSettings[] = {
     {SQLITE_DBCONFIG_DEFENSIVE, 1},
-    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},  // a schema that somebody else wrote calls no functions
+    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},  // a schema that another program wrote calls no functions
     {SQLITE_DBCONFIG_ENABLE_FKEY, 1},
     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
     {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
-    // The last one to close would write everything into the file and wait for the disk, after every command. The log is
-    // short: reading it again at the next opening is cheaper.
+    // Otherwise the last connection to close would write the log into the file and wait for the disk, after every
+    // command. The log is short: reading it again at the next opening is cheaper.
     {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
 };
 
@@ -39,14 +39,14 @@ Database::~Database() {
 }
 
 base::Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const DatabaseOptions& options) {
-  // Without its own mutex: whoever holds the object takes care of that.
+  // Without SQLite's own mutex: the owner of the object has a lock.
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE |
                          SQLITE_OPEN_EXRESCODE;
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &handle, kFlags, nullptr);
   std::unique_ptr<Database> database(new Database(handle, path, options));
   if (code != SQLITE_OK) return std::unexpected(database->ErrorWith(code));
-  // SQLite opens what it may not write for reading only, and fails at the first write.
+  // SQLite opens a file that it may not write for reading only, and fails at the first write.
   if (sqlite3_db_readonly(handle, "main") != 0) return std::unexpected(database->ErrorWith(SQLITE_READONLY));
   SKERRY_RETURN_IF_ERROR(database->Configure());
   return database;
@@ -59,14 +59,14 @@ base::Status Database::Configure() {
     if (code != SQLITE_OK) return std::unexpected(ErrorWith(code));
   }
   sqlite3_wal_autocheckpoint(handle_, kLogPages);
-  // With a log, NORMAL waits for the disk only where the log is written into the file.
-  // A log that one large transaction made long is short again after it was written into the file.
+  // With a log, NORMAL waits for the disk only when the log is written into the file. A log that one large transaction
+  // made long is shortened after that.
   return Execute("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304");
 }
 
 int Database::WaitForOthers(void* database, int tries) {
-  // SQLite's own handler sleeps up to 100 ms at a time. Our transactions take less than 1 ms, and whoever sleeps
-  // long meets the next one when it wakes.
+  // SQLite's own handler sleeps up to 100 ms at a time. Skerry's transactions take less than 1 ms, and a thread that
+  // sleeps long meets the next one when it wakes.
   constexpr int kShortTries = 50;
   constexpr std::chrono::microseconds kShort(100);
   constexpr std::chrono::microseconds kLong(2000);
@@ -126,7 +126,7 @@ bool Database::WasBusy() const {
 }
 
 base::Error Database::ErrorWith(int code) const {
-  // What the connection says last belongs to this code only if it has it, too.
+  // The connection's last message belongs to this code only if it has the same code.
   const bool knows_more = sqlite3_extended_errcode(handle_) == code;
   const Failure failure{.code = code,
                         .system_errno = knows_more ? sqlite3_system_errno(handle_) : 0,

@@ -8,7 +8,7 @@
 namespace skerry::store {
 namespace {
 
-// An execution goes when nothing belongs to it any more.
+// An execution is removed when no row refers to it any more.
 constexpr std::array<std::string_view, 4> kPieces = {
     "DELETE FROM file_versions WHERE number IN (SELECT number FROM file_versions WHERE session = ?1 LIMIT ?2)",
     "DELETE FROM file_uses WHERE number IN (SELECT u.number FROM executions e JOIN file_uses u "

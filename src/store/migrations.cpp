@@ -14,7 +14,8 @@ base::Status Refuse(const Database& database, const std::string& why) {
   return base::Err(base::Code::kUnavailable, "the record " + base::Printable(database.path()) + " " + why);
 }
 
-// The version of a file that is ours and not newer than we are. In a transaction: another process may be at it.
+// The version of a file that Skerry made and that is not newer than this program. Called in a transaction: another
+// process may be migrating the file.
 base::Result<std::size_t> KnownVersion(Database& database, std::size_t newest) {
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t application, database.Ask("PRAGMA application_id"));
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t version, database.Ask("PRAGMA user_version"));
@@ -33,8 +34,8 @@ base::Result<std::size_t> KnownVersion(Database& database, std::size_t newest) {
   return static_cast<std::size_t>(version);
 }
 
-// Readers and a writer do not wait for each other with a log. Changing to it fails at once, without the usual waiting,
-// when another process does the same.
+// With a log, readers and a writer do not wait for each other. Changing to the log fails at once, without the usual
+// waiting, when another process does the same.
 base::Status UseLog(Database& database) {
   const auto deadline = base::Deadline::After(database.busy_timeout());
   while (true) {
@@ -49,7 +50,7 @@ base::Result<std::size_t> VersionNow(Database& database, std::size_t newest) {
   return KnownVersion(database, newest);
 }
 
-// One step, unless another process was faster. Gives the version after it.
+// Takes one step, unless another process was faster. Gives the version after it.
 base::Result<std::size_t> TakeStep(Database& database, Migrations migrations) {
   SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(database));
   SKERRY_ASSIGN_OR_RETURN(const std::size_t version, KnownVersion(database, migrations.size()));
@@ -66,7 +67,7 @@ base::Result<std::size_t> TakeStep(Database& database, Migrations migrations) {
 base::Status Migrate(Database& database, Migrations migrations) {
   SKERRY_ASSIGN_OR_RETURN(std::size_t version, VersionNow(database, migrations.size()));
   if (version == 0 && !migrations.empty()) {
-    // Has to be said before there is anything in the file.
+    // Has to be set before the file has any content.
     SKERRY_RETURN_IF_ERROR(database.Execute("PRAGMA auto_vacuum = INCREMENTAL"));
     SKERRY_RETURN_IF_ERROR(UseLog(database));
   }

@@ -1,4 +1,4 @@
-// What a record that cannot be used says.
+// The errors of a record that cannot be used.
 #include <sched.h>
 #include <sys/mount.h>
 
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class RecordDamageTest : public RecordTest {
  protected:
-  // A record of some pages, all of it in the file itself.
+  // A record of several pages, all of it in the file itself and not in the log.
   void Fill() {
     auto store = Open();
     ASSERT_TRUE(store->AddSession({.id = "s"}));
@@ -45,7 +45,7 @@ class RecordDamageTest : public RecordTest {
     file << std::string(size, '\xA5');
   }
 
-  // The first error of everything that can be read.
+  // Reads everything that can be read. Gives the first error.
   base::Status ReadAll(SqliteRecordStore& store) {
     SKERRY_RETURN_IF_ERROR(store.Sessions(core::RecordStore::Which::kAll));
     SKERRY_ASSIGN_OR_RETURN(const auto executions, store.Executions("s", 0, 1000));
@@ -166,7 +166,7 @@ TEST_F(RecordDamageTest, AFullDiskIsToldAndNothingOfTheChangeIsThere) {
   const pid_t child = StartChild([this] {
     const auto small = directory_ / "small";
     std::filesystem::create_directory(small);
-    // In mounts of our own, that end with the process.
+    // In a mount namespace that ends with the process.
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", small.c_str(), "tmpfs", 0, "size=1m,mode=0700") != 0)
       ::_exit(kNotPossible);

@@ -20,7 +20,7 @@ base::Status CheckDirectory(const std::filesystem::path& directory, const std::f
   struct stat status{};
   if (::stat(directory.c_str(), &status) != 0)
     return Refuse(path, "cannot be used: its directory: " + std::generic_category().message(errno));
-  // Whoever may write there may put a log of changes beside the file.
+  // A user who may write to the directory could put a log of changes beside the file.
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
     return Refuse(path, "lies in a directory of another user; name one of your own");
   if ((status.st_mode & S_IWOTH) != 0)

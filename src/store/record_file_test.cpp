@@ -21,7 +21,7 @@ constexpr uid_t kAnotherUser = 54'321;
 
 class RecordFileTest : public RecordTest {
  protected:
-  // The message of the refusal, or nothing.
+  // The message of the refusal; "" when the file is accepted.
   std::string Refusal(const std::string& path) {
     const auto file = PrepareRecordFile(path);
     if (file) return "";

@@ -73,7 +73,7 @@ TEST_F(RecordProcessesTest, ProcessesShareAFile) {
   ExpectAllThere();
 }
 
-// Commands come and go: the last one to close and the first one to open meet.
+// Commands come and go: a process that closes the record as the last one meets one that opens it.
 TEST_F(RecordProcessesTest, ProcessesOpenAndCloseAllTheTime) {
   std::array<pid_t, kWriters> children{};
   for (int writer = 0; writer < kWriters; ++writer)
@@ -121,7 +121,7 @@ TEST_F(RecordProcessesTest, WhatWasAcknowledgedOutlivesAKill) {
       ASSERT_EQ(store->VersionsOf("s", found->id)->size(), 1U);
     }
   }
-  // Of the last one of each round, all or nothing is there.
+  // Of the last execution of each round, all is recorded or nothing.
   for (const auto& execution : Open()->Unfinished("s").value()) EXPECT_TRUE(Open()->ChangesOf(execution.id)->empty());
   EXPECT_GT(*acknowledged, kRounds);
   ::munmap(memory, sizeof(std::atomic<int>));

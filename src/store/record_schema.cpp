@@ -78,10 +78,10 @@ CREATE TABLE file_uses(
 CREATE INDEX file_uses_of_execution ON file_uses(execution);
 )";
 
-// What a daemon keeps. `key` and `sequence` are the order of creation. claims.made is the id of a session or a run.
+// The tables of a daemon. `key` and `sequence` are the order of creation. claims.made is the id of a session or a run.
 //
-// Most runs are done, and of those nobody asks by state: the index of states has the others only. What is deleted by
-// its age is found without a look at the rows.
+// Most runs are done, and those are never looked up by state: the index of states has only the others. Rows that are
+// deleted by their age are found by an index alone.
 constexpr std::string_view kService = R"(
 CREATE TABLE tokens(
   key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -151,7 +151,7 @@ CREATE TABLE approvals(
 ) STRICT;
 )";
 
-// Who decided from where, for how long, and whose it was.
+// For each decision the address of the person, how long it holds, and the tenant.
 constexpr std::string_view kDecisions = R"(
 ALTER TABLE approvals ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
 ALTER TABLE approvals ADD COLUMN decided_from TEXT NOT NULL DEFAULT '';
@@ -159,7 +159,7 @@ ALTER TABLE approvals ADD COLUMN scope TEXT NOT NULL DEFAULT '';
 CREATE INDEX approvals_of_tenant ON approvals(tenant);
 )";
 
-// Whose a session is, for as long as there is a record of it. Of those that were deleted before nobody knows.
+// The tenant of a session, for as long as there is a record of it. For sessions that were deleted before it is unknown.
 constexpr std::string_view kTenants = R"(
 ALTER TABLE sessions ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
 UPDATE sessions SET tenant = ifnull((SELECT tenant FROM hosted_sessions h WHERE h.id = sessions.id), '')
@@ -167,9 +167,9 @@ UPDATE sessions SET tenant = ifnull((SELECT tenant FROM hosted_sessions h WHERE 
 CREATE INDEX sessions_of_tenant ON sessions(tenant);
 )";
 
-// Summaries of results for lists, beside the results, which a list has no need to read; and what everything takes. A
-// result that was recorded before summaries were may name any number of files; it stays, and its summary has how many
-// they are. What does not parse has no summary.
+// Summaries of results for lists, beside the results, which a list need not read; and the size of everything. A result
+// from before there were summaries may name any number of files; it stays, and its summary has their number. A result
+// that does not parse has no summary.
 constexpr std::string_view kBounds = R"(
 ALTER TABLE executions ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -200,7 +200,7 @@ UPDATE runs SET bytes = 300 + length(CAST(what AS BLOB)) + length(CAST(result AS
 CREATE INDEX runs_bytes ON runs(tenant, bytes);
 )";
 
-// Files of an execution that somebody should know of.
+// Files of an execution that a person should know of.
 constexpr std::string_view kNotices = R"(
 CREATE TABLE file_notices(
   number INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,5 @@
-// The file of the record, used by a daemon and by others at once, by an older file, and by a daemon that is killed.
+// The file of the record: used by a daemon and other processes at once, made by an older version, and used by a daemon
+// that is killed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ constexpr int kEach = 50;
 
 class ServiceProcessesTest : public ServiceTest {
  protected:
-  // Each thread claims `key` for a run of its own, all at once. Gives how many were let.
+  // All threads claim `key` at once, each for a run of its own. Gives how many succeeded.
   static int Race(const std::array<core::ServiceStore*, kThreads>& stores, const std::string& key) {
     std::atomic<int> won = 0;
     std::atomic<int> lost = 0;
@@ -145,7 +146,7 @@ TEST_F(ServiceProcessesTest, AKilledProcessLeavesItsRunUnfinished) {
   EXPECT_TRUE(store->UnfinishedRuns()->empty());
 }
 
-// Killed at any moment, also in the middle of a write: each run that was begun is there, with its key, in one state.
+// Killed at any moment, also in the middle of a write: each run that was begun is recorded, with its key, in one state.
 TEST_F(ServiceProcessesTest, KillsAtAnyMomentLeaveWholeRuns) {
   for (int round = 0; round < 10; ++round) {
     const pid_t child = StartChild([this, round] {

@@ -88,13 +88,13 @@ base::Result<core::ApprovalRecord> NextApproval(Database& /*database*/, Statemen
   return approval;
 }
 
-// The index that leaves the fewest rows. SQLite does not know how many there are of each and would guess.
+// The index that leaves the fewest rows. SQLite does not know how many rows each one leaves and would guess.
 std::string_view IndexFor(const core::RunFilter& filter) {
   if (filter.state && *filter.state != core::RunState::kDone) return "INDEXED BY runs_not_done";
   if (filter.session && !filter.session->empty()) return "INDEXED BY runs_of_session";
   if (filter.tenant) return "INDEXED BY runs_of_tenant";
   if (filter.session) return "INDEXED BY runs_of_session";
-  return "NOT INDEXED";  // the order of the table is the wanted one
+  return "NOT INDEXED";  // the order of the table is the one that is asked for
 }
 
 std::string SelectOf(const core::RunFilter& filter) {
@@ -102,7 +102,8 @@ std::string SelectOf(const core::RunFilter& filter) {
   if (filter.tenant) sql += " AND tenant = ?";
   if (filter.session) sql += " AND session = ?";
   if (filter.kind) sql += " AND kind = ?";
-  // As text of the statement, the second one too: only so SQLite lets the index of those that are not done be used.
+  // The state is part of the statement's text, also in the second condition: only then does SQLite use the index of
+  // runs that are not done.
   if (filter.state) sql += " AND state = '" + std::string(NameOf(*filter.state)) + "'";
   if (filter.state && *filter.state != core::RunState::kDone) sql += " AND state <> 'done'";
   return sql + " ORDER BY sequence DESC LIMIT ?";

@@ -50,7 +50,7 @@ Error ErrorOf(const Failure& failure, const std::string& path, std::chrono::mill
   switch (failure.code & kPrimaryCode) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR:  // our statements are right: the tables are not
+    case SQLITE_ERROR:  // the statements are right, so the tables are wrong
       return DamagedError(path, failure.detail);
     case SQLITE_READONLY:
     case SQLITE_PERM:

@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<SqliteRecordStore>> SqliteRecordStore::Open(const s
   return std::unique_ptr<SqliteRecordStore>(new SqliteRecordStore(std::move(database)));
 }
 
-// By its id, or by the unique one that it has when another one gets its id.
+// Finds a session by its id, or by the unique id that it gets when another session takes its id.
 base::Result<std::int64_t> SqliteRecordStore::SessionKey(const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT key FROM sessions WHERE id = ?"));
   auto key = KeyOf(std::move(find), "session", id);
@@ -88,7 +88,7 @@ base::Status SqliteRecordStore::SetTenant(const std::string& id, const std::stri
 
 base::Status SqliteRecordStore::TouchSession(const std::string& id, core::TimePoint used_at) {
   const Lock lock(mutex_);
-  // Of two processes the later use counts, whoever writes last.
+  // When two processes write, the later use counts, in whatever order they write.
   SKERRY_ASSIGN_OR_RETURN(
       Statement update,
       database_->Prepare("UPDATE sessions SET used_at = max(used_at, ?) WHERE id = ? AND deleted_at IS NULL"));
@@ -112,7 +112,7 @@ base::Result<core::SessionRecord> SqliteRecordStore::FindSession(const std::stri
 base::Result<std::vector<core::SessionRecord>> SqliteRecordStore::SessionsNamed(
     const std::string& name, const std::optional<std::string>& tenant) {
   const Lock lock(mutex_);
-  // What follows a name's `~` are letters and digits, which are before it in order.
+  // Behind the `~` of a name stand letters and digits, which sort before `~`.
   SKERRY_ASSIGN_OR_RETURN(Statement list, database_->Prepare(Select(
                                               kSessionColumns,
                                               " FROM sessions WHERE (id = ?1 OR (id > ?1 || '~' AND id < ?1 || '~~')) "
@@ -359,8 +359,8 @@ base::Result<std::vector<core::FileVersion>> SqliteRecordStore::VersionsOf(const
 base::Result<std::vector<core::FileVersion>> SqliteRecordStore::CurrentFiles(const std::string& session) {
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t key, SessionKey(session));
-  // The index alone tells the last state of each path; only those rows are read. Sorting here is cheaper than letting
-  // SQLite do it: the rows come in that order already, which SQLite does not know.
+  // The index alone gives the last state of each path; only those rows are read. Sorting here is cheaper than in
+  // SQLite: the rows come in that order already, which SQLite does not know.
   SKERRY_ASSIGN_OR_RETURN(
       Statement list,
       database_->Prepare(Select(kChangeColumns,
@@ -406,7 +406,7 @@ base::Result<std::uint64_t> SqliteRecordStore::ForgetDeleted(const std::string& 
     if (!oldest) return freed;
     for (bool more = true; more;) {
       SKERRY_ASSIGN_OR_RETURN(more, ForgetPiece(*database_, oldest->key));
-      // Whoever waits has their turn: a lock that is taken again at once is rarely had by anybody else.
+      // Lets waiting threads have a turn: a lock that is taken again at once is rarely given to another thread.
       lock.unlock();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       lock.lock();

@@ -109,7 +109,7 @@ TEST_F(SqliteRecordStoreTest, AnIdIsUsedAgainAndTheHistoryOfBothStays) {
   EXPECT_THAT(Ids(0, 10), ElementsAre());
   EXPECT_TRUE(CurrentPaths().empty());
   EXPECT_TRUE(store_->VersionsOf("s", "f")->empty());
-  // The first one has its own id, before and after.
+  // The first session keeps its unique id.
   EXPECT_NE(store_->FindSession("s")->unique_id, first);
   EXPECT_EQ(store_->FindSession(first)->tenant, "a");
   EXPECT_EQ(store_->FindSession(first)->deleted_at, At(3));
@@ -137,7 +137,7 @@ TEST_F(SqliteRecordStoreTest, SessionsOfANameAreThoseOfATenantOrOfAll) {
   std::vector<std::string> tenants;
   for (const auto& session : store_->SessionsNamed("s", std::nullopt).value()) tenants.push_back(session.tenant);
   EXPECT_THAT(tenants, ElementsAre("b", "a", ""));
-  // However often another has taken the name since.
+  // However often another tenant has taken the name since.
   for (int at = 0; at < 1001; ++at) {
     ASSERT_TRUE(store_->EndSession("s", At(2)));
     ASSERT_TRUE(store_->AddSession({.id = "s", .tenant = "b"}));

@@ -76,7 +76,7 @@ base::Status SqliteServiceStore::InsertClaim(const std::optional<core::Idempoten
 
 base::Status SqliteServiceStore::AddHosted(const core::HostedSessionRecord& session,
                                            const std::optional<core::IdempotencyClaim>& claim) {
-  // "" is the session of runs that have none.
+  // "" stands for the session of runs without one.
   if (session.id.empty()) return Err(Code::kInvalidArgument, "a hosted session has an id");
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
@@ -101,7 +101,7 @@ base::Status SqliteServiceStore::UpdateHosted(const core::HostedSessionRecord& s
 }
 
 base::Status SqliteServiceStore::RemoveHosted(const std::string& id) {
-  // Some runs at a time, so that others may write in between.
+  // A part of the runs at a time, so that others can write in between.
   while (true) {
     SKERRY_ASSIGN_OR_RETURN(const bool all, RemovePartOf(id));
     if (all) return {};
@@ -235,7 +235,7 @@ base::Result<std::vector<std::string>> SqliteServiceStore::ForgetRuns(core::Time
                                         "WHERE session = '' AND ended_at < ? ORDER BY ended_at, sequence LIMIT ?"));
   old.Number(ToMicroseconds(ended_before)).Number(Saturated(limit));
   SKERRY_RETURN_IF_ERROR(RemoveListed(std::move(old), forgotten));
-  // When that was not all of them the next call goes on.
+  // When the limit was reached, the next call goes on.
   if (forgotten.size() < limit) {
     SKERRY_ASSIGN_OR_RETURN(
         Statement many,

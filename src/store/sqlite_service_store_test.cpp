@@ -369,7 +369,7 @@ TEST_F(SqliteServiceStoreTest, AnApprovalIsDecidedOnce) {
   decided.reason = "fine";
   decided.decided_at = At(2);
   auto sent = decided;
-  sent.digest = "another";  // what was asked stays as it was
+  sent.digest = "another";  // the question stays as it was asked
   ASSERT_TRUE(store_->DecideApproval(sent));
   sent.decision = "refused";
   EXPECT_EQ(store_->DecideApproval(sent).error().code, Code::kConflict);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::int64_t kIncremental = 2;
 constexpr std::int64_t kWorthIt = 256;  // pages of 4 KB
-constexpr std::int64_t kPiece = 1024;   // pages: others wait no longer than for that
+constexpr std::int64_t kPiece = 1024;   // pages: a writer waits no longer than for one piece
 
 }  // namespace
 

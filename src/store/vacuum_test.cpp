@@ -21,7 +21,7 @@ class VacuumTest : public ServiceTest {
   std::unique_ptr<Database> Connect() { return std::move(Database::Open(Path(), {}).value()); }
   void WriteIntoFile() { ASSERT_TRUE(Connect()->Execute("PRAGMA wal_checkpoint(TRUNCATE)")); }
 
-  // As it was made before there were summaries: version 3, without a way to make it shorter.
+  // A file of version 3, from before there were summaries, which cannot be made shorter.
   void MakeOldFile() {
     std::ofstream(Path()).close();
     std::filesystem::permissions(Path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -90,7 +90,7 @@ TEST_F(VacuumTest, AnOldFileLosesNothingAndCanBeMadeShorter) {
   EXPECT_LT(runs[0].result.size(), 1000U);
   EXPECT_EQ(runs[1].result, "");
   EXPECT_EQ(runs[2].result, "{\"outcome\": \"exited\"}");
-  // What everything takes is known.
+  // The size of everything is known.
   EXPECT_GT(store->BytesByTenant()->at("b"), 95'000U);
   EXPECT_GT(record->BytesByTenant()->at("a"), 600U);
 }
@@ -201,7 +201,7 @@ TEST_F(VacuumTest, FilesToKnowOfComeInParts) {
   const auto withheld = record->PageOfNotices("e", About::kWithheld, 0, 10).value();
   EXPECT_EQ(withheld.notices, std::vector{end.notices.back()});
   EXPECT_EQ(withheld.next, 0U);
-  // They go with their session.
+  // Notices are removed with their session.
   ASSERT_TRUE(record->EndSession("s", At(1)));
   ASSERT_TRUE(record->ForgetDeleted("a", 1));
   EXPECT_EQ(Connect()->Ask("SELECT count(*) FROM file_notices").value(), 0);

@@ -12,7 +12,7 @@ namespace skerry::confirm {
 struct BroadcasterState {
   struct Subscriber {
     Listener listener;
-    std::uint64_t since = 0;  // the number of the last event before it came
+    std::uint64_t since = 0;  // number of the last event before the subscription
   };
   struct Numbered {
     std::uint64_t number = 0;
@@ -26,7 +26,7 @@ struct BroadcasterState {
   std::map<std::uint64_t, std::shared_ptr<Subscriber>> subscribers;
   std::uint64_t last_subscriber = 0;
   std::uint64_t last_event = 0;
-  std::uint64_t told_up_to = 0;  // the number of the last event that every listener has heard
+  std::uint64_t told_up_to = 0;  // number of the last event that every listener got
   std::uint64_t telling = 0;     // the subscriber whose listener runs, 0 for none
   std::thread::id teller;
   bool closing = false;
@@ -54,13 +54,13 @@ void BroadcasterState::Run() {
 
 void BroadcasterState::Tell(std::unique_lock<std::mutex>& lock, const Numbered& numbered) {
   std::uint64_t last = 0;
-  // The map may change during a call: go on behind the number that was called last.
+  // The map may change during a call: the loop goes on behind the number that was called last.
   for (auto next = subscribers.begin(); next != subscribers.end(); next = subscribers.upper_bound(last)) {
     last = telling = next->first;
     std::shared_ptr<Subscriber> subscriber = next->second;
     lock.unlock();
     if (subscriber->since < numbered.number) subscriber->listener(numbered.event);
-    // What the listener holds may be a subscription, so it goes without the lock.
+    // The listener may hold a subscription, so it is destroyed without the lock.
     subscriber.reset();
     lock.lock();
     telling = 0;
@@ -69,7 +69,7 @@ void BroadcasterState::Tell(std::unique_lock<std::mutex>& lock, const Numbered& 
 }
 
 void BroadcasterState::Remove(std::uint64_t number) {
-  std::shared_ptr<Subscriber> removed;  // goes after the lock has
+  std::shared_ptr<Subscriber> removed;  // destroyed after the lock
   std::unique_lock lock(mutex);
   const auto found = subscribers.find(number);
   if (found == subscribers.end()) return;
@@ -114,7 +114,7 @@ bool Broadcaster::AwaitTold(base::Deadline deadline) {
   std::unique_lock lock(state_->mutex);
   const std::uint64_t last = state_->last_event;
   const auto is_told = [&] { return state_->told_up_to >= last; };
-  constexpr base::Deadline::Clock::duration kPiece = std::chrono::hours(1);  // "never" is no duration for a clock
+  constexpr base::Deadline::Clock::duration kPiece = std::chrono::hours(1);  // a clock cannot wait for "never"
   while (!is_told() && !deadline.Expired())
     state_->told.wait_for(lock, std::min(kPiece, deadline.Remaining()), is_told);
   return is_told();

@@ -18,7 +18,7 @@ Event EventOf(std::string id) {
   return {.kind = EventKind::kAsked, .approval = std::make_shared<const Approval>(std::move(id))};
 }
 
-// What a listener heard. Complete when the broadcaster is destroyed.
+// The ids that a listener got. Complete when the broadcaster is destroyed.
 struct Heard {
   std::mutex mutex;
   std::vector<std::string> ids;
@@ -61,7 +61,7 @@ TEST(BroadcasterTest, AListenerHearsNothingFromBeforeItsSubscription) {
     Broadcaster broadcaster;
     keep_slow = broadcaster.Subscribe([done = may_go_on.get_future().share()](const Event&) { done.wait(); });
     keep_early = broadcaster.Subscribe(early.AsListener());
-    broadcaster.Publish(EventOf("before"));  // still waits for the slow one
+    broadcaster.Publish(EventOf("before"));  // the slow listener is still busy
     keep_late = broadcaster.Subscribe(late.AsListener());
     broadcaster.Publish(EventOf("after"));
     may_go_on.set_value();

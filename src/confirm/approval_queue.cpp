@@ -14,7 +14,7 @@ Answer Rejected(std::string reason) {
   return {.decision = Decision::kRejected, .by = "queue", .reason = std::move(reason)};
 }
 
-// The same words for an id that never was and for another session's: the difference is nobody's business.
+// The same message for an id that never was and for another session's: callers must not learn the difference.
 base::Error Unknown() {
   return {base::Code::kNotFound, "there is no such approval"};
 }
@@ -63,9 +63,9 @@ std::optional<std::string> ApprovalQueue::TooMuchWith(const Question& question) 
 }
 
 Answer ApprovalQueue::Ask(const Question& question, base::Deadline deadline, std::stop_token stop) {
-  // An answer is bound to a digest. Without one it would hold for anything.
+  // An answer is bound to a digest. Without one it would hold for any code.
   if (!base::IsSha256Hex(question.digest)) return Rejected("the question has no digest of what would run");
-  // A year fits every clock: the moment that is shown must not overflow.
+  // A year fits every clock: the time that is shown must not overflow.
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
   const auto until = deadline.EarlierOf(base::Deadline::After(std::min(options_.limit, kLongest)));
   Entry entry{.approval = MakeApproval(question, until), .deadline = until};
@@ -148,7 +148,7 @@ void ApprovalQueue::Finish(Entry& entry, EventKind kind, Answer answer) {
   std::erase(waiting_, &entry);
   done_.push_back({entry.approval->id, entry.approval->question.session, answer.decision});
   if (done_.size() > options_.max_remembered) done_.pop_front();
-  // Under the lock, so that the order of the events is the order of what happened.
+  // Under the lock, so that the events are in the order in which things happened.
   broadcaster_.Publish({.kind = kind, .approval = entry.approval, .answer = answer});
   entry.answer = std::move(answer);
   entry.answered.notify_all();

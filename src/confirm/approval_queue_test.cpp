@@ -25,7 +25,7 @@ Question QuestionOf(std::string code, std::string session = "") {
   return question;
 }
 
-// An Ask on a thread of its own.
+// Calls Ask on a thread of its own.
 std::future<Answer> AskAside(ApprovalQueue& queue, Question question, base::Deadline deadline = kNever,
                              const std::stop_token& stop = {}) {
   return std::async(std::launch::async, [&queue, question = std::move(question), deadline, stop] {
@@ -380,7 +380,7 @@ TEST(ApprovalQueueTest, ListenersHearOfEveryQuestionAndOfItsEnd) {
     auto asked = AskAside(queue, QuestionOf("x"));
     ASSERT_TRUE(queue.Decide(WaitForOne(queue)->id, base::Sha256Hex("x"), kNo));
     asked.get();
-    // The subscription ends before the queue does, so wait until all was told.
+    // The subscription ends before the queue does, so the test waits until every event was delivered.
     std::promise<void> told;
     const Subscription witness = queue.Subscribe([&](const Event& event) {
       if (event.kind == EventKind::kExpired) told.set_value();

@@ -18,7 +18,7 @@ struct LineRange {
   std::size_t end = 0;
 };
 
-// What was not shown.
+// The parts of the code that are not shown.
 struct LeftOut {
   std::size_t lines = 0;
   std::size_t cut_lines = 0;
@@ -26,7 +26,7 @@ struct LeftOut {
   std::size_t findings = 0;
 };
 
-// At least one. The '\r' of a Windows line end is not shown; any other is.
+// At least one line. The '\r' of a Windows line end is not shown; any other is.
 std::vector<std::string_view> SplitLines(std::string_view code) {
   std::vector<std::string_view> lines;
   do {
@@ -39,19 +39,19 @@ std::vector<std::string_view> SplitLines(std::string_view code) {
   return lines;
 }
 
-// From 0. What begins behind the end, such as a block that is not closed, belongs to the last line.
+// Counts from 0. A finding behind the end, such as a block that is not closed, belongs to the last line.
 std::size_t LineOf(const core::Finding& finding, std::size_t line_count) {
   return std::min<std::size_t>(finding.line > 0 ? finding.line - 1 : 0, line_count - 1);
 }
 
-// The gravest, as they stand in the code.
+// The gravest findings, in the order of the code.
 std::vector<const core::Finding*> Choose(std::span<const core::Finding> findings, std::size_t line_count) {
   std::vector<const core::Finding*> chosen;
   for (const auto level : {core::RiskLevel::kCritical, core::RiskLevel::kHigh, core::RiskLevel::kMedium,
                            core::RiskLevel::kLow, core::RiskLevel::kSafe})
     for (const core::Finding& finding : findings)
       if (finding.level == level && finding.source.empty() && chosen.size() < kMostFindings) chosen.push_back(&finding);
-  // The address keeps the order of those at one place.
+  // The address keeps the order of findings at one place.
   std::ranges::sort(chosen, {}, [&](const core::Finding* finding) {
     return std::tuple(LineOf(*finding, line_count), finding->column, finding);
   });
@@ -107,7 +107,7 @@ std::string Notes(const LeftOut& left_out, std::size_t line_count) {
   return notes;
 }
 
-// What was found in other code that this code runs; the gravest come first.
+// Findings in other code that this code runs; the gravest come first.
 std::string FoundElsewhere(std::span<const core::Finding> findings, Colour colour, LeftOut& left_out) {
   constexpr std::size_t kMost = 20;
   std::string rows;

@@ -53,7 +53,7 @@ std::uint32_t PointOf(std::string_view character) {
   return point;
 }
 
-// `\u200b`, or `\U000e0041` for what needs more digits.
+// `\u200b`, or `\U000e0041` for a character that needs more digits.
 std::string Escaped(std::string_view character) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   const std::uint32_t point = PointOf(character);
@@ -65,7 +65,7 @@ std::string Escaped(std::string_view character) {
   return escaped;
 }
 
-// `marks` counts the accents that came just before.
+// `marks` counts the accents directly before the character.
 Glyph GlyphOf(std::string_view character, std::size_t& marks) {
   Glyph glyph{.length = static_cast<std::uint8_t>(character.size()), .width = 1};
   const std::uint32_t point = PointOf(character);

@@ -12,7 +12,7 @@ namespace skerry::confirm {
 namespace {
 
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kLeastRoom = 20;  // enough for the longest glyph, what is before it and two '…'
+constexpr std::size_t kLeastRoom = 20;  // enough for the longest glyph with its prefix and two '…'
 constexpr std::string_view kCutMark = "…";
 
 // Glyphs that stand in one row.
@@ -35,7 +35,7 @@ struct Line {
   }
 };
 
-// The cells for code in a row.
+// How many cells of a row are for code.
 std::size_t RoomFor(const LineViewOptions& options) {
   if (options.width == 0) return kUnlimited;
   const std::size_t gutter = options.digits + 3;
@@ -69,7 +69,7 @@ std::vector<Segment> Wrapped(const Line& line, std::size_t room) {
   return segments;
 }
 
-// The first row where nothing was found in the line, else the rows in which the findings begin.
+// The first row when the line has no finding, else the rows in which findings begin.
 std::vector<Segment> Cut(const Line& line, std::span<const std::size_t> places, std::size_t room) {
   const Segment first = CutRow(line, 0, room);
   if (places.empty()) return {first};
@@ -93,7 +93,7 @@ std::size_t PlaceOf(const core::Finding& finding, const Line& line) {
   return std::min<std::size_t>(finding.column > 0 ? finding.column - 1 : 0, line.glyphs.size());
 }
 
-// How far the line agrees with what was matched. That is cut after some bytes, and may be the text in a string.
+// How far the line agrees with the matched text, which is cut after some bytes and may be the text in a string.
 std::size_t EndOfMatch(const core::Finding& finding, const Line& line, std::size_t place) {
   std::string_view matched = finding.text;
   std::size_t end = place;
@@ -122,7 +122,7 @@ std::string CodeRow(const Line& line, Segment segment, const LineViewOptions& op
   const bool reverse = options.colour == Colour::kAnsi;
   std::string row(cut && segment.begin > 0 ? kCutMark : "");
   for (std::size_t at = segment.begin; at < segment.end; ++at) {
-    // Reverse, so that an escape differs from code in which the same letters stand.
+    // Reversed, so that an escape differs from code with the same letters.
     const bool marked = reverse && line.glyphs[at].form == Glyph::Form::kEscaped;
     if (marked) row += "\x1b[7m";
     row += Shown(line.text, line.glyphs[at]);

@@ -7,7 +7,7 @@
 namespace skerry::confirm {
 
 Answer SessionApprovals::Ask(const Question& question, base::Deadline deadline, std::stop_token stop) {
-  // What has no digest, or is more than its digest tells, cannot be recognised again.
+  // A question without a digest, or about more than its digest covers, cannot be recognised again.
   if (question.once_only || !base::IsSha256Hex(question.digest)) return asked_.Ask(question, deadline, std::move(stop));
   if (!question.session.empty() && Remembers(question.session, question.digest))
     return {.decision = Decision::kApproved,

@@ -9,7 +9,7 @@
 namespace skerry::confirm {
 namespace {
 
-// Gives the same answer to everything and counts.
+// Gives the same answer to every question and counts the questions.
 class FakeService : public ConfirmationService {
  public:
   Answer Ask(const Question& /*question*/, base::Deadline /*deadline*/, std::stop_token /*stop*/) override {

@@ -43,7 +43,7 @@ Answer Make(Decision decision, std::string reason, Scope scope = Scope::kOnce) {
   return {.decision = decision, .scope = scope, .by = "terminal", .reason = std::move(reason)};
 }
 
-// Why there is no answer, or why it does not count.
+// The answer when it is too late for one, whatever was typed.
 std::optional<Answer> TooLate(base::Deadline deadline, const std::stop_token& stop) {
   if (stop.stop_requested()) return Make(Decision::kCancelled, "the asker went away");
   if (deadline.Expired()) return Make(Decision::kExpired, "nobody answered in time");
@@ -83,7 +83,7 @@ Answer TerminalConfirmation::Converse(const Question& question, base::Deadline d
   const SessionChoice choice = offer ? SessionChoice::kOffered : SessionChoice::kNotOffered;
   terminal_.Write(Describe(question));
   for (int asked = 0; asked < kMostQuestions; ++asked) {
-    // Whoever typed before the prompt cannot have meant this; whoever answers as soon as it is there has.
+    // Keys that were typed before the prompt cannot be meant for this question; an answer right after it is.
     terminal_.DiscardTypeahead();
     terminal_.Write(PromptFor(choice));
     const std::optional<std::string> line = terminal_.ReadLine(deadline, stop);
@@ -117,7 +117,7 @@ std::string TerminalConfirmation::Describe(const Question& question) {
                     .max_lines = options_.max_rows,
                     .context = options_.context,
                     .width = width == 0 ? kUsualWidth : width});
-  // The level once more: of long code the beginning has scrolled away.
+  // The level is shown again: the beginning of long code has scrolled away.
   return text + "\n" + level + ", digest " + Visible(std::string_view(question.digest).substr(0, kDigestDigits)) + "\n";
 }
 

@@ -19,7 +19,7 @@ using std::chrono_literals::operator""min;
 
 const base::Deadline kNever = base::Deadline::Never();
 
-// `typed` is there before the question; each of `replies` is typed after the prompt was shown.
+// `typed` was typed before the question; each of `replies` is typed after the prompt was shown.
 class FakeTerminal : public Terminal {
  public:
   enum class AtEnd { kEndOfInput, kWait };
@@ -182,7 +182,7 @@ TEST_F(TerminalConfirmationTest, WithoutATerminalEverythingIsRejectedAndNothingI
 TEST_F(TerminalConfirmationTest, WhatWasTypedBeforeTheQuestionDoesNotAnswerIt) {
   terminal_.typed = {"y", "y", "y"};
   EXPECT_EQ(Ask().decision, Decision::kRejected);
-  // The code was there, the prompt not yet: who answers as soon as it appears is heard.
+  // Discarded after the code and before the prompt: an answer right after the prompt counts.
   EXPECT_THAT(terminal_.shown_before_discard, testing::HasSubstr("digest"));
   EXPECT_THAT(terminal_.shown_before_discard, testing::Not(testing::HasSubstr("[N] no: ")));
   terminal_.typed = {"n"};

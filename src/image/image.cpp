@@ -92,7 +92,7 @@ base::Result<Image> ParseRecord(std::string_view text) {
   SKERRY_RETURN_IF_ERROR(Read(record, "created", image.created));
   SKERRY_RETURN_IF_ERROR(ReadEnvironment(record, image.environment));
   SKERRY_RETURN_IF_ERROR(Read(record, "working_directory", image.working_directory));
-  if (!base::IsSha256Hex(image.id)) return Unreadable();  // it becomes part of a path
+  if (!base::IsSha256Hex(image.id)) return Unreadable();  // the id becomes part of a path
   return image;
 }
 

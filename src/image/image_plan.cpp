@@ -124,7 +124,7 @@ base::Result<Json> ReadLayoutJson(int layout_fd, const std::string& path, const 
     return Bad("the image is damaged: " + archive::QuotedPath(path) +
                " does not have its digest; fetch or save it again");
   bool too_deep = false;
-  // Copying a value calls itself for each level, so that a million of them would use up the stack.
+  // Copying a value recurses for each level: a million levels would use up the stack.
   const auto look = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
     too_deep = too_deep || depth > kMaxJsonDepth;
     return !too_deep;

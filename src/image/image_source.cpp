@@ -23,7 +23,7 @@ std::unexpected<base::Error> Bad(const std::string& message) {
   return base::Err(base::Code::kInvalidArgument, message);
 }
 
-// The same layers in the same order are the same tree. A single archive is told apart: in it `.wh.` hides nothing.
+// The same layers in the same order have the same id. A single archive gets another one: there `.wh.` hides nothing.
 std::string TreeId(SourceKind source, const std::vector<std::string>& content_digests) {
   std::string text = source == SourceKind::kRootfs ? "skerry tree 1 rootfs\n" : "skerry tree 1 layers\n";
   for (const std::string& digest : content_digests) text += "sha256:" + digest + "\n";
@@ -64,8 +64,9 @@ base::Result<Image> UnpackLayers(int layout_fd, ImagePlan plan, int work_fd, Imp
   return image;
 }
 
-// The archive is unpacked as if it were the root file system. When it turns out to hold an image, it is set aside and
-// the image's layers are unpacked from it: so it is read once, and the order of its entries does not matter.
+// The archive is unpacked as if it were the root file system. When it turns out to hold an image, the unpacked files
+// are set aside and the image's layers are unpacked from them: so the archive is read once, and the order of its
+// entries does not matter.
 base::Result<Image> UnpackArchive(int file_fd, int work_fd, ImportBudget& budget) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd top, MakeTop(work_fd));
   SKERRY_ASSIGN_OR_RETURN(const LayerReport report, UnpackLayer(file_fd, LayerPlace::kAlone, top.get(), budget));
@@ -94,7 +95,7 @@ base::Result<Image> UnpackDirectory(int layout_fd, const std::string& path, int 
 }  // namespace
 
 base::Result<Image> UnpackSource(const std::string& path, int work_fd, ImportBudget& budget) {
-  // A pipe would keep us waiting for its writer.
+  // Without waiting: a pipe would block until it has a writer.
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) return os::ErrnoErr(path);
   struct stat facts{};

@@ -30,7 +30,7 @@ using testing::HasSubstr;
 
 class ImageSourceTest : public testing::Test {
  protected:
-  // Each in a work directory of its own, which is then work_.
+  // Unpacks into a new work directory, which becomes work_.
   base::Result<Image> Unpack(const fs::path& path, const ImportLimits& limits = {}) {
     work_ = directory_.path() / ("work" + std::to_string(++works_));
     fs::create_directory(work_);
@@ -146,7 +146,7 @@ TEST_F(ImageSourceTest, TheSameContentHasTheSameIdAndOtherContentAnother) {
   const std::string id = UnpackBytes(tar)->id;
   EXPECT_EQ(UnpackBytes(Gzip(tar))->id, id);
   EXPECT_NE(UnpackBytes(ArchiveBuilder().File("f", "y").Build())->id, id);
-  LayoutBuilder layout;  // in a layer `.wh.` would mean something
+  LayoutBuilder layout;  // in a layer `.wh.` would hide a file
   layout.Index({layout.Manifest({tar})});
   EXPECT_NE(UnpackBytes(layout.Archive())->id, id);
 }

@@ -24,8 +24,8 @@ namespace skerry::image {
 namespace {
 
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20U;
-constexpr std::string_view kNewPrefix = ".new-";  // a name that was being written
-constexpr std::chrono::seconds kLockWait{30};     // others hold it for moments
+constexpr std::string_view kNewPrefix = ".new-";  // for a name that is being written
+constexpr std::chrono::seconds kLockWait{30};     // other processes hold the lock for moments
 
 }  // namespace
 
@@ -56,7 +56,7 @@ base::Result<Image> ImageStore::ReadName(const std::string& name) const {
   return image;
 }
 
-// Written beside, then moved: whoever reads sees the old record or the new one, also after a power cut.
+// Written beside, then moved: a reader sees the old record or the new one, also after a power cut.
 base::Status ImageStore::WriteName(const Image& image) const {
   const std::string beside = base::RandomId(kNewPrefix);
   const base::UniqueFd fd(::openat(names_.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -120,7 +120,7 @@ base::Result<Image> ImageStore::Import(const std::string& name, const std::strin
   SKERRY_ASSIGN_OR_RETURN(Image image, UnpackSource(path, work.fd(), budget));
   image.name = name;
   image.created = static_cast<std::int64_t>(std::time(nullptr));
-  // A name must not outlive a power cut that its files did not.
+  // A name must not survive a power cut that its files did not survive.
   if (!HasTree(image.id) && ::syncfs(work.fd()) < 0) return os::ErrnoErr("write the files to disk");
   Unused unused;  // removed when the lock is free again
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kExclusive));
@@ -163,7 +163,7 @@ base::Result<PruneReport> ImageStore::Prune() const {
                      .kept_in_use = unused.ids_in_use.size()};
 }
 
-// No one can be removing the tree: that begins under the exclusive lock.
+// The tree cannot be removed meanwhile: a removal needs the exclusive lock.
 base::Result<ImageLease> ImageStore::Acquire(const std::string& name) const {
   SKERRY_RETURN_IF_ERROR(CheckImageName(name));
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, Lock(os::LockMode::kShared));

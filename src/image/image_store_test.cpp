@@ -51,7 +51,7 @@ class ImageStoreTest : public testing::Test {
     return names;
   }
   [[nodiscard]] std::size_t Trees() const { return Count(path_ / "trees"); }
-  // Everything but the lock, the names and the trees.
+  // The number of entries besides the lock, the names and the trees.
   [[nodiscard]] std::size_t Left() const { return Count(path_) - 3; }
   static std::size_t Count(const fs::path& path) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
@@ -132,7 +132,7 @@ TEST_F(ImageStoreTest, ATreeInUseStaysWhenItsNameMoves) {
   EXPECT_TRUE(fs::exists(lease->root_path + "/bin/one"));
   EXPECT_EQ(Trees(), 2U);
   lease.reset();
-  ASSERT_TRUE(Import("b", Two()).has_value());  // any change of the store finds it
+  ASSERT_TRUE(Import("b", Two()).has_value());  // any change of the store removes unused trees
   EXPECT_EQ(Trees(), 1U);
 }
 
@@ -194,7 +194,7 @@ TEST_F(ImageStoreTest, WhatAKilledImportLeftIsRemovedByTheNextChange) {
   }
 }
 
-// Looks at the store while it is imported into.
+// Prunes the store during an import.
 class PruneMeanwhile : public ProgressSink {
  public:
   explicit PruneMeanwhile(const ImageStore& store) : store_(store) {}

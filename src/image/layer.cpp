@@ -14,7 +14,7 @@
 namespace skerry::image {
 namespace {
 
-// `visit` takes each entry and the reader at its content.
+// Calls `visit` with each entry and the reader at its content.
 template <class Visit>
 base::Result<LayerReport> ForEachEntry(int file_fd, ImportBudget& budget, const Visit& visit) {
   if (::lseek(file_fd, 0, SEEK_SET) < 0) return os::ErrnoErr("go to the start of the archive");

@@ -37,7 +37,7 @@ bool IsIndex(const Json& descriptor) {
          type == "application/vnd.docker.distribution.manifest.list.v2+json";
 }
 
-// Without a platform it may be for any: its configuration tells later.
+// An image without a platform may be for any machine: its configuration decides later.
 bool IsForThisMachine(const Json& descriptor) {
   const auto platform = descriptor.is_object() ? descriptor.find("platform") : descriptor.end();
   if (platform == descriptor.end()) return descriptor.is_object();
@@ -49,7 +49,7 @@ std::string ArchitecturesOf(const Json& manifests) {
   for (const Json& each : manifests)
     if (each.is_object() && each.contains("platform")) names.insert(TextAt(each["platform"], "architecture"));
   names.erase("");
-  names.erase("unknown");  // what was written down about how the image was built
+  names.erase("unknown");  // such an entry describes how the image was built
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + archive::QuotedPath(name);
   return text.empty() ? "none" : text;

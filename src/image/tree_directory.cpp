@@ -17,7 +17,7 @@ base::UniqueFd OpenInTree(int root_fd, const std::string& path, int flags, Links
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
   how.resolve = links == Links::kRefused ? kAlways | RESOLVE_NO_SYMLINKS : kAlways;
   const char* name = path.empty() ? "." : path.c_str();
-  // EAGAIN: somebody on this machine renamed something while a ".." of a link was followed.
+  // EAGAIN: another process renamed something while a ".." of a link was followed.
   constexpr int kTries = 1000;
   for (int tried = 0; tried < kTries; ++tried) {
     base::UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, root_fd, name, &how, sizeof how)));

@@ -23,7 +23,7 @@ std::unexpected<base::Error> Refuse(base::Code code, const std::string& path, co
   return base::Err(code, "the archive is refused: " + archive::QuotedPath(path) + " " + why);
 }
 
-// The way to an entry cannot be gone: says why in the words of the archive.
+// Why the parent of an entry cannot be opened, in terms of the archive.
 std::unexpected<base::Error> BadParent(const std::string& path, int error_number) {
   switch (error_number) {
     case ENOTDIR:
@@ -93,7 +93,7 @@ base::Status TreeWriter::Put(const archive::TarEntry& entry, archive::TarReader&
 
 base::Result<int> TreeWriter::OpenParent(const std::string& path) {
   if (parent_ && parent_path_ == path) return parent_->fd();
-  parent_.reset();  // its time is put back before another way to the same directory is opened
+  parent_.reset();  // restores the directory's time before the directory is opened by another path
   base::UniqueFd fd = OpenInTree(root_fd_, path, O_RDONLY | O_DIRECTORY, Links::kInsideTree);
   if (!fd.valid() && errno != ENOENT) return BadParent(path, errno);
   if (!fd.valid()) {
@@ -146,7 +146,7 @@ base::Status TreeWriter::PutDirectory(int parent_fd, const std::string& name, co
         return os::ErrnoErr("make directory " + archive::QuotedPath(entry.path));
     }
   }
-  // It is a directory now and nobody else writes here, so there is no link to follow.
+  // It is a directory now, and no other process writes here, so there is no link to follow.
   if (::fchmodat(parent_fd, name.c_str(), (entry.mode & kPermissions) | S_IRWXU, 0) < 0)
     return os::ErrnoErr("chmod " + archive::QuotedPath(entry.path));
   if (::utimensat(parent_fd, name.c_str(), TimesOf(entry).data(), AT_SYMLINK_NOFOLLOW) < 0)

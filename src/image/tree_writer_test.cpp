@@ -53,7 +53,7 @@ class TreeWriterTest : public testing::Test {
     return {};
   }
 
-  // Unpacks and sees that nothing outside has changed.
+  // Unpacks, and checks that nothing outside has changed.
   base::Status UnpackHostile(const ArchiveBuilder& archive) {
     const base::Status status = Unpack(archive);
     EXPECT_EQ(Content(outside_ / "precious"), "precious");
@@ -209,7 +209,7 @@ TEST_F(TreeWriterTest, ADirectoryEntryReplacesALink) {
 TEST_F(TreeWriterTest, ADirectoryThatBecomesALinkBetweenEntriesLeadsNowhereElse) {
   const auto status =
       UnpackHostile(ArchiveBuilder().Directory("d").File("d/x", "1").Link("d", outside_).File("d/precious", "stolen"));
-  EXPECT_FALSE(status.has_value());  // the link leads to what the tree does not have
+  EXPECT_FALSE(status.has_value());  // the link leads to a path that the tree does not have
   const auto relative = UnpackHostile(
       ArchiveBuilder().Directory("e").File("e/x", "1").Link("e", "../outside").File("e/precious", "stolen"));
   EXPECT_FALSE(relative.has_value());

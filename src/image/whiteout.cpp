@@ -20,7 +20,7 @@ bool HasMetaPart(std::string_view path) {
   return path.starts_with(kMetaPrefix) || path.find("/" + std::string(kMetaPrefix)) != std::string_view::npos;
 }
 
-// Entries come and go while they are listed, so it is listed until nothing is found.
+// Entries come and go during a listing, so it is repeated until nothing is found.
 base::Status Empty(int directory_fd) {
   const os::Directory listing = os::ListingOf(OpenInTree(directory_fd, "", O_RDONLY | O_DIRECTORY, Links::kRefused));
   if (listing == nullptr) return os::ErrnoErr("list a directory of the tree");

@@ -69,7 +69,7 @@ base::Status WorkDirectory::BecomeTree(int trees_fd, const std::string& id) {
   return {};
 }
 
-// The lock file goes last: until then nobody takes this for one that was left.
+// The lock file is removed last: until then no process takes the directory for a leftover.
 WorkDirectory::~WorkDirectory() {
   if (!lock_.valid()) return;
   (void)os::RemoveTree(fd_.get(), kTreeName);

@@ -17,7 +17,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::uint64_t kRatioFreeBytes = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kMostPerHeader = 4096;  // with long names and padding
+constexpr std::uint64_t kMostPerHeader = 4096;  // including long names and padding
 
 std::unexpected<base::Error> TooLarge(const std::string& what) {
   return base::Err(base::Code::kTooLarge, "the archive is refused: " + what);
@@ -29,7 +29,7 @@ base::Status CheckRatio(std::uint64_t in, std::uint64_t out, const ArchiveLimits
                   " times its size, which looks like a bomb");
 }
 
-// Counts what is unpacked.
+// Counts the unpacked entries and bytes.
 class Tally {
  public:
   explicit Tally(const ArchiveLimits& limits) : limits_(limits) {}
@@ -67,7 +67,7 @@ class CountedSource : public ByteSource {
   std::uint64_t count_ = 0;
 };
 
-// What comes out of the decompressor, held against what went in.
+// Compares the size of the decompressed bytes with that of the compressed ones.
 class GuardedSource : public ByteSource {
  public:
   GuardedSource(std::unique_ptr<ByteSource> inner, const CountedSource& file, const ArchiveLimits& limits)
@@ -89,7 +89,7 @@ class GuardedSource : public ByteSource {
   std::uint64_t count_ = 0;
 };
 
-// An absolute path could be meant to lead out; other programs drop the slash, or do not.
+// An absolute path may be meant to lead out; some programs drop the slash, others do not.
 base::Result<std::string> RelativePath(std::string_view text) {
   if (text.starts_with('/'))
     return base::Err(base::Code::kPathTraversal, "the archive is refused: " + QuotedPath(text) + " is absolute");
@@ -135,13 +135,13 @@ class ZipArchive : public ArchiveReader {
  public:
   explicit ZipArchive(ZipReader reader) : reader_(std::move(reader)) {}
 
-  // All sizes are known before anything is unpacked, and hold while it is.
+  // All sizes are known before anything is unpacked, and do not change meanwhile.
   base::Status Check(const ArchiveLimits& limits) const {
     Tally tally(limits);
     std::uint64_t compressed = 0;
     for (const ZipEntry& entry : reader_.entries()) {
       SKERRY_RETURN_IF_ERROR(tally.Take({.kind = entry.kind, .path = entry.path, .size = entry.size}));
-      compressed += entry.compressed;  // they do not overlap, so the sum is no larger than the file
+      compressed += entry.compressed;  // the entries do not overlap, so the sum is no larger than the file
     }
     return CheckRatio(compressed, tally.bytes(), limits);
   }

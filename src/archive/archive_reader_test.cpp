@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// "path=content", one after the other.
+// "path=content" of all entries, one after the other.
 base::Result<std::string> Unpack(const std::string& bytes, const ArchiveLimits& limits = {}) {
   const base::UniqueFd fd = InMemory(bytes);
   SKERRY_ASSIGN_OR_RETURN(const ArchiveFormat format, DetectFormat(fd.get()));
@@ -71,7 +71,7 @@ TEST(ArchiveReaderTest, TenThousandTimesItsSizeIsABomb) {
   for (const std::string& bytes : {Gzip(tar), Zstd(tar), ZipBuilder().File("z", zeros).Build()})
     EXPECT_THAT(MessageOf(Unpack(bytes)), HasSubstr("bomb"));
   EXPECT_TRUE(Unpack(tar));
-  // Behind the end of the archive as well.
+  // Also behind the end of the archive.
   EXPECT_THAT(MessageOf(Unpack(Gzip(ArchiveBuilder().File("a").Build() + zeros))), HasSubstr("bomb"));
 }
 
@@ -92,7 +92,7 @@ TEST(ArchiveReaderTest, SurvivesAnyDamageToATar) {
     const std::size_t block = random() % (bad.size() / 512) * 512;
     for (unsigned i = random() % 4 + 1; i > 0; --i) bad[block + random() % 512] = static_cast<char>(random());
     if (random() % 8 == 0) bad.resize(random() % bad.size());
-    // So that the damage gets behind the checksum.
+    // A new checksum, so that the damage gets past the check.
     if (random() % 4 != 0 && block + 512 <= bad.size()) {
       std::uint64_t sum = 0;
       bad.replace(block + 148, 8, "        ");

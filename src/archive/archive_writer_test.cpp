@@ -1,4 +1,4 @@
-// The writers of all formats, held against our own readers and against the programs that people have.
+// The writers of all formats, checked with the readers of this folder and with common programs.
 #include "archive/archive_writer.hpp"
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a program prints, and its exit status in the last line.
+// The output of a command, with its exit status in the last line.
 std::string OutputOf(const std::string& command) {
   FILE* pipe = ::popen(("LC_ALL=C.UTF-8 " + command + " 2>&1; echo status=$?").c_str(), "r");
   std::string text;
@@ -47,7 +47,7 @@ std::string Text(std::size_t size) {
   return text;
 }
 
-// 'x' as often as it is asked for.
+// As many 'x' as are read.
 class EndlessSource : public ByteSource {
  public:
   base::Result<std::size_t> Read(std::span<char> buffer) override {
@@ -56,7 +56,7 @@ class EndlessSource : public ByteSource {
   }
 };
 
-// Forgets what is written, and counts it.
+// Drops the bytes, and counts them.
 class CountingSink : public ByteSink {
  public:
   base::Status Write(std::string_view bytes) override {

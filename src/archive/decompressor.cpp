@@ -23,7 +23,7 @@ std::unexpected<base::Error> Damaged(const std::string& what) {
   return base::Err(base::Code::kInvalidArgument, "the archive is damaged: " + what);
 }
 
-// The first bytes of a stream, looked at and put back.
+// Lets a reader look at the first bytes of a stream without taking them.
 class PeekedSource : public ByteSource {
  public:
   explicit PeekedSource(ByteSource& inner) : inner_(inner) {}
@@ -49,7 +49,7 @@ class PeekedSource : public ByteSource {
   std::string_view peeked_;
 };
 
-// What both formats share: the input buffer and the guard against bombs.
+// The common part of both formats: the input buffer and the guard against bombs.
 class DecompressingSource : public ByteSource {
  public:
   explicit DecompressingSource(std::unique_ptr<PeekedSource> input) : input_(std::move(input)), buffer_(kInputBytes) {}
@@ -104,7 +104,7 @@ class GzipSource : public DecompressingSource {
         SKERRY_ASSIGN_OR_RETURN(const std::string_view input, NextInput());
         if (input.empty() && member_ended_) return 0;
         if (input.empty()) return Damaged("its gzip stream is cut off");
-        // zlib only reads from there; its interface knows no const.
+        // zlib only reads from there; its interface lacks const.
         stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // NOLINT
         stream_.avail_in = static_cast<uInt>(input.size());
       }
@@ -146,7 +146,7 @@ class ZstdSource : public DecompressingSource {
   base::Result<std::size_t> Decompress(std::span<char> buffer) override {
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     while (out.pos == 0) {
-      // A full window is handed out before more is read.
+      // A full window is given out before more is read.
       if (input_.pos == input_.size && !more_to_flush_) {
         SKERRY_ASSIGN_OR_RETURN(const std::string_view input, NextInput());
         if (input.empty() && frame_ended_) return 0;

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 struct Outcome {
-  std::string bytes;  // at most 1 MB of them
+  std::string bytes;  // at most 1 MB
   std::uint64_t count = 0;
   std::string error;
   base::Code code{};
@@ -107,7 +107,7 @@ TEST(DecompressorTest, OtherFormatsAreNamedWithWhatToDo) {
   EXPECT_THAT(Decompress("PK\x03\x04xxxx").error, HasSubstr("zip"));
 }
 
-// The same compressed bytes again and again, for `times` times.
+// The same compressed bytes, `times` times.
 class Repeating : public ByteSource {
  public:
   Repeating(std::string bytes, int times) : bytes_(std::move(bytes)), left_(times) {}

@@ -30,7 +30,7 @@ base::Status GzipSink::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view part = bytes.substr(0, std::numeric_limits<uInt>::max());
     bytes.remove_prefix(part.size());
-    // zlib only reads from there; its interface knows no const.
+    // zlib only reads from there; its interface lacks const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // NOLINT
     stream_.avail_in = static_cast<uInt>(part.size());
     SKERRY_RETURN_IF_ERROR(Drain(Z_NO_FLUSH));

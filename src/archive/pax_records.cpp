@@ -18,7 +18,7 @@ base::Result<Number> ParseDecimal(std::string_view text) {
   return value;
 }
 
-// `1700000000.25`, maybe negative. What is finer than a nanosecond is cut.
+// `1700000000.25`, maybe negative. Digits below a nanosecond are dropped.
 base::Result<timespec> ParseTime(std::string_view text) {
   const std::size_t dot = text.find('.');
   SKERRY_ASSIGN_OR_RETURN(const auto seconds, ParseDecimal<std::int64_t>(text.substr(0, dot)));
@@ -59,7 +59,7 @@ base::Status Apply(PaxRecords& records, std::string_view key, std::string_view v
   return {};
 }
 
-// Takes the first record off `text`: what stands behind its length, without the newline.
+// Takes the first record off `text`: the part behind its length, without the newline.
 base::Result<std::string_view> TakeRecord(std::string_view& text) {
   const std::size_t space = text.substr(0, 20).find(' ');
   if (space == std::string_view::npos) return Damaged();

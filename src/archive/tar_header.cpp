@@ -28,7 +28,7 @@ std::string_view Bytes(TarBlock block, Field field) {
   return {block.data() + field.offset, field.length};
 }
 
-// Up to the first NUL: what stands behind it is nobody's.
+// The text up to the first NUL; bytes behind it mean nothing.
 std::string_view Text(TarBlock block, Field field) {
   const std::string_view bytes = Bytes(block, field);
   return bytes.substr(0, bytes.find('\0'));
@@ -38,7 +38,7 @@ std::unexpected<base::Error> BadNumber() {
   return base::Err(base::Code::kInvalidArgument, "the archive is damaged: a header has a number that is none");
 }
 
-// GNU: the first bit says that the rest is binary, the second is the sign.
+// GNU: the first bit says that the number is binary, the second is its sign.
 base::Result<std::int64_t> ParseBinary(std::string_view bytes) {
   const bool negative = (static_cast<unsigned char>(bytes.front()) & 0x40U) != 0;
   const unsigned flip = negative ? 0xFFU : 0U;
@@ -67,7 +67,7 @@ base::Result<std::int64_t> ParseNumber(std::string_view bytes) {
   return binary ? ParseBinary(bytes) : ParseOctal(bytes);
 }
 
-// The sum of all bytes, with the field of the sum taken as spaces.
+// The sum of all bytes, with the checksum field itself taken as spaces.
 bool ChecksumHolds(TarBlock block) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < block.size(); ++i) {

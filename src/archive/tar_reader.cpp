@@ -78,7 +78,7 @@ base::Status TarReader::SkipContent() {
   return {};
 }
 
-// One block of zeros was read. A second one and any number of zeros may follow.
+// Called after one block of zeros. A second one and any number of zeros may follow.
 base::Status TarReader::ReadEnd() {
   std::array<char, kSkipBytes> buffer;  // NOLINT: filled before it is read
   for (;;) {
@@ -102,7 +102,7 @@ base::Result<std::string> TarReader::ReadExtension(const TarHeader& header) {
   return text;
 }
 
-// True when the header was one that only says something about the next entry.
+// True when the header only describes the next entry.
 base::Result<bool> TarReader::TakeExtension(const TarHeader& header, Extension& extension) {
   if (std::string_view("xgLKV").find(header.type) == std::string_view::npos) return false;
   SKERRY_ASSIGN_OR_RETURN(std::string text, ReadExtension(header));
@@ -140,7 +140,7 @@ base::Result<TarEntry> TarReader::MakeEntry(const TarHeader& header, Extension e
   SKERRY_ASSIGN_OR_RETURN(entry.kind, KindOf(header, entry.path));
   const bool is_link = entry.kind == EntryKind::kSymbolicLink || entry.kind == EntryKind::kHardLink;
   if (is_link && entry.link_target.empty()) return Bad(Quoted(entry.path) + " is a link to nothing");
-  // Programs differ in whether content follows then.
+  // Programs disagree on whether content follows for other kinds.
   if (entry.kind != EntryKind::kFile && entry.size != 0)
     return Bad(Quoted(entry.path) + " has content, but is not a file");
   if (entry.size > kMaxSize) return Bad(Quoted(entry.path) + " has a size that no file has");

@@ -198,7 +198,7 @@ TEST(TarReaderTest, WhatCouldBeUnderstoodInTwoWaysIsRefused) {
   for (const BadRow& row : rows) EXPECT_THAT(ErrorOf(row.archive), HasSubstr(row.says));
 }
 
-// Endless zeros after what it was given: an archive that promises more than memory has.
+// Gives endless zeros after its bytes: an archive that promises more than memory has.
 class Endless : public ByteSource {
  public:
   explicit Endless(std::string_view head) : head_(head) {}

@@ -52,14 +52,14 @@ bool IsPlain(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) { return byte >= ' ' && byte <= '~'; });
 }
 
-// The name for programs that know no pax: cut, and each byte that is not plain as '_'.
+// The name for programs without pax: cut, and with '_' for each byte that is not plain.
 std::string PlainName(std::string_view text) {
   std::string name(text.substr(0, kNameBytes));
   std::ranges::replace_if(name, [](char byte) { return byte < ' ' || byte > '~'; }, '_');
   return name;
 }
 
-// The number in front counts itself.
+// The number in front includes its own digits.
 std::string PaxRecord(std::string_view key, std::string_view value) {
   const std::string rest = " " + std::string(key) + "=" + std::string(value) + "\n";
   std::size_t length = rest.size() + 1;
@@ -67,7 +67,7 @@ std::string PaxRecord(std::string_view key, std::string_view value) {
   return std::to_string(length) + rest;
 }
 
-// Seconds below 0 count towards 0 in pax: one and a half seconds before 1970 is -1.5.
+// In pax a negative time counts towards 0: one and a half seconds before 1970 is -1.5.
 std::string PaxTime(const timespec& time) {
   constexpr long kBillion = 1'000'000'000;
   const bool borrow = time.tv_sec < 0 && time.tv_nsec > 0;

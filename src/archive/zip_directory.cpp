@@ -26,12 +26,12 @@ std::unexpected<base::Error> Refused(std::string_view name, const std::string& w
   return base::Err(code, "the zip archive is refused: " + QuotedPath(name) + " " + why);
 }
 
-// Where the table is, as the end of the archive says.
+// Where the table of contents is, as the end of the archive says.
 struct Extent {
   std::uint64_t start = 0;
   std::uint64_t size = 0;
   std::uint64_t count = 0;
-  std::uint64_t end = 0;  // where it has to end: what follows it begins here
+  std::uint64_t end = 0;  // where the table has to end: the next record begins here
 };
 
 base::Result<std::uint64_t> FindEnd(std::string_view tail) {
@@ -53,7 +53,7 @@ std::unexpected<base::Error> SeveralDisks() {
   return base::Err(base::Code::kInvalidArgument, "the zip archive is refused: it is one part of several");
 }
 
-// The 64-bit form of the end, when a pointer to it stands right before the end.
+// Reads the 64-bit form of the end, when a pointer to it stands right before the end.
 base::Status TakeEnd64(int fd, std::uint64_t end_at, Extent& extent) {
   if (end_at < zip::kLocator64Bytes) return {};
   const std::uint64_t locator_at = end_at - zip::kLocator64Bytes;
@@ -106,7 +106,7 @@ base::Result<Extent> FindTable(int fd) {
   return extent;
 }
 
-// Modes come from Unix programs only.
+// Only Unix programs store modes.
 base::Status TakeKind(ZipEntry& entry, unsigned host, std::uint32_t attributes) {
   const bool directory = entry.stored_name.ends_with('/');
   const std::uint32_t mode = host == zip::kHostUnix || host == zip::kHostMac ? attributes >> 16U : 0;
@@ -128,7 +128,7 @@ base::Status TakeKind(ZipEntry& entry, unsigned host, std::uint32_t attributes) 
 base::Status TakePath(ZipEntry& entry) {
   const std::string& name = entry.stored_name;
   if (name.starts_with('/')) return Refused(name, "is an absolute path", base::Code::kPathTraversal);
-  // A separator for some programs: "..\x" leads out for them.
+  // A backslash separates names for some programs: "..\x" leads out there.
   if (name.find('\\') != std::string::npos)
     return Refused(name, "has a backslash in its name", base::Code::kPathTraversal);
   SKERRY_ASSIGN_OR_RETURN(const EntryPath path, ParseEntryPath(name));
@@ -162,7 +162,7 @@ base::Status TakeSizes64(ZipEntry& entry, std::string_view extra, std::uint16_t 
   return {};
 }
 
-// The entry at `at`, which is moved behind it.
+// Reads the entry at `at`, which moves behind it.
 base::Result<ZipEntry> ReadEntry(int fd, std::uint64_t& at, std::uint64_t end) {
   if (end - at < zip::kCentralBytes) return Damaged("its table of contents is cut off");
   SKERRY_ASSIGN_OR_RETURN(const std::string fixed, zip::ReadAt(fd, at, zip::kCentralBytes));
@@ -170,7 +170,7 @@ base::Result<ZipEntry> ReadEntry(int fd, std::uint64_t& at, std::uint64_t end) {
   zip::Numbers numbers(fixed);
   if (numbers.Take32() != zip::kCentralSignature) return Damaged("its table of contents cannot be read");
   const unsigned host = numbers.Take16() >> 8U;
-  (void)numbers.Take16();  // the version that is needed
+  (void)numbers.Take16();  // the version that is needed to unpack
   ZipEntry entry;
   entry.flags = numbers.Take16();
   entry.method = numbers.Take16();
@@ -182,7 +182,7 @@ base::Result<ZipEntry> ReadEntry(int fd, std::uint64_t& at, std::uint64_t end) {
   const std::size_t extra_length = numbers.Take16();
   const std::size_t comment_length = numbers.Take16();
   const std::uint16_t disk = numbers.Take16();
-  (void)numbers.Take16();  // whether it is text
+  (void)numbers.Take16();  // whether the content is text
   const std::uint32_t attributes = numbers.Take32();
   entry.offset = numbers.Take32();
   if (end - at < name_length + extra_length + comment_length) return Damaged("its table of contents is cut off");

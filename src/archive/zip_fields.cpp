@@ -29,7 +29,7 @@ base::Result<std::optional<std::string>> NumbersIn64(std::string_view extra, std
     extra = field.rest();
     if (id == kExtra64 && numbers) return Damaged(QuotedPath(name) + " has its sizes twice");
     if (id == kExtra64) numbers = content;
-    // One byte of version, a checksum of the other name, the name.
+    // One byte of version, a checksum of the plain name, the name.
     if (id == kExtraUnicodePath && (content.size() < 5 || content.substr(5) != name))
       return base::Err(base::Code::kInvalidArgument, "the zip archive is refused: it has two names for one entry");
   }

@@ -34,14 +34,14 @@ bool SizesAgree(const ZipEntry& entry, const LocalSizes& local) {
          agrees(local.size, entry.size);
 }
 
-// Sets where the content begins.
+// Checks the header of an entry, and sets where its content begins.
 base::Status CheckHeader(int fd, std::uint64_t limit, ZipEntry& entry) {
   if (entry.offset > limit || limit - entry.offset < zip::kLocalBytes)
     return Damaged(QuotedPath(entry.stored_name) + " lies outside of it");
   SKERRY_ASSIGN_OR_RETURN(const std::string fixed, zip::ReadAt(fd, entry.offset, zip::kLocalBytes));
   zip::Numbers numbers(fixed);
   if (numbers.Take32() != zip::kLocalSignature) return Damaged(QuotedPath(entry.stored_name) + " is not where it says");
-  (void)numbers.Take16();  // the version that is needed
+  (void)numbers.Take16();  // the version that is needed to unpack
   const unsigned flags = numbers.Take16();
   const std::uint16_t method = numbers.Take16();
   (void)numbers.Take32();  // the time
@@ -65,8 +65,8 @@ base::Status CheckHeader(int fd, std::uint64_t limit, ZipEntry& entry) {
   return {};
 }
 
-// What follows the content of an entry whose sizes were not known before: with or without a signature, with numbers of
-// four or of eight bytes.
+// The size of the record behind the content of an entry whose sizes were not known before: with or without a signature,
+// with numbers of four or of eight bytes.
 base::Result<std::uint64_t> DescriptorBytes(int fd, std::uint64_t limit, const ZipEntry& entry) {
   const std::uint64_t at = entry.content + entry.compressed;
   const std::string wide = zip::Four(entry.checksum) + zip::Eight(entry.compressed) + zip::Eight(entry.size);

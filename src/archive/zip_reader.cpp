@@ -45,7 +45,7 @@ base::Result<std::size_t> ZipContent::Read(std::span<char> buffer) {
     left_ -= count;
     checksum_ = static_cast<std::uint32_t>(::crc32_z(checksum_, reinterpret_cast<const Bytef*>(buffer.data()), count));
   }
-  // Before the last bytes are given, so that nobody takes them for good.
+  // Checked before the last bytes are given out, so that no caller uses damaged content.
   if (left_ == 0) SKERRY_RETURN_IF_ERROR(CheckEnd());
   return count;
 }
@@ -63,7 +63,7 @@ base::Result<std::size_t> ZipContent::Inflate(std::span<char> buffer) {
       stream_->avail_in = static_cast<uInt>(count);
       dry = count == 0;
     }
-    // Also without input: the end may be among the bits that zlib holds already.
+    // Also without input: the end may be among the bits that zlib already has.
     const int answer = ::inflate(stream_.get(), Z_NO_FLUSH);
     if (answer == Z_MEM_ERROR) return base::Err(base::Code::kUnavailable, "no memory to unpack");
     if (answer != Z_OK && answer != Z_STREAM_END && answer != Z_BUF_ERROR)

@@ -157,7 +157,7 @@ TEST(ZipReaderTest, TellsSpecialFiles) {
 
 TEST(ZipReaderTest, RefusesEntriesThatShareBytes) {
   const std::string content(100, 'x');
-  // The second entry is the first one once more under another name, as in a bomb that quotes itself.
+  // The second entry has the content of the first one under another name, as in a bomb that refers to itself.
   ZipBuilder same;
   same.Entry({.name = "a", .content = content});
   same.Entry({.name = "a2", .content = content, .offset = 0});
@@ -200,7 +200,7 @@ TEST(ZipReaderTest, RefusesMoreEntriesThanItMayRead) {
   ZipBuilder builder;
   for (int i = 0; i < 70'000; ++i) builder.Entry({.name = std::to_string(i)});
   EXPECT_EQ(CodeOf(Unpack(builder.Build64())), base::Code::kTooLarge);
-  // A number that ran over is no way around it.
+  // A count that overflowed its field is no way around the limit.
   EXPECT_EQ(CodeOf(Unpack(builder.Build())), base::Code::kInvalidArgument);
 }
 

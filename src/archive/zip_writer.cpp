@@ -22,7 +22,7 @@ using zip::Two;
 constexpr std::size_t kMaxCentralBytes = std::size_t{128} << 20U;
 constexpr std::size_t kMaxNameLength = 0xFFFF;
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10U;
-// Deflate makes hopeless content a little larger, so zip64 begins some way below 4 GB.
+// Deflate makes incompressible content a little larger, so zip64 begins some way below 4 GB.
 constexpr std::uint64_t kLarge = 0xF0000000;
 constexpr std::uint16_t kVersion = 20;
 constexpr std::uint16_t kVersion64 = 45;
@@ -71,7 +71,7 @@ Deflate StartDeflate() {
 
 struct ZipWriter::Record {
   std::string name;
-  std::uint32_t mode = 0;  // with the type
+  std::uint32_t mode = 0;  // with the file type
   std::int64_t mtime = 0;
   std::uint16_t method = zip::kStored;
   unsigned flags = 0;
@@ -100,7 +100,7 @@ base::Status ZipWriter::WriteLocal(const Record& record, Sizes sizes) {
   const bool ahead = sizes == Sizes::kAhead;
   const std::uint64_t compressed = ahead ? record.compressed : 0;
   const std::uint64_t size = ahead ? record.size : 0;
-  // It also says that the sizes behind the content take eight bytes each.
+  // The field also says that the sizes behind the content take eight bytes each.
   if (record.IsLarge()) extra += Two(zip::kExtra64) + Two(16) + Eight(size) + Eight(compressed);
   std::string header = Four(zip::kLocalSignature) + Two(record.IsLarge() ? kVersion64 : kVersion);
   header += Two(record.flags) + Two(record.method) + Four(DosTime(record.mtime)) + Four(ahead ? record.checksum : 0);
@@ -183,7 +183,7 @@ base::Status ZipWriter::WriteDeflated(Record& record, ByteSource& content) {
   };
   const auto compress = [&](std::string_view piece) {
     record.checksum = Checksum(record.checksum, piece);
-    // zlib only reads from there; its interface knows no const.
+    // zlib only reads from there; its interface lacks const.
     stream->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));  // NOLINT
     stream->avail_in = static_cast<uInt>(piece.size());
     return drain(Z_NO_FLUSH);

@@ -8,8 +8,8 @@
 namespace skerry::interpreters {
 namespace {
 
-// The text runs as `__main__` with the working directory first on the path, as `python3 -c` does. A traceback shows the
-// lines of the program and none of these.
+// The text runs as `__main__` with the working directory first on the path, as with `python3 -c`. A traceback shows the
+// lines of the program and none of the loader.
 constexpr std::string_view kPythonLoader = R"python(
 def load():
     import sys
@@ -30,7 +30,8 @@ def load():
 load()
 )python";
 
-// CommonJS as a file in the working directory would run; text that only makes sense as a module runs as one.
+// Runs the text as CommonJS, like a file in the working directory; a text that is only valid as a module runs as a
+// module.
 constexpr std::string_view kJavaScriptLoader = R"javascript(
 const fs = require('fs'), path = require('path'), url = require('url'), vm = require('vm');
 const Module = require('module');
@@ -78,7 +79,7 @@ if (isModule) {
 }
 )javascript";
 
-// Bash runs descriptor 3 as a script, whose first act, on the line of the text's first, is to close it.
+// Bash runs descriptor 3 as a script, which first closes that descriptor, on the same line as the text's first line.
 constexpr std::string_view kShellPrologue = "exec 3<&-; ";
 
 constexpr std::array<std::string_view, 3> kDirectories = {"/usr/local/bin/", "/usr/bin/", "/bin/"};

@@ -57,7 +57,7 @@ std::string Joined(std::initializer_list<std::string_view> fields) {
   return message;
 }
 
-// A file that nobody but root can change, nor exchange for another one of that name in its directory.
+// Whether only root can change the file, or put another file of that name in its place.
 bool OnlyRootChanges(const std::string& path) {
   const auto safe = [](const std::string& one) {
     struct stat facts{};
@@ -72,11 +72,11 @@ std::string RealPath(const std::string& path) {
 }
 
 ZygoteProgram PythonZygote(const std::string& program, std::string_view name, std::string_view warm) {
-  // Isolated: nothing of a person's environment or directories is looked at.
+  // Isolated: no variable or directory of a person is read.
   constexpr std::string_view kLoad = "import os; exec(os.pread(5, os.fstat(5).st_size, 0))";
   return {.name = std::string(name),
           .arguments = {program, "-I", "-c", std::string(kLoad)},
-          // One thread: more would be missing in the children.
+          // One thread: further threads would be missing in the children.
           .environment = {"LANG=C.UTF-8", "HOME=/", "PATH=/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1",
                           "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1"},
           .text = std::string(kPythonWorker) + std::string(kPythonZygote) + "\nbecome_zygote('" + std::string(warm) +
@@ -146,7 +146,8 @@ void WorkerHearing::Hear(std::string_view bytes) {
   if (!broken_) bytes_.append(bytes);
 }
 
-// Taken out of what has arrived. A sender of single bytes must not make us look at the others again.
+// Takes a field out of the bytes that have arrived. When a worker sends single bytes, earlier bytes are not searched
+// again.
 std::optional<std::string> WorkerHearing::Field() {
   const std::size_t end = bytes_.find('\0', searched_);
   if (end == std::string::npos) {
@@ -163,7 +164,7 @@ std::optional<std::string> WorkerHearing::Field() {
   return field;
 }
 
-// How many the word has as far as is known: first its name, then perhaps the number of pairs.
+// How many fields the word has, as far as is known: first its name, then perhaps the number of pairs.
 std::size_t WorkerHearing::FieldsWanted() {
   if (fields_.empty()) return 1;
   const auto form = std::ranges::find(kForms, fields_.front(), &Form::name);

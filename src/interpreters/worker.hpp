@@ -30,10 +30,10 @@ std::vector<ZygoteProgram> PythonZygotes();
 inline constexpr std::string_view kBareZygote = "python";
 inline constexpr std::string_view kDataZygote = "python-data";
 
-// Whether a program uses what the zygote for data has loaded.
+// Whether a program uses modules that the zygote for data has loaded.
 bool UsesDataModules(std::string_view code);
 
-// What is said to a worker.
+// The messages to a worker.
 std::string RunMessage(const std::string& directory, const std::vector<std::string>& environment,
                        std::string_view text);
 std::string CellsMessage(const std::string& directory, const std::vector<std::string>& environment);
@@ -64,10 +64,10 @@ class WorkerHearing {
 
   std::size_t limit_;
   std::string bytes_;
-  std::size_t taken_ = 0;            // of bytes_
-  std::size_t searched_ = 0;         // no NUL between taken_ and this: nothing is looked at twice
-  std::vector<std::string> fields_;  // of the word that is not whole yet, its name first
-  std::size_t held_ = 0;             // bytes in them
+  std::size_t taken_ = 0;            // bytes of bytes_ that are taken
+  std::size_t searched_ = 0;         // there is no NUL between taken_ and this: no byte is searched twice
+  std::vector<std::string> fields_;  // of the word that is not complete yet, its name first
+  std::size_t held_ = 0;             // bytes in fields_
   bool broken_ = false;
 };
 

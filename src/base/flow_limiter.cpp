@@ -5,7 +5,7 @@
 
 namespace skerry::base {
 
-// Tells of this use too.
+// Also notes that `who` uses the flow now.
 double FlowLimiter::RateOf(const std::string& who, TimePoint now) {
   if (flow_.beside_others == 0) return flow_.per_second;
   return company_.Note(who, now) ? flow_.beside_others : flow_.per_second;
@@ -28,7 +28,7 @@ std::chrono::milliseconds FlowLimiter::Charge(const std::string& who, double amo
   return std::chrono::milliseconds(std::llround(std::ceil(-account.left / rate * kMilliseconds)));
 }
 
-// A full account is as good as none.
+// A full account need not be kept.
 void FlowLimiter::ForgetFull(TimePoint now) {
   const auto is_full = [&](const auto& entry) { return LeftAt(entry.second, flow_.per_second, now) >= flow_.at_once; };
   std::erase_if(accounts_, is_full);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kAnyDirectories = "**";
 
-// What lies between the slashes of a path or a pattern, from the front.
+// Gives the names between the slashes of a path or a pattern, one after the other.
 class Names {
  public:
   explicit Names(std::string_view text) : rest_(text) {}
@@ -67,7 +67,7 @@ std::optional<Range> TakeRange(std::string_view& rest) {
 
 struct Step {
   bool matches = false;
-  std::size_t length = 0;  // of the pattern
+  std::size_t length = 0;  // of the part of the pattern that was used
 };
 
 // `pattern` starts with '['. Nothing when the set is malformed.
@@ -84,7 +84,7 @@ std::optional<Step> MatchSet(std::string_view pattern, std::string_view characte
   return Step{contained != negated, pattern.size() - rest.size() + 1};
 }
 
-// Holds one character against the front of a pattern that does not start with a star.
+// Compares one character with the front of a pattern that does not start with a star.
 std::optional<Step> MatchCharacter(std::string_view pattern, std::string_view character) {
   if (pattern.starts_with('?')) return Step{true, 1};
   if (pattern.starts_with('[')) return MatchSet(pattern, character);
@@ -103,8 +103,8 @@ bool IsWellFormed(std::string_view name) {
   return true;
 }
 
-// Going back to the last star only is enough: what an earlier one could take besides, the last one can take too. That
-// keeps the time from growing with the number of stars.
+// It is enough to go back to the last star: what an earlier star could take in addition, the last one can take too. So
+// the time does not grow with the number of stars.
 bool NameMatches(std::string_view pattern, std::string_view name) {
   struct Star {
     std::string_view pattern;
@@ -170,7 +170,7 @@ bool MayLeadTo(std::string_view pattern, std::string_view directory) {
 bool GlobMatch(std::string_view pattern, std::string_view path) {
   Names patterns(pattern);
   Names names(path);
-  std::optional<std::pair<Names, Names>> after_directories;  // where to go on when the last "**" takes one more
+  std::optional<std::pair<Names, Names>> after_directories;  // where to go on when the last "**" takes one more name
   while (!names.Done()) {
     if (!patterns.Done() && patterns.Front() == kAnyDirectories) {
       patterns.Pop();

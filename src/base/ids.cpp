@@ -8,7 +8,7 @@ namespace skerry::base {
 
 std::uint64_t RandomU64() {
   std::uint64_t value = 0;
-  // The kernel's generator fails only when a filter forbids it: going on with a known value would be worse than ending.
+  // The kernel's generator fails only when a filter forbids it: a predictable value would be worse than ending.
   if (::getrandom(&value, sizeof value, 0) != sizeof value) std::abort();
   return value;
 }

@@ -8,7 +8,7 @@
 namespace skerry::base {
 namespace {
 
-// std::thread throws where this tells.
+// Gives false where std::thread would throw.
 bool StartDetached(std::function<void()> body) {
   auto owned = std::make_unique<std::function<void()>>(std::move(body));
   pthread_attr_t attributes;
@@ -71,7 +71,7 @@ void WorkerPool::Serve() {
     lock.lock();
   }
   --threads_;
-  // Under the lock: the pool may be gone the moment it is released.
+  // Under the lock: the pool may be destroyed as soon as the lock is released.
   thread_left_.notify_all();
 }
 

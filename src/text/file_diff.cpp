@@ -1,4 +1,4 @@
-// IsReadableText and FileDiff of unified_diff.hpp: what a file's change looks like as a whole.
+// IsReadableText and FileDiff of unified_diff.hpp: the diff of a whole file.
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -26,7 +26,7 @@ bool IsHostile(std::string_view bytes, std::size_t at) {
   return control || separator_or_override || isolate;
 }
 
-// As git does with core.quotePath: in quotes and with octal numbers as soon as one byte needs it.
+// Quotes a name as git does with core.quotePath: in quotes and with octal numbers as soon as one byte needs it.
 std::string QuotedName(std::string_view name) {
   std::string quoted;
   bool plain = true;
@@ -59,7 +59,7 @@ std::string ModeLine(std::string_view what, unsigned mode) {
   return std::string(what).append(" ").append(octal).append("\n");
 }
 
-// The hash says that there is content, and it was not given.
+// The hash says that there is content, but the bytes were not given.
 bool IsWithheld(const std::optional<DiffSide>& side) {
   constexpr std::string_view kHashOfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
   return side && side->bytes.empty() && !side->sha256.empty() && side->sha256 != kHashOfNothing;
@@ -102,7 +102,7 @@ std::string ModeLines(const std::optional<DiffSide>& before, const std::optional
   return ModeLine("old mode", before->mode) + ModeLine("new mode", after->mode);
 }
 
-// A link's own permissions mean nothing, and git writes none.
+// The permissions of a link mean nothing, and git writes none.
 std::optional<DiffSide> Normalized(std::optional<DiffSide> side) {
   if (side && S_ISLNK(side->mode)) side->mode = S_IFLNK;
   return side;

@@ -9,7 +9,7 @@
 namespace skerry::text {
 namespace {
 
-using Number = std::uint32_t;  // of a line: the same for the same lines
+using Number = std::uint32_t;  // of a line: equal lines have the same number
 using Index = std::ptrdiff_t;
 
 struct NumberedLines {
@@ -17,7 +17,7 @@ struct NumberedLines {
   std::vector<Number> after;
 };
 
-// By sorting: a hash table could be made slow by someone who chooses the lines.
+// Numbers lines by sorting: an attacker who chooses the lines could make a hash table slow.
 NumberedLines NumberLines(const std::vector<std::string_view>& before, const std::vector<std::string_view>& after) {
   struct Line {
     std::string_view text;
@@ -40,7 +40,7 @@ NumberedLines NumberLines(const std::vector<std::string_view>& before, const std
   return numbered;
 }
 
-// Part of both sequences: from, and up to but without.
+// A part of both sequences; the `to` ends are exclusive.
 struct Box {
   Index before_from = 0;
   Index before_to = 0;
@@ -72,7 +72,7 @@ class Search {
   [[nodiscard]] bool AfterChanged(std::size_t i) const { return after_changed_[i]; }
 
  private:
-  // How far the paths got on the diagonals (before minus after) between `low` and `high`.
+  // How far the paths got on the diagonals (before minus after) from `low` to `high`.
   struct Front {
     Index low;
     Index high;
@@ -101,7 +101,7 @@ class Search {
   std::vector<bool> after_changed_;
 };
 
-// Each half has half of the differences, so that this nests no deeper than their logarithm.
+// Each half has half of the differences, so that the recursion is no deeper than their logarithm.
 void Search::Compare(Box box) {
   while (box.before_from < box.before_to && box.after_from < box.after_to && Same(box.before_from, box.after_from)) {
     ++box.before_from;
@@ -124,7 +124,7 @@ void Search::MarkAll(const Box& box) {
   std::fill(after_changed_.begin() + box.after_from, after_changed_.begin() + box.after_to, true);
 }
 
-// A point on a shortest path about half way. Nothing when the work is used up.
+// A point about half way on a shortest path. Nothing when the work is used up.
 std::optional<Split> Search::FindMiddle(const Box& box) {
   const Index first = box.before_from - box.after_from;
   const Index last = box.before_to - box.after_to;
@@ -141,9 +141,9 @@ std::optional<Split> Search::FindMiddle(const Box& box) {
   return std::nullopt;
 }
 
-// One more difference from the front. A split where the path meets one of the `other` front.
+// Extends the paths from the front by one difference. A split where a path meets one of the `other` front.
 std::optional<Split> Search::StepForward(const Box& box, Front& front, const Front& other) {
-  // The diagonals that the box has; beyond them there is nothing to look at.
+  // Only diagonals inside the box count.
   if (front.low > box.before_from - box.after_to) {
     --front.low;
     Forward(front.low - 1) = -1;
@@ -195,8 +195,8 @@ std::optional<Split> Search::StepBackward(const Box& box, Front& front, const Fr
   return std::nullopt;
 }
 
-// The lines that the other side has at all, with their places. The others are no part of what both have in common, so
-// that leaving them out changes nothing but the work.
+// The lines that the other side has too, with their places. The other lines cannot be common, so leaving them out only
+// saves work.
 struct Candidates {
   std::vector<Number> numbers;
   std::vector<std::size_t> places;
@@ -214,7 +214,7 @@ Candidates CandidatesOf(const std::vector<Number>& lines, const std::vector<Numb
   return candidates;
 }
 
-// The common lines are those of both that are candidates and not changed; there are as many on each side.
+// The common lines are the candidates that are not changed; both sides have as many of them.
 std::vector<ChangedRun> RunsOf(const NumberedLines& lines, std::size_t max_work) {
   const std::size_t numbers = lines.before.size() + lines.after.size();
   const Candidates before = CandidatesOf(lines.before, lines.after, numbers);
@@ -239,8 +239,8 @@ std::vector<ChangedRun> RunsOf(const NumberedLines& lines, std::size_t max_work)
   return runs;
 }
 
-// A run on one side only can often stand at several places: the last one is where people expect it (a function that
-// was added ends with its brace, it does not begin with that of the one before). `end` is where the next run begins.
+// A run on one side only can often stand at several places: people expect it at the last one (an added function ends
+// with its own brace, it does not begin with the brace of the function before). `end` is where the next run begins.
 void SlideDown(ChangedRun& run, std::size_t end, const NumberedLines& lines) {
   if (run.before_count != 0 && run.after_count != 0) return;
   const auto& side = run.before_count != 0 ? lines.before : lines.after;
@@ -252,7 +252,7 @@ void SlideDown(ChangedRun& run, std::size_t end, const NumberedLines& lines) {
   }
 }
 
-// From the back to the front: where a run comes to stand at the next one, both are one.
+// From the back to the front: a run that slides to the next one becomes one run with it.
 std::vector<ChangedRun> Slid(const std::vector<ChangedRun>& runs, const NumberedLines& lines) {
   std::vector<ChangedRun> slid;
   for (ChangedRun run : std::views::reverse(runs)) {

@@ -18,7 +18,7 @@ Lines Letters(std::string_view letters) {
   return lines;
 }
 
-// Also checks that what is between the runs is the same on both sides.
+// Also checks that the lines between the runs are the same on both sides.
 std::string Applied(const Lines& before, const Lines& after, const std::vector<ChangedRun>& runs) {
   std::string result;
   std::size_t at = 0;

@@ -67,7 +67,7 @@ std::size_t LineEndWalk::Seek(std::size_t place) {
 }
 
 LineEnds LineEndWalk::EndHere() {
-  // Kept until the walk is past it: many places in one long line must not look for its end again and again.
+  // The end of the line is kept until the walk is past it: many places in one long line must not search for it again.
   if (!looked_ || next_feed_ < at_) next_feed_ = std::min(text_.find('\n', at_), text_.size());
   looked_ = true;
   const LineEnds here = EndAt(text_, next_feed_);

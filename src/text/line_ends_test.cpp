@@ -48,7 +48,7 @@ TEST(LineEndsTest, TheEndOfTheLineOneStandsInIsTold) {
   walk.Seek(2);
   EXPECT_EQ(walk.EndHere(), LineEnds::kCrLf);
   walk.Seek(6);
-  EXPECT_EQ(walk.EndHere(), LineEnds::kCrLf);  // the last one there is
+  EXPECT_EQ(walk.EndHere(), LineEnds::kCrLf);  // the last line end in the text
   EXPECT_EQ(LineEndWalk("abc").EndHere(), LineEnds::kNone);
 }
 

@@ -16,15 +16,15 @@ namespace {
 constexpr std::size_t kMaxExcerptLines = 10;
 constexpr std::size_t kMaxExcerptBytes = 600;
 constexpr std::size_t kMaxLineBytes = 200;
-constexpr std::size_t kLeadBytes = 40;      // shown of a long line in front of what is of interest
-constexpr std::size_t kMarginBytes = 1024;  // compared in front of the place and behind it
+constexpr std::size_t kLeadBytes = 40;      // of a long line, shown in front of the place of interest
+constexpr std::size_t kMarginBytes = 1024;  // compared before the place and behind it
 
 struct Difference {
   unsigned folding;
   std::string_view name;
 };
 
-// The first that makes both the same is what differs, so the narrow ones come first.
+// The first fold that makes both texts equal names the difference, so the narrow ones come first.
 constexpr std::array kDifferences = {
     Difference{kFoldLineEnds, "the kind of line end differs"},
     Difference{kFoldLineTails, "white space at the ends of lines differs"},
@@ -47,7 +47,7 @@ std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-// std::string's own search can take the product of both sizes.
+// With memmem: std::string's own search can take the product of both sizes.
 bool Contains(std::string_view text, std::string_view wanted) {
   return ::memmem(text.data(), text.size(), wanted.data(), wanted.size()) != nullptr;
 }
@@ -61,7 +61,7 @@ std::string TabsNote(std::string_view there, std::string_view wanted) {
   return IndentsWithTabs(there) ? " (the file has tabs)" : " (the file has no tabs)";
 }
 
-// The place that was found, in the text.
+// The place in the text that comes nearest.
 class Place {
  public:
   Place(std::string_view text, std::string_view wanted, std::size_t at) : text_(text), wanted_(wanted), at_(at) {
@@ -84,7 +84,7 @@ class Place {
   std::string_view text_;
   std::string_view wanted_;
   std::size_t at_;
-  std::size_t begin_ = 0;  // of the line it is in
+  std::size_t begin_ = 0;  // of the line that the place is in
   std::uint64_t line_ = 1;
 };
 
@@ -100,8 +100,8 @@ std::string Place::DifferenceOf(std::size_t differing) const {
   return "the first line that differs is " + std::to_string(line_ + differing);
 }
 
-// Counts from 0, from the line of the place on. The first line of what is wanted may begin within a line, and the last
-// one may end within one.
+// Counts from 0, from the line of the place on. The first line of the wanted text may begin within a line, and its last
+// line may end within one.
 std::size_t Place::FirstDifferingLine() const {
   std::string_view there = text_.substr(begin_);
   std::string_view wanted = wanted_;
@@ -118,7 +118,7 @@ std::size_t Place::FirstDifferingLine() const {
   return std::min(index, CountLines(wanted_) - 1);
 }
 
-// Tabs stay: they are what often differs, and they do no harm.
+// Tabs are shown as they are: they often are the difference, and do no harm.
 std::string Place::ShownLine(std::string_view line) const {
   const auto offset = static_cast<std::size_t>(line.data() - text_.data());
   const bool cut = line.size() > kMaxLineBytes;
@@ -154,7 +154,8 @@ std::string Place::Excerpt(std::size_t differing) const {
   return excerpt;
 }
 
-// A mistake in front can put the beginning into the end of the line before: too little is left there of the first line.
+// A mistake in the wanted text's first line can move the place to the end of the line before, where less than that
+// first line fits.
 std::size_t SnappedToLine(std::string_view text, std::string_view wanted, std::size_t at) {
   const std::size_t feed = text.find('\n', at);
   const std::string_view first = wanted.substr(0, wanted.find('\n'));

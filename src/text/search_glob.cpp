@@ -17,7 +17,7 @@ base::Error Malformed(std::string_view glob, std::string_view why) {
           "\"" + base::Printable(base::Excerpt(glob)) + "\" is not a pattern: " + std::string(why)};
 }
 
-// Where the set that begins at `at` ends; a '{' in it is a character like any other.
+// The place behind the set that begins at `at`; a '{' in a set is an ordinary character.
 std::size_t BehindSet(std::string_view glob, std::size_t at) {
   std::size_t end = at + 1;
   if (end < glob.size() && (glob[end] == '!' || glob[end] == '^')) ++end;
@@ -32,7 +32,7 @@ struct Braces {
   std::vector<std::string_view> choices;
 };
 
-// The first outermost pair of braces. False when one has no partner.
+// Finds the first outermost pair of braces. False when a brace has no partner.
 bool FindBraces(std::string_view glob, std::optional<Braces>& found) {
   std::size_t depth = 0;
   std::size_t choice = 0;
@@ -82,7 +82,7 @@ base::Result<std::vector<std::string>> Expand(std::string_view glob) {
   return done;
 }
 
-// From the top of the search on, without "." and doubled slashes.
+// The pattern relative to the directory that is searched, without "." and doubled slashes.
 base::Result<std::string> Plain(std::string_view pattern) {
   const auto climbs = [&] {
     return base::Err(base::Code::kPathTraversal, "the pattern \"" + base::Printable(base::Excerpt(pattern)) +

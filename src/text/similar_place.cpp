@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kBuckets = std::size_t{1} << 16U;
 constexpr std::size_t kHeadBytes = 256;
 
-// The pieces of a text: `size` bytes each, as a number that few other pieces have.
+// The pieces of a text, each `size` bytes long, as numbers that few other pieces share.
 class Pieces {
  public:
   Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
@@ -54,7 +54,7 @@ Best BestWindow(const Pieces& text, const Pieces& wanted) {
   return best;
 }
 
-// The window is about right; where `wanted` would begin is what most pieces of its head agree on.
+// The window is about right; the exact beginning of `wanted` is the place on which most pieces of its head agree.
 std::size_t Aligned(const Pieces& text, const Pieces& wanted, std::size_t window) {
   const std::size_t head = std::min(wanted.count(), kHeadBytes);
   const std::size_t margin = kHeadBytes + wanted.count() / 4;
@@ -62,7 +62,7 @@ std::size_t Aligned(const Pieces& text, const Pieces& wanted, std::size_t window
   const std::size_t last = std::min(text.count(), window + margin + head);
   constexpr std::uint32_t kNowhere = 0;
   constexpr std::uint32_t kOften = ~0U;
-  std::vector<std::uint32_t> place_of(kBuckets, kNowhere);  // in the head, from 1 on
+  std::vector<std::uint32_t> place_of(kBuckets, kNowhere);  // place in the head, from 1 on
   for (std::uint32_t i = 0; i < head; ++i) {
     std::uint32_t& place = place_of[wanted.At(i)];
     place = place == kNowhere ? i + 1 : kOften;

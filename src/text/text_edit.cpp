@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxNamedLines = 10;
 
-// memmem takes linear time whatever it is given.
+// With memmem, which takes linear time for any input.
 std::size_t FindFrom(std::string_view text, std::string_view wanted, std::size_t from) {
   const void* found = ::memmem(text.data() + from, text.size() - from, wanted.data(), wanted.size());
   if (found == nullptr) return std::string_view::npos;
@@ -30,7 +30,7 @@ void ForEachMatch(std::string_view text, std::string_view wanted, Found found) {
   }
 }
 
-// One ReplaceText on one text.
+// Applies one ReplaceText to one text.
 class Replacement {
  public:
   Replacement(const ReplaceText& edit, const DecodedText& file) : edit_(edit), file_(file), text_(file.text) {}
@@ -51,7 +51,7 @@ class Replacement {
   const DecodedText& file_;
   std::string_view text_;
   LineEnds ends_ = LineEndsOf(text_);
-  // With line feeds only, where there is something else: so a match cannot split a "\r\n".
+  // The text with line feeds only, when it has other line ends: so a match cannot split a "\r\n".
   std::string plain_ = ends_ == LineEnds::kCrLf || ends_ == LineEnds::kMixed ? WithLineFeeds(text_) : std::string();
   std::string_view searched_ = plain_.empty() ? text_ : std::string_view(plain_);
   std::string wanted_ = WithLineFeeds(edit_.old_text);
@@ -71,7 +71,7 @@ base::Status Replacement::Validate() const {
         edit_.old_text == edit_.new_text ? "" : " but line ends, which stay as the file has them";
     return base::Err(base::Code::kInvalidArgument, "it changes nothing" + std::string(hint));
   }
-  // Half a character would be found in the middle of one.
+  // A part of a UTF-8 character would match in the middle of a character.
   if (file_.encoding != Encoding::kBytes && !base::IsValidUtf8(wanted_)) {
     return base::Err(base::Code::kInvalidArgument, "the text to replace is not UTF-8, and the file is");
   }
@@ -114,7 +114,7 @@ base::Status Replacement::Choose() {
   return {};
 }
 
-// What old and new text have in common stays as it is in the file, with whatever line ends it has there.
+// The part that old and new text have in common stays as it is in the file, with its line ends.
 std::string Replacement::Build() const {
   const auto front = static_cast<std::size_t>(std::ranges::mismatch(wanted_, new_text_).in1 - wanted_.begin());
   const std::size_t shorter = std::min(wanted_.size(), new_text_.size()) - front;
@@ -171,7 +171,8 @@ base::Error Replacement::WrongCount() const {
   return {base::Code::kConflict, message + "; more of the text around the place tells it apart"};
 }
 
-// Where line `line` begins, which counts from 1; nothing when there is none and it is not the one behind the last.
+// Where line `line` begins, which counts from 1; nothing when the text has no such line, unless it is the one behind
+// the last.
 std::optional<std::size_t> BeginOfLine(std::string_view text, std::uint64_t line) {
   std::size_t at = 0;
   for (std::uint64_t current = 1; current < line; ++current) {

@@ -187,7 +187,7 @@ TEST(TextEditTest, AnEditCannotMakeAFileHuge) {
   EXPECT_EQ(Edited(file, {Replace("a", "bb", 0)}).size(), file.size() * 2);
 }
 
-// Against the plainest possible way to do the same, on texts whose line ends are one kind.
+// Compares with the plainest possible way to do the same, on texts with one kind of line end.
 TEST(TextEditTest, ReplacingIsTheSameAsReplacingBytes) {
   std::mt19937 random(11);
   const auto make = [&](std::size_t size) {
@@ -213,7 +213,7 @@ TEST(TextEditTest, ReplacingIsTheSameAsReplacingBytes) {
   }
 }
 
-// Whatever the line ends are: read with line feeds only, the result is the same.
+// For any line ends: read with line feeds only, the result is the same.
 TEST(TextEditTest, MixedLineEndsDoNotChangeWhatTheTextSays) {
   std::mt19937 random(13);
   for (int round = 0; round < 5000; ++round) {

@@ -17,7 +17,7 @@ struct Character {
   std::size_t length = 1;
 };
 
-// Of a byte that begins no sequence: the byte itself, as a point that has no twin.
+// A byte that begins no sequence is a character by itself, with a code point that has no twin.
 Character FirstCharacter(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
@@ -33,7 +33,7 @@ Character FirstCharacter(std::string_view text) {
 
 struct Twins {
   std::uint32_t first;
-  std::string_view letters;  // what the points from `first` on look like; "~" for those that look like nothing
+  std::string_view letters;  // what the code points from `first` on look like; "~" for those that look like no letter
 };
 
 // Sorted by the first point.
@@ -73,12 +73,12 @@ char TwinOf(std::uint32_t point) {
   return index < row.letters.size() && row.letters[index] != '~' ? row.letters[index] : '\0';
 }
 
-// Marks on the letter before, joiners, the soft hyphen, byte order marks.
+// Combining marks, joiners, the soft hyphen, byte order marks.
 bool IsUnseen(std::uint32_t point) {
   return (point >= 0x300 && point <= 0x36F) || (point >= 0x200B && point <= 0x200D) || point == 0xAD || point == 0xFEFF;
 }
 
-// What single bytes become: themselves, another one, or nothing.
+// What single bytes become: the same byte, another one, or nothing.
 class ByteTable {
  public:
   explicit ByteTable(unsigned folding) {
@@ -97,7 +97,7 @@ class ByteTable {
   std::array<bool, 256> dropped_{};
 };
 
-// Calls `emit(at, byte)` for every byte of the result with the place it was made from, until that gives false.
+// Calls `emit(at, byte)` for every byte of the result with the place that it was made from, until `emit` gives false.
 template <class Emit>
 void FoldCharacters(std::string_view text, unsigned folding, Emit emit) {
   const ByteTable table(folding);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMaxPatternBytes = 4096;
 constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20U;
-// When the fast way takes too much memory RE2 goes through all of it for each byte.
+// A larger program can need too much memory for the fast matcher; RE2 then goes through the whole program for each
+// byte.
 constexpr int kMaxProgram = 5'000;
 
 }  // namespace
@@ -36,7 +37,7 @@ base::Result<TextPattern> TextPattern::Make(std::string_view pattern, PatternKin
   auto expression = std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), settings);
   if (!expression->ok()) return invalid(expression->error());
   if (expression->ProgramSize() > kMaxProgram) return invalid("it is too large");
-  // Whatever speaks of the beginning or the end of a text, or may change what that is.
+  // The pattern refers to the beginning or the end of a text, or may change what these mean.
   const bool anchored = pattern.find_first_of("^$") != std::string_view::npos || pattern.contains("\\A") ||
                         pattern.contains("\\z") || pattern.contains("\\B") || pattern.contains("(?");
   const bool literal = kind == PatternKind::kLiteral;

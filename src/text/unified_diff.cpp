@@ -10,18 +10,18 @@
 namespace skerry::text {
 namespace {
 
-// More lines than that are not compared one by one: their list would take many times the memory of the texts.
+// More lines are not compared one by one: their list would take many times the memory of the texts.
 constexpr std::size_t kMaxComparedLines = 2'000'000;
-// A change may come to stand that many lines further down than the first place where it could.
+// A change may be moved down by so many lines from the first place where it could stand.
 constexpr std::size_t kSlideLines = 100;
 
-// Both texts without the lines that they have in common in front and behind.
+// Both texts without their common lines at the beginning and at the end.
 struct Part {
   std::size_t lines_in_front = 0;
   std::string_view context_in_front;
   std::string_view before;
   std::string_view after;
-  std::string_view behind;  // all that follows, the same on both sides
+  std::string_view behind;  // the common end of both texts
 };
 
 // Where the last `count` lines of `text` begin, which ends with a line end.
@@ -54,7 +54,7 @@ Part DifferingPart(std::string_view before, std::string_view after, std::size_t 
   const std::size_t shorter = std::min(before.size(), after.size());
   std::size_t back = 0;
   while (back < shorter && before[before.size() - 1 - back] == after[after.size() - 1 - back]) ++back;
-  // To the next beginning of a line, which has to be one on both sides.
+  // Moves to the next beginning of a line, which must be one on both sides.
   const auto at_line = [back](std::string_view text) {
     return back == text.size() || text[text.size() - 1 - back] == '\n';
   };
@@ -114,7 +114,7 @@ void AddLines(Lines& lines, std::string_view text) {
   }
 }
 
-// Writes runs that lie close to each other as one hunk.
+// Writes runs that are close to each other as one hunk.
 class HunkWriter {
  public:
   HunkWriter(const Lines& before, const Lines& after, std::size_t lines_in_front, std::size_t context)

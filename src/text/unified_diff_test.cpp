@@ -34,7 +34,7 @@ std::size_t Number(std::string_view& text) {
   return number;
 }
 
-// "3,4" or "3": the first line, from 0 on, and how many.
+// "3,4" or "3": the first line, counted from 0, and the number of lines.
 std::pair<std::size_t, std::size_t> Range(std::string_view& text) {
   const std::size_t first = Number(text);
   std::size_t count = 1;
@@ -45,8 +45,8 @@ std::pair<std::size_t, std::size_t> Range(std::string_view& text) {
   return {count == 0 ? first : first - 1, count};
 }
 
-// Applies hunks strictly: every line number, every count, every line of context has to be right. Errors are text that
-// cannot be a result.
+// Applies hunks strictly: every line number, every count, every line of context has to be right. An error becomes a
+// text that cannot be a result.
 std::string Applied(std::string_view before, std::string_view hunks) {
   std::vector<std::string_view> lines;
   for (std::string_view rest = before; !rest.empty();) lines.push_back(Line(rest));
@@ -183,7 +183,7 @@ class PatchFixture : public testing::Test {
     bytes << std::ifstream(root_ / name, std::ios::binary).rdbuf();
     return bytes.str();
   }
-  // git outside of a repository, without the settings of whoever runs the test.
+  // Runs git outside of a repository, without the settings of the user who runs the test.
   [[nodiscard]] bool Apply(std::string_view diff) const {
     Write("the.diff", diff);
     const std::string surroundings = "GIT_CEILING_DIRECTORIES=/ GIT_CONFIG_NOSYSTEM=1 HOME=/nonexistent ";
@@ -206,7 +206,7 @@ class PatchToolTest : public PatchFixture, public testing::WithParamInterface<co
 INSTANTIATE_TEST_SUITE_P(Tools, PatchToolTest, testing::Values(kGit, kPatch),
                          [](const auto& info) { return info.param == std::string(kGit) ? "Git" : "Patch"; });
 
-// What patch itself does not do, or not without an index line of git with the hashes of its objects.
+// Diffs that patch itself cannot apply, or not without git's index line with the hashes of objects.
 class GitApplyTest : public PatchFixture {
  protected:
   GitApplyTest() : PatchFixture(kGit) {}

@@ -64,8 +64,8 @@ struct Announcer::State {
   std::condition_variable_any changed;
   std::vector<Entry> waiting;
   std::uint64_t announced = 0;
-  std::string sending;     // id of the one that is under way
-  bool withdrawn = false;  // it meanwhile was
+  std::string sending;     // id of the announcement that is being sent
+  bool withdrawn = false;  // that announcement was withdrawn meanwhile
   bool failing = false;
   AnnouncerStatistics statistics;
 
@@ -85,7 +85,7 @@ struct Announcer::State {
     Say("the request " + id + " was not announced to sandbox.approvals.webhookUrl: " + why);
   }
 
-  // The one whose time has come first, as soon as it has. Nothing at the end.
+  // The announcement that is due first, as soon as it is due. Nothing at the end.
   std::optional<Entry> Take(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
@@ -122,7 +122,7 @@ struct Announcer::State {
                  .timeout = std::clamp(left, milliseconds(1), options.timeout)});
   }
 
-  // Whether that is worth saying: it went well so far.
+  // Whether the failure should be reported: only the first after a success.
   bool CountFailure() {
     ++statistics.failed_attempts;
     return !std::exchange(failing, true);

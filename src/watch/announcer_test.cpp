@@ -33,7 +33,7 @@ std::vector<std::string> BodiesOf(const std::vector<Posting>& postings) {
   return bodies;
 }
 
-// By openssl dgst -sha256 -hmac.
+// Expected values by openssl dgst -sha256 -hmac.
 TEST(SignatureTest, CoversTheTimeAndTheBody) {
   EXPECT_EQ(SignatureOf(kSecret, "1700000000", R"({"a":1})"),
             "v1=e09db3ce6e6e8f9b633a62851e5074a9e9148ac19b1c0e1a8f7c352380be630b");
@@ -106,7 +106,7 @@ TEST(AnnouncerTest, TwoDeliveriesHaveTwoNames) {
   EXPECT_NE(HeaderOf(sent[0], "Skerry-Delivery"), HeaderOf(sent[1], "Skerry-Delivery"));
 }
 
-// What would be sent again comes before the one that is announced afterwards.
+// A repetition would come before the second announcement.
 TEST(AnnouncerTest, GoneEndsIt) {
   const FakePost server({410, 200});
   Announcer announcer(Impatient(), server.post(), {});
@@ -170,7 +170,7 @@ TEST(AnnouncerTest, PausesGrow) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 5ms + 10ms + 20ms);
 }
 
-// Doubled for ever, the last of them would take months.
+// If pauses doubled for ever, the last one would take months.
 TEST(AnnouncerTest, PausesGrowOnlyToTheLongest) {
   const FakePost server({500});
   AnnouncerOptions options = Impatient();

@@ -21,7 +21,7 @@ constexpr std::string_view kEvent = R"(","event":")";
 constexpr std::string_view kPrevious = R"(,"previous":")";
 constexpr std::string_view kHash = R"(,"hash":")";
 constexpr std::string_view kEnd = R"("})";
-constexpr std::size_t kNumberDigits = 20;  // in the head
+constexpr std::size_t kNumberDigits = 20;  // of the number in the head
 constexpr int kFileDigits = 8;
 constexpr std::string_view kFileEnd = ".jsonl";
 
@@ -51,7 +51,7 @@ bool IsPrintableAscii(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) { return byte >= ' ' && byte <= '~'; });
 }
 
-// As we write them: no sign, no zero in front.
+// Reads a number as MakeAuditLine writes it: no sign, no leading zero.
 std::optional<std::uint64_t> ReadNumber(std::string_view digits) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -60,14 +60,14 @@ std::optional<std::uint64_t> ReadNumber(std::string_view digits) {
   return number;
 }
 
-// Takes `fixed` off the front of `text`; false when something else is there.
+// Takes `fixed` off the front of `text`; false when `text` begins otherwise.
 bool TakeFront(std::string_view& text, std::string_view fixed) {
   if (!text.starts_with(fixed)) return false;
   text.remove_prefix(fixed.size());
   return true;
 }
 
-// Takes `begin`, a hash and `end` off the back of `text`; the hash, or "" when something else is there.
+// Takes `begin`, a hash and `end` off the back of `text`. Gives the hash, or "" when `text` ends otherwise.
 std::string_view TakeHash(std::string_view& text, std::string_view begin, std::string_view end) {
   const std::size_t length = begin.size() + kHashDigits + end.size();
   if (text.size() < length || !text.ends_with(end)) return {};

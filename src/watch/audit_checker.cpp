@@ -7,7 +7,7 @@ namespace skerry::watch {
 namespace {
 
 constexpr std::size_t kMostFaults = 100;
-constexpr std::size_t kMostFound = 10'000;  // among which the first are chosen
+constexpr std::size_t kMostFound = 10'000;  // of which the first ones are reported
 constexpr std::size_t kMostRuns = 1'000;
 
 AuditPlace HeadPlace() {
@@ -42,7 +42,7 @@ void AuditChecker::Add(const AuditPlace& place, std::uint64_t number, std::strin
   found_.push_back({place.ordinal, {number, place.file, place.line, std::move(what)}});
 }
 
-// How many lines they were.
+// Reports the lines that are no records. Gives how many there were.
 std::size_t AuditChecker::CloseOdd() {
   const Odd odd = std::exchange(odd_, {});
   if (odd.lines == 0) return 0;
@@ -75,7 +75,7 @@ bool AuditChecker::Take(const std::string& file, std::size_t line, std::string_v
   const std::uint64_t expected = run.last + 1;
   std::uint64_t number = read->number;
   if (!read->holds) {
-    // Its number may be what was changed: it is the expected one if it follows the one before.
+    // The number itself may have been changed: when the record follows the one before, its number is the expected one.
     if (read->previous == run.last_hash) number = expected;
     Add(place, number, RecordText(number) + " was changed: its hash is not that of its text");
   }
@@ -86,7 +86,7 @@ bool AuditChecker::Take(const std::string& file, std::size_t line, std::string_v
     return true;
   }
   if (number > expected && number - expected <= odd) {
-    // Those lines were the records that would be missing here.
+    // The odd lines were the records that would be missing here.
     runs_.back().last = number - 1;
     runs_.back().last_sound = false;
   }
@@ -114,11 +114,11 @@ void AuditChecker::Continue(std::uint64_t number, const AuditLine& line, const A
   last_place_ = place;
 }
 
-// Of a record to the one before, of which both are as they were made.
+// Checks the link of a record to the one before; both must be unchanged.
 void AuditChecker::CheckLink(std::uint64_t number, const AuditLine& line) {
   const AuditRun& run = runs_.back();
   if (!run.last_sound || !line.holds || line.previous == run.last_hash) return;
-  // Two broken links beside each other: the record between them is the one.
+  // Two broken links in a row: the record between them was replaced.
   const bool between = broken_.number == number - 1 && broken_.found < found_.size();
   if (between) found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(broken_.found));
   broken_ = between ? Broken{} : Broken{number, found_.size()};
@@ -128,7 +128,7 @@ void AuditChecker::CheckLink(std::uint64_t number, const AuditLine& line) {
 
 void AuditChecker::CompareHead(std::uint64_t number, const AuditLine& line) {
   if (!head_ || head_->number != number || head_seen_ == HeadSeen::kSame) return;
-  // One that was changed has been told.
+  // A changed record is reported already.
   head_seen_ = !line.holds || line.hash == head_->hash ? HeadSeen::kSame : HeadSeen::kOther;
 }
 
@@ -162,8 +162,8 @@ void AuditChecker::FinishHead(std::uint64_t last, const std::optional<AuditHead>
     Add(place, last, "the head is missing or was changed: it cannot be told whether records are missing at the end");
     return;
   }
-  if (head_->number > last) return;  // that they are missing was told
-  // Killed between the two, a process leaves a head that is one behind.
+  if (head_->number > last) return;  // the missing records are reported already
+  // A process that is killed between the record and the head leaves a head that is one behind.
   if (after->number + 1 < last)
     Add(place, after->number,
         "the head was changed: it has record " + std::to_string(after->number) + ", and the last one is record " +
@@ -178,7 +178,7 @@ AuditReport AuditChecker::Finish(const std::optional<AuditHead>& head) {
   const AuditOrder order = OrderOf(runs_, head_ ? std::optional(head_->number) : std::nullopt);
   for (const AuditMisplacement& misplaced : order.misplaced) {
     const bool cut_off = misplaced.kind == AuditMisplacement::Kind::kCutOff;
-    // Lines at the end that are no records were these.
+    // The missing records were the lines at the end that are no records.
     if (!cut_off || misplaced.last - misplaced.first >= odd) AddMisplaced(misplaced);
   }
   AuditReport report{.records = records_,

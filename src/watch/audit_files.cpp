@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
 
-// Fewer than asked for only at the end of the file.
+// Reads fewer bytes than asked for only at the end of the file.
 base::Result<std::size_t> ReadAt(int fd, char* bytes, std::size_t size, std::uint64_t offset) {
   std::size_t done = 0;
   while (done < size) {
@@ -52,7 +52,7 @@ base::Result<std::uint64_t> AuditBytesIn(int directory) {
 }
 
 base::Result<base::UniqueFd> OpenAuditFile(int directory, const std::string& name, int flags) {
-  // A pipe by that name must not make anybody wait.
+  // Without waiting, in case a pipe has that name.
   base::UniqueFd fd(::openat(directory, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!fd.valid()) return os::ErrnoErr("open " + name);
   struct stat facts{};
@@ -69,7 +69,7 @@ std::optional<AuditHead> ReadHead(int directory) {
     const auto size = ReadAt(fd->get(), text.data(), text.size(), 0);
     return {text.data(), size.value_or(0)};
   };
-  // While it is being replaced, half of the old and half of the new one may be seen.
+  // While the head is being replaced, a reader may see half of the old and half of the new one.
   constexpr int kTries = 100;
   std::string before = once();
   for (int tries = 0; tries < kTries; ++tries) {
@@ -125,7 +125,7 @@ base::Status BackwardLines::Fill() {
 
 base::Result<std::optional<std::string>> BackwardLines::Next() {
   for (;;) {
-    // The last byte is the end of the line that is looked for.
+    // The last byte is the end of the wanted line.
     const std::size_t before = held_.size() < 2 ? std::string::npos : held_.rfind('\n', held_.size() - 2);
     const bool whole = before != std::string::npos || begin_ == 0 || held_.size() >= kLongestLine;
     if (whole && held_.empty()) return std::nullopt;

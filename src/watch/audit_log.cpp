@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What bears the head's name and is no file of ours is put aside.
+// Anything with the head's name that is no file of the audit is put aside.
 base::Result<base::UniqueFd> OpenHead(int directory) {
   constexpr int kFlags = O_RDWR | O_CREAT;
   if (auto head = OpenAuditFile(directory, kHeadFile, kFlags)) return head;
@@ -47,8 +47,8 @@ struct AuditLog::State {
   std::uint64_t file_number = 0;
   std::mutex mutex;
   AuditHead last;
-  std::uint64_t total = 0;              // bytes of all files
-  std::optional<std::uint64_t> cut_to;  // there is half a record behind it that could not be taken back
+  std::uint64_t total = 0;              // size of all files
+  std::optional<std::uint64_t> cut_to;  // behind this place there is half a record that could not be removed
 
   base::Result<std::uint64_t> Append(const std::string& event, const Json& details);
   base::Status ContinueWith(AuditTail tail);
@@ -75,13 +75,13 @@ base::Status AuditLog::State::NextFile() {
     if (!made && ::faccessat(directory.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0)
       return std::unexpected(made.error());
     ++file_number;
-    if (!made) continue;  // somebody put something there
+    if (!made) continue;  // another file has that name
     file = std::move(*made);
     return {};
   }
 }
 
-// A file to write to, and its size. A full one is written to all the same when there cannot be another.
+// Opens a file to write to, and gives its size. A full file is written to all the same when no other can be made.
 base::Result<std::uint64_t> AuditLog::State::RoomFor(std::size_t bytes) {
   struct stat facts{};
   const bool there = file.valid() && ::fstat(file.get(), &facts) == 0 && facts.st_nlink != 0;
@@ -124,7 +124,8 @@ base::Result<std::uint64_t> AuditLog::State::Append(const std::string& event, co
   return text.line.size();
 }
 
-// The head is not written before what was found is recorded: who is killed meanwhile finds it again.
+// The head is written only after the damage is recorded: when this process is killed meanwhile, the next one finds the
+// damage again.
 base::Status AuditLog::State::ContinueWith(AuditTail tail) {
   last = tail.last;
   file = std::move(tail.file);

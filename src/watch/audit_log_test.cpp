@@ -248,7 +248,7 @@ TEST_F(AuditLogTest, AFileWithoutARecordYetIsNoDamage) {
 struct Damage {
   const char* name;
   std::function<void(const fs::path& directory)> make;
-  std::uint64_t next;  // number of the record that tells of it
+  std::uint64_t next;  // number of the record that reports the damage
 };
 
 class AuditDamageTest : public AuditLogTest, public testing::WithParamInterface<Damage> {};
@@ -376,7 +376,7 @@ TEST_F(AuditLogTest, AnotherFileThatCannotBeMadeIsDoneWithout) {
 
 // --- kill -9 ---
 
-// A process that appends for ever and tells each number that was acknowledged.
+// A process that appends for ever and reports each acknowledged number.
 class Appender {
  public:
   explicit Appender(const AuditOptions& options) {
@@ -388,7 +388,7 @@ class Appender {
     ::close(ends[1]);
   }
 
-  // The last number that was told before it was killed, after at least `records`.
+  // The last number that the process reported before it was killed, after at least `records`.
   std::uint64_t KillAfter(int records, std::chrono::microseconds pause) {
     std::uint64_t last = 0;
     for (int count = 0; count < records; ++count) (void)Read(last);
@@ -406,7 +406,7 @@ class Appender {
 
   [[noreturn]] static void AppendForEver(const AuditOptions& options, int tell) {
     auto log = AuditLog::Open(options);
-    // Lines of several pages, which a kill may cut in the middle.
+    // Lines of several pages, so that a kill may cut one in the middle.
     for (std::size_t size = 1; log; size = (size * 7) % 30'011) {
       if (!log->Append("test.happened", {{"padding", std::string(size, 'x')}})) break;
       const std::uint64_t last = log->last();

@@ -12,14 +12,14 @@ bool Has(const AuditRun& run, std::optional<std::uint64_t> number) {
   return number && run.first <= *number && *number <= run.last;
 }
 
-// Whether the head was already among those of the left one, and the few on the right came by another way.
+// Whether the head is in the left run already, and the few records of the right run do not continue it.
 bool LiesBehind(std::uint64_t head, const AuditRun& left, const AuditRun& right) {
   return Has(left, head) && right.first > left.last + 1 && right.last - right.first < left.last - left.first;
 }
 
 // The runs that are in order: the increasing ones with the most records.
 std::vector<std::size_t> InOrder(const std::vector<AuditRun>& runs, std::optional<std::uint64_t> head) {
-  std::vector<std::uint64_t> most(runs.size(), 0);  // records up to and with this run
+  std::vector<std::uint64_t> most(runs.size(), 0);  // records up to this run, including it
   std::vector<std::size_t> before(runs.size(), 0);
   for (std::size_t index = 1; index < runs.size(); ++index) {
     for (std::size_t other = 0; other < index; ++other) {
@@ -42,7 +42,7 @@ std::vector<std::size_t> InOrder(const std::vector<AuditRun>& runs, std::optiona
   return order;
 }
 
-// What of first…last is in none of the stray runs.
+// Adds the part of first…last that is in none of the stray runs.
 void AddMissing(const std::vector<const AuditRun*>& strays, AuditMisplacement missing, AuditOrder& order) {
   std::uint64_t from = missing.first;
   for (const AuditRun* stray : strays) {

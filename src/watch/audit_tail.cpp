@@ -16,7 +16,7 @@
 namespace skerry::watch {
 namespace {
 
-// A head that is further ahead than any audit gets between two starts was made up.
+// A head that is so far ahead was forged: no audit writes so much between two starts.
 constexpr std::uint64_t kFarthestAhead = std::uint64_t{1} << 32U;
 
 struct LastLine {
@@ -32,7 +32,7 @@ base::Result<std::uint64_t> SizeOf(int fd) {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
-// The bytes from `begin` on go behind what is in the other file, as a line.
+// Appends the bytes from `begin` on to the other file, as a line.
 base::Status CopyRest(int from, std::uint64_t begin, int to) {
   std::string piece(std::size_t{64} << 10U, '\0');
   for (;;) {
@@ -45,7 +45,7 @@ base::Status CopyRest(int from, std::uint64_t begin, int to) {
   }
 }
 
-// The size of what stays: whole lines.
+// Moves half a line at the end to another file. Gives the size of the whole lines, which stay.
 base::Result<std::uint64_t> MoveTornAway(int directory, const std::string& name, AuditTail& tail) {
   const int fd = tail.file.get();
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t size, SizeOf(fd));
@@ -60,7 +60,7 @@ base::Result<std::uint64_t> MoveTornAway(int directory, const std::string& name,
   return whole;
 }
 
-// The last line that is a record; notes when others come behind it.
+// The last line that is a record; notes lines behind it that are none.
 base::Result<std::optional<LastLine>> LastLineOf(int fd, std::uint64_t size, const std::string& name, AuditTail& tail) {
   BackwardLines lines(fd, size);
   for (bool odd = false;; odd = true) {
@@ -99,7 +99,7 @@ bool IsThere(int directory, const char* name) {
          (facts.st_size != 0 || !S_ISREG(facts.st_mode));
 }
 
-// Killed between the line and the head, a process leaves a head that is one behind.
+// A process that is killed between the line and the head leaves a head that is one behind.
 bool FollowsHead(const LastLine& line, const AuditHead& head) {
   const bool same = line.number == head.number && line.hash == head.hash;
   return same || (line.number == head.number + 1 && line.previous == head.hash);
@@ -118,8 +118,8 @@ void CompareWithHead(int directory, const std::optional<LastLine>& line, AuditTa
   tail.damage.push_back("the head has record " + std::to_string(head->number) + " with hash " + head->hash +
                         ", the last line is " + (line ? "record " + std::to_string(line->number) : "missing"));
   if (!line) tail.last.hash = head->hash;
-  if (line && !line->holds) tail.last.number = head->number;  // what it says of itself is worth nothing
-  // The numbers of what was cut off are not given again: that they are missing stays to be seen.
+  if (line && !line->holds) tail.last.number = head->number;  // the number in a changed record means nothing
+  // The numbers of records that were cut off are not used again, so that their absence stays visible.
   if (head->number - std::min(head->number, tail.last.number) < kFarthestAhead)
     tail.last.number = std::max(tail.last.number, head->number);
 }

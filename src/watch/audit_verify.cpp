@@ -15,7 +15,7 @@ namespace {
 
 using Lines = ForwardLines;
 
-// Who gets the lines of a file. False: no more.
+// Receives the lines of a file. `line` gives false to stop.
 struct Taker {
   std::function<bool(const std::string& file, std::size_t line, std::string_view text)> line;
   std::function<void(const std::string& file, std::size_t line)> half;
@@ -29,13 +29,13 @@ base::Result<base::UniqueFd> OpenDirectory(const std::string& path) {
   return os::ErrnoErr(path);
 }
 
-// False for what bears the name of one: a link, a directory.
+// False for a link or a directory with the name of an audit file.
 bool IsFile(int directory, const std::string& name) {
   struct stat facts{};
   return ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(facts.st_mode);
 }
 
-// Half a line at the end may be one that is being written: it is given time to become whole.
+// Half a line at the end may be one that is being written: the reader waits for its end.
 base::Result<std::optional<Lines::Line>> NextLine(Lines& lines) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{5};

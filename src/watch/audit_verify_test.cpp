@@ -32,7 +32,7 @@ Lines MakeLines() {
   return lines;
 }
 
-// A record of its own, as whoever knows the form would make it.
+// A record that an attacker who knows the form would make.
 std::string Forged(std::uint64_t number, std::string_view previous) {
   return MakeAuditLine({number, {}, "test.forged"}, {}, previous).line;
 }
@@ -47,7 +47,7 @@ void SetText(const fs::path& path, const std::string& text) {
 
 class AuditVerifyTest : public testing::Test {
  protected:
-  // Ten to each of three files, whatever is left of them.
+  // Writes ten lines to each of three files, as far as there are lines.
   void Save(const Lines& lines) const {
     for (std::size_t file = 0; file < kFiles; ++file) {
       std::string text;
@@ -67,7 +67,7 @@ class AuditVerifyTest : public testing::Test {
     return report.value_or(AuditReport{});
   }
 
-  // Every one of these must be found and named, with as many faults as said.
+  // Expects that the fault is found and named, and that there are exactly `faults`.
   void ExpectNamed(const Lines& lines, std::uint64_t number, const std::string& words, std::size_t faults = 1) const {
     Save(lines);
     const AuditReport report = Verify();
@@ -124,7 +124,7 @@ TEST_F(AuditVerifyTest, LinesAreReadUntilEnough) {
 // --- each kind of tampering at each record ---
 
 TEST_F(AuditVerifyTest, AnyChangedByteNamesItsRecord) {
-  // Of a record in the middle of a file, so that all of its bytes are tried in reasonable time.
+  // A record in the middle of a file, so that all of its bytes are tried in reasonable time.
   constexpr std::size_t kIndex = 14;
   for (std::size_t at = 0; at + 1 < lines_[kIndex].size(); ++at) {
     for (const char byte : {'9', 'x', '"', '\n', '\0'}) {
@@ -190,7 +190,7 @@ TEST_F(AuditVerifyTest, ARecordThatTookThePlaceOfTheNextIsNamed) {
 TEST_F(AuditVerifyTest, ARecordThatWasMovedFarIsNamed) {
   for (std::size_t index = 0; index < kRecords; ++index) {
     for (const std::size_t to : {std::size_t{0}, std::size_t{5}, std::size_t{17}, kRecords - 1}) {
-      // To the place beside it, either of the two was moved.
+      // Moved by one place: either of the two records may be the one that was moved.
       if (to == index || to + 1 == index || index + 1 == to) continue;
       Lines lines = lines_;
       const std::string moved = lines[index];

@@ -8,7 +8,7 @@ Background::Background(std::function<void(const std::stop_token&)> work)
     : ended_(ended_promise_.get_future()),
       thread_([work = std::move(work), ended = std::move(ended_promise_)](const std::stop_token& stop) mutable {
         {
-          // What it owns is gone before it is told to have ended.
+          // What the work owns is destroyed before its end is signalled.
           const auto last = std::move(work);
           last(stop);
         }

@@ -19,7 +19,7 @@ std::uint64_t ClockMicroseconds() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
-// Everything behind the number: `,"type":…}`.
+// The text behind the number: `,"type":…}`.
 std::string TextBehindNumber(const NewEvent& event, const Json& details) {
   Json members;
   members["type"] = event.type;
@@ -46,10 +46,10 @@ bool EventFilter::Lets(const Event& event) const {
 
 struct EventLog::Place {
   EventFilter filter;
-  std::shared_ptr<const std::function<void()>> wake;  // shared: one that is being called outlives its reader
-  std::uint64_t at = 0;                               // behind what was read
-  bool begun = false;                                 // something was asked for
-  bool armed = false;                                 // has read everything, and waits to be woken
+  std::shared_ptr<const std::function<void()>> wake;  // shared: it outlives the reader while it is called
+  std::uint64_t at = 0;                               // the last event that was read
+  bool begun = false;                                 // the reader has asked for events
+  bool armed = false;                                 // the reader has read everything and waits to be woken
   bool dropped = false;
 };
 
@@ -71,7 +71,8 @@ void EventLog::Publish(const NewEvent& event, const Json& details) {
                                                     .text = "{\"sequence\":" + std::to_string(sequence) + rest});
     for (Place& place : places_) {
       if (!place.armed) continue;
-      // Whoever waits and is not meant has read it, so that a narrow filter never makes a reader slow.
+      // A waiting reader whose filter does not match counts as having read the event, so that a narrow filter never
+      // makes a reader slow.
       place.armed = !place.filter.Lets(*made);
       if (place.armed) place.at = sequence;
       if (!place.armed && place.wake) woken.push_back(place.wake);
@@ -79,7 +80,7 @@ void EventLog::Publish(const NewEvent& event, const Json& details) {
     bytes_ += made->text.size();
     events_.push_back(std::move(made));
     last_ = sequence;
-    // The newest stays, however large it is.
+    // The newest event stays, however large it is.
     while (events_.size() > 1 && (events_.size() > options_.max_events || bytes_ > options_.max_bytes)) {
       bytes_ -= events_.front()->text.size();
       events_.pop_front();
@@ -94,7 +95,7 @@ std::unique_ptr<EventReader> EventLog::Open(EventFilter filter, std::optional<st
   if (wake) place.wake = std::make_shared<const std::function<void()>>(std::move(wake));
   const std::lock_guard lock(mutex_);
   place.at = after.value_or(last_);
-  // A number that is yet to come was given under another clock: everything that is here is new to that reader.
+  // A number in the future was given under another clock: every event here is new to that reader.
   if (place.at > last_) place.at = 0;
   places_.push_back(std::move(place));
   return std::unique_ptr<EventReader>(new EventReader(*this, std::prev(places_.end())));
@@ -129,7 +130,7 @@ EventBatch EventReader::Next(std::size_t max_bytes) {
   EventBatch batch;
   const std::lock_guard lock(log_.mutex_);
   EventLog::Place& place = *place_;
-  const std::uint64_t lost = log_.last_ - log_.events_.size();  // number of the newest that is gone
+  const std::uint64_t lost = log_.last_ - log_.events_.size();  // number of the newest event that was dropped
   const bool begun = std::exchange(place.begun, true);
   if (place.dropped || (begun && place.at < lost)) {
     if (!std::exchange(place.dropped, true)) ++log_.dropped_;

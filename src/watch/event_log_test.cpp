@@ -136,7 +136,7 @@ TEST(EventLogTest, AFilterLetsThoseOfOneTenantSessionAndTypePass) {
   Publish(log, "approval.requested", "s", "other");  // another tenant
   Publish(log, "approval.requested", "s", "");       // the daemon's own
   Publish(log, "run.began");                         // another type
-  Publish(log, "run.ended.late");                    // begins so, but is another
+  Publish(log, "run.ended.late");                    // begins like the wanted type, but is another one
   Publish(log, "run.ended");                         // 1007
   EXPECT_EQ(NumbersOf(reader->Next(kMuch)), (Numbers{1001, 1007}));
 }
@@ -268,7 +268,7 @@ TEST(EventLogTest, ReadersAreCounted) {
   EXPECT_EQ(log.readers(), 1U);
 }
 
-// Reads until the wanted number of events is there, and sleeps until it is woken when there is nothing.
+// Reads until the wanted number of events has come, and sleeps until it is woken when there is none.
 class Follower {
  public:
   Follower(EventLog& log, std::size_t wanted) : wanted_(wanted) {
@@ -294,7 +294,7 @@ class Follower {
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
 
  private:
-  // In the order of all, and in the order of the thread that published it.
+  // The events must be in the order of all events, and in the order of each publishing thread.
   void Check(const Event& event) {
     ++got_;
     if (last_ != 0 && event.sequence != last_ + 1) wrong_ = "not in order: " + event.text;

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<LogLevel, std::string_view>, 5> kLevels = {{{LogL
 
 constexpr std::chrono::milliseconds kPatience{100};
 
-// What could be taken for more than one value, or for none, stands in quotes.
+// A value that could be taken for several values, or for none, is quoted.
 std::string TextValue(std::string_view value) {
   if (!value.empty() && value.find_first_of(" =\"\\") == std::string_view::npos) return base::Printable(value);
   std::string quoted = "\"";
@@ -54,12 +54,12 @@ std::string JsonLine(LogLevel level, std::string_view message, const LogFields& 
     while (object.contains(free)) free += '_';
     object[free] = base::ToValidUtf8(value);
   }
-  // JSON leaves DEL, C1 and direction overrides as they are. They stand in strings only, and there Printable's form of
-  // them is JSON's as well.
+  // JSON leaves DEL, C1 and direction overrides as they are. They occur in strings only, and Printable's form of them
+  // is valid there.
   return base::Printable(json::Text(object)) + "\n";
 }
 
-// While it lives, a write of this thread to a pipe without a reader fails and ends nothing.
+// While the object lives, a write of this thread to a pipe without a reader fails and does not end the process.
 class WithoutPipeSignal {
  public:
   WithoutPipeSignal() {
@@ -81,8 +81,8 @@ class WithoutPipeSignal {
   sigset_t before_{};
 };
 
-// Whether the line went out. One write where the kernel takes it whole; for a descriptor that is full and does not
-// block, `patience` at each step.
+// Whether the whole line was written. In one write where the kernel takes it whole; waits `patience` at each step for a
+// descriptor that is full and does not block.
 bool WriteLine(int fd, std::string_view line, std::chrono::milliseconds patience) {
   const WithoutPipeSignal without_pipe_signal;
   while (!line.empty()) {

@@ -29,7 +29,7 @@ std::string Json(std::string_view message, const LogFields& fields = {}) {
   return LogLine(LogFormat::kJson, LogLevel::kInfo, message, fields, kAt);
 }
 
-// What stands in the pipe when everybody has stopped writing.
+// The content of the pipe after all writers have stopped.
 std::string Rest(os::Pipe& pipe) {
   pipe.write_end.Reset();
   return os::ReadAll(pipe.read_end.get(), kPlenty).value_or("unreadable");
@@ -104,7 +104,7 @@ TEST(LoggerTest, AJsonLineHasTheTimeOfNow) {
   EXPECT_EQ(line["level"], "error");
 }
 
-// A socket of the kind that keeps messages apart shows what was one write.
+// A socket that keeps messages apart shows whether there was one write.
 TEST(LoggerTest, ALineIsOneWrite) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);

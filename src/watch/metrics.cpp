@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kLatencyBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,   0.25,
                                        0.5,    1.0,   2.5,    5.0,   10.0, 30.0,  60.0, 120.0, 300.0};
 
-// Without the locale, and in plain digits where those are readable.
+// The number without regard to the locale, in plain digits where those are readable.
 std::string Number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -53,8 +53,8 @@ Labels Sorted(Labels labels) {
   return labels;
 }
 
-// Puts the lines of a family together wherever they come from: a scraper refuses the whole page for a family in two
-// places, of two kinds, or with one series twice.
+// Puts all lines of a family together: a scraper refuses the whole page for a family in two places, of two kinds, or
+// with one series twice.
 class Page {
  public:
   void Add(const std::string& name, const std::string& help, std::string_view type, const Labels& labels,
@@ -100,7 +100,7 @@ class Page {
     return name + LabelText(labels) + " " + Number(value) + "\n";
   }
 
-  // None for a series that must not be there.
+  // nullptr for a series that must not be added.
   Block* BlockOf(const std::string& name, const std::string& help, std::string_view type, const Labels& labels) {
     Block& block = blocks_.try_emplace(name, Block{.help = help, .type = type, .seen = {}, .text = {}}).first->second;
     if (block.type != type || !block.seen.insert(labels).second) return nullptr;
@@ -120,7 +120,7 @@ Histogram::Histogram(std::span<const double> bounds)
     : bounds_(bounds.begin(), bounds.end()), counts_(bounds.size() + 1) {}
 
 void Histogram::Observe(double value) {
-  // One of these would spoil the sum for ever.
+  // One such value would spoil the sum for ever.
   if (!std::isfinite(value)) return;
   const auto bucket = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
   counts_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
@@ -170,7 +170,7 @@ std::string Metrics::Exposition() const {
     for (const auto& [labels, histogram] : family.members) page.Add(name, family.help, labels, *histogram);
   const auto sources = sources_;
   lock.unlock();
-  // A source takes locks of its own, whose holders may be counting.
+  // Without the lock: a source takes locks of its own, whose holders may be counting.
   for (const auto& source : sources)
     for (const Sampled& sampled : source())
       for (const auto& [labels, value] : sampled.values)

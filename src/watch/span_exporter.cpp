@@ -34,7 +34,7 @@ std::string NanosecondsOf(std::chrono::system_clock::time_point at) {
   return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count());
 }
 
-// By OTLP's own rule the ids are hexadecimal and not base64, as bytes are elsewhere.
+// By OTLP's own rule these ids are hexadecimal, while other bytes are base64.
 Json SpanToJson(const Span& span) {
   Json json = {{"traceId", span.context.trace_id}, {"spanId", span.context.span_id}};
   if (!span.context.state.empty()) json["traceState"] = span.context.state;
@@ -61,7 +61,7 @@ bool IsTaken(const base::Result<int>& answer) {
   return answer && *answer >= 200 && *answer < 300;
 }
 
-// What OTLP lets a client send again: nobody answered, or the server is busy for the moment.
+// The answers after which OTLP lets a client send again: none, or the server is busy for the moment.
 bool MayBeRepeated(const base::Result<int>& answer) {
   if (!answer) return answer.error().code != base::Code::kInvalidArgument;
   return *answer == 429 || *answer == 502 || *answer == 503 || *answer == 504;
@@ -101,8 +101,8 @@ struct SpanExporter::State {
   std::condition_variable_any changed;
   std::deque<Span> waiting;
   SpanStatistics statistics;
-  Steady::time_point end_by;  // set before the stop
-  bool dropping = false;      // since the last that was sent
+  Steady::time_point end_by;  // set before the thread is asked to stop
+  bool dropping = false;      // spans were dropped since the last batch was sent
 
   State(SpanExporterOptions given, Post sender, std::function<void(const std::string&)> listener)
       : options(std::move(given)),
@@ -115,7 +115,7 @@ struct SpanExporter::State {
     if (said) said(text);
   }
 
-  // Full, or what there is after the pause, or what is left at the end; empty then.
+  // The next batch: when it is full, after the pause, or at the end; empty when nothing is left.
   std::vector<Span> Take(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     (void)changed.wait(lock, stop, [&] { return !waiting.empty(); });
@@ -133,7 +133,7 @@ struct SpanExporter::State {
     return std::clamp(left, milliseconds(0), options.timeout);
   }
 
-  // One that is asked to stop is not tried again after the attempt that follows.
+  // When a stop is requested, only one more attempt is made.
   base::Result<int> Send(const std::string& body, const std::stop_token& stop) {
     Posting posting{.url = url, .headers = options.headers, .body = body};
     posting.headers.emplace_back("Content-Type", "application/json");
@@ -193,7 +193,7 @@ void SpanExporter::Add(Span span) {
     return;
   }
   state_->waiting.push_back(std::move(span));
-  // The thread waits for the first, and then for a whole batch.
+  // The thread waits for the first span, and then for a whole batch.
   const std::size_t count = state_->waiting.size();
   if (count == 1 || count == state_->options.batch) state_->changed.notify_one();
 }

@@ -23,7 +23,7 @@ SpanExporterOptions Eager() {
   return {.endpoint = "http://collector.test:4318", .version = "1.2", .pause = 0ms};
 }
 
-// Nothing is sent before a batch is full.
+// With these options nothing is sent before a batch is full.
 SpanExporterOptions Batched(std::size_t batch) {
   return {.endpoint = "http://collector.test:4318", .batch = batch, .pause = 1h};
 }

@@ -22,13 +22,13 @@ bool IsId(std::string_view text) {
   return IsHexadecimal(text) && text.find_first_not_of('0') != std::string_view::npos;
 }
 
-// 00 ends after the flags; a later version may go on, behind a dash.
+// Version 00 ends after the flags; a later version may go on, behind a dash.
 bool HasTheLengthOf(std::string_view version, std::string_view text) {
   if (text.size() == kTraceparentBytes) return true;
   return version != "00" && text.size() > kTraceparentBytes && text[kTraceparentBytes] == '-';
 }
 
-// 16 digits, not all zero: zero means that there is none.
+// 16 digits, not all zero: zero means that there is no id.
 std::string RandomDigits() {
   std::uint64_t random = 0;
   while (random == 0) random = base::RandomU64();

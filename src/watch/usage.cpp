@@ -16,7 +16,7 @@ double PercentOf(double figure, std::uint64_t allowance) {
   return allowance == 0 ? 0 : figure * 100 / static_cast<double>(allowance);
 }
 
-// Who has no quota is told when one core is used up: that is what a program with one thread can have at most.
+// A sandbox without a quota raises the alert at one core: a program with one thread cannot use more.
 double CpuPercent(const Sample& sample) {
   constexpr std::uint64_t kOneCore = 100;
   const std::uint64_t quota = sample.usage.cpu_limit_percent;

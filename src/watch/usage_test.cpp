@@ -36,7 +36,7 @@ TEST_F(UsageHistoryTest, NothingIsKnownOfTheProcessorWithTheFirstSample) {
 TEST_F(UsageHistoryTest, TheShareOfTheProcessorIsThatSinceTheSampleBefore) {
   Add(0s, 100ms);
   EXPECT_DOUBLE_EQ(Add(1s, 350ms).cpu_percent, 25);
-  EXPECT_DOUBLE_EQ(Add(3s, 3'350ms).cpu_percent, 150);  // of one core, and there are more
+  EXPECT_DOUBLE_EQ(Add(3s, 3'350ms).cpu_percent, 150);  // of one core; the machine has more
 }
 
 TEST_F(UsageHistoryTest, ACounterThatWentBackwardsIsAnotherOnes) {
@@ -73,7 +73,7 @@ Change ChangeOf(const AlertChange& change) {
 
 class AlertsTest : public testing::Test {
  protected:
-  // One sample a second; what was told.
+  // Feeds one sample per second. Gives the changes that were reported.
   std::vector<Change> Feed(Alerts& alerts, std::initializer_list<double> cpu, std::uint64_t cpu_limit = 0) {
     for (const double percent : cpu) Tell(alerts, {.cpu_percent = percent, .usage = {.cpu_limit_percent = cpu_limit}});
     return std::exchange(told_, {});
@@ -97,7 +97,7 @@ constexpr AlertRules kRules{.cpu_percent = 80, .memory_percent = 90, .hold = 3s}
 
 TEST_F(AlertsTest, OneIsRaisedOnceWhenTheFigureStaysOverItsThreshold) {
   Alerts alerts(kRules);
-  EXPECT_THAT(Feed(alerts, {95, 95, 95}), IsEmpty());  // two seconds by now
+  EXPECT_THAT(Feed(alerts, {95, 95, 95}), IsEmpty());  // two seconds have passed
   EXPECT_THAT(Feed(alerts, {95}), ElementsAre(Change::kCpuRaised));
   EXPECT_THAT(Feed(alerts, {95, 95, 95, 95, 95, 95}), IsEmpty());
   EXPECT_THAT(alerts.raised(), ElementsAre(AlertKind::kCpu));

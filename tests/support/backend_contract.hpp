@@ -62,7 +62,7 @@ class BackendContractTest : public testing::TestWithParam<BackendMaker> {
     directory_ = ::mkdtemp(name.data());
     backend_ = GetParam().make();
     core::SandboxSpec spec;
-    // A workspace elsewhere begins empty.
+    // The workspace of a remote backend begins empty.
     if (backend_->Can().workspace != core::WorkspaceKind::kRemote) spec.workspace = PlaceOf(directory_);
     auto sandbox = backend_->Create(spec);
     ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
@@ -112,7 +112,7 @@ TEST_P(BackendContractTest, RunsUntilStopped) {
   EXPECT_TRUE(sandbox_->Stop(base::Deadline::Never()).has_value());
 }
 
-// Some cannot tell what they use.
+// Some backends cannot measure what a sandbox uses.
 TEST_P(BackendContractTest, WhatItUsesIsToldWhileItRunsAndThenOnly) {
   const auto unknown = [&] {
     const auto usage = sandbox_->Sample(base::Deadline::Never());
@@ -272,7 +272,7 @@ TEST_P(BackendContractTest, FilesStayFromOneCommandToTheNext) {
   ASSERT_EQ(Execute({"ls"})->outcome.exit_code, 0);
   EXPECT_EQ(sink_.out, "made\n");
   EXPECT_EQ(sandbox_->files().Read("made", 0, 10, base::Deadline::Never(), {}).value_or("?"), "");
-  // Only where programs write to the directory itself it is there.
+  // The directory has the file only where programs write to the directory itself.
   EXPECT_EQ(backend_->Can().workspace == core::WorkspaceKind::kInPlace, std::filesystem::exists(directory_ + "/made"));
 }
 
@@ -327,7 +327,7 @@ TEST_P(FilesContractTest, WhatIsImportedIsThereForPrograms) {
   Import(Packed("file", "content\n"));
   ASSERT_EQ(Execute({"cat", "from/file"})->outcome.exit_code, 0);
   EXPECT_EQ(sink_.out, "content\n");
-  // It is theirs.
+  // The imported files belong to the programs.
   EXPECT_EQ(Execute({"touch", "from/file"})->outcome.exit_code, 0);
   EXPECT_EQ(Execute({"touch", "from/other"})->outcome.exit_code, 0);
 }

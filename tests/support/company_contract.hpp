@@ -14,7 +14,7 @@
 
 namespace skerry::support {
 
-// What one of several commands wrote and what came of it.
+// The output and the result of one of several commands.
 struct Companion {
   base::Result<core::CommandResult> result;
   std::string out;
@@ -31,7 +31,7 @@ inline void PrintTo(const Companion& companion, std::ostream* out) {
        << companion.out << companion.err;
 }
 
-// Calls back when a text has been written.
+// Calls `then` when a text has been written.
 class NoticingSink : public RecordingSink {
  public:
   NoticingSink(std::string text, std::function<void()> then) : text_(std::move(text)), then_(std::move(then)) {}
@@ -69,19 +69,19 @@ class CompanyContractTest : public BackendContractTest {
   }
   std::string Shows(const std::string& text) { return Run(Shell(text)).out; }
 
-  // Started, with real programs in it.
+  // Starts the sandbox. True when it runs real programs.
   [[nodiscard]] bool HasPrograms() {
     Start();
     return Run(Shell("true")).Code() == 0;
   }
 
-  // A program that writes to a file for ever, and whether that has stopped. Not every process can see every other.
+  // A program that writes to a file for ever. Gone tells whether it has stopped: not every process can see every other.
   static std::string Beating(const std::string& file) { return "while :; do echo >> " + file + "; sleep 0.05; done"; }
   bool Gone(const std::string& file) {
     return Shows("for i in $(seq 10); do before=$(wc -c < " + file + "); sleep 0.4; [ $before = $(wc -c < " + file +
                  ") ] && { echo gone; break; }; done") == "gone\n";
   }
-  // Waits in the sandbox until the file is there.
+  // Shell code that waits until the file is there.
   static std::string Until(const std::string& file) { return "until [ -e " + file + " ]; do sleep 0.02; done; "; }
 
   // The plain text of a cell's result, or its error.
@@ -292,7 +292,7 @@ TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
   }
   EXPECT_EQ(command.out, "both\n");
   EXPECT_EQ(Value(**one, "x") + Value(**two, "x"), "12");
-  // A timeout of somebody else is nothing to them.
+  // A timeout of another command does not affect contexts.
   EXPECT_EQ(Run(Shell("sleep 60", std::chrono::milliseconds(100))).Kind(), core::OutcomeKind::kTimedOut);
   EXPECT_EQ(Value(**one, "x + 1"), "2");
 }

@@ -1,4 +1,4 @@
-// A gate that lets everything pass: for tests of what comes behind it.
+// A gate that lets every run pass: for tests of what comes after it.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@ inline constexpr bool kHasThreadSanitizer = true;
 #else
 inline constexpr bool kHasThreadSanitizer = false;
 #endif
-// Any that takes memory of its own: how much a test needs says nothing then.
+// A sanitizer that takes memory of its own: the memory of a test then says nothing.
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 inline constexpr bool kHasSanitizer = true;
 #else

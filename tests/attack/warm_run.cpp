@@ -1,7 +1,7 @@
-// skerry-warm-run: `skerry run` as the attack suite uses it, for a sandbox that waited for the program. Test only.
+// skerry-warm-run: `skerry run` for the attack suite, in a sandbox that was waiting for the program. Test only.
 //
-// It has what a program with many runs has: a pool, one launcher for all, zygotes. A run that did not start as it was
-// to start fails with 125, so that no row is judged that ran somewhere else. Where there was no run it is 126.
+// It is set up as a process with many runs is: a pool, one launcher for all, zygotes. A run that did not start as
+// wanted fails with 125, so that the suite judges no row that ran somewhere else. Without a run the exit code is 126.
 #include <unistd.h>
 
 #include <iostream>
@@ -55,7 +55,7 @@ std::string Hex(std::string_view text) {
   return digits;
 }
 
-// Python that starts the program as a child of its own, with its own streams, and ends as that ends.
+// Wraps the program in Python that starts it as a child, with its own streams, and ends as the child ends.
 void WrapInPython(core::ExecutionRequest& request) {
   if (request.language == core::Language::kPython) return;
   const char* arguments = request.language == core::Language::kShell ? "'bash', '-c'" : "'node', '-e'";
@@ -64,7 +64,7 @@ void WrapInPython(core::ExecutionRequest& request) {
   request.language = core::Language::kPython;
 }
 
-// A person's directory is known only with the run: such a sandbox cannot wait, and its Python is forked into it.
+// A person's directory is only known when the run comes: such a sandbox cannot wait, and Python is forked into it.
 bool StartedAsWanted(const core::ExecutionRequest& request, core::StartKind start) {
   if (request.language == core::Language::kShell) return true;
   if (!request.workspace) return start == core::StartKind::kWarm;

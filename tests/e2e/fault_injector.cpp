@@ -1,17 +1,17 @@
-// Stands in for skerry-launcher: becomes the real one, watched by a tracer that makes one of its system calls fail.
+// Takes the place of skerry-launcher: becomes the real one, watched by a tracer that makes one of its system calls
+// fail.
 //
-// skerry starts it with an empty environment, so what it has to do stands in the file `plan` beside it, one word a
-// line:
+// skerry starts it with an empty environment, so its orders are in the file `plan` beside it, one word per line:
 //   1. the real launcher   2. a file for the log
 //   3. process: 0 for the launcher, 1 for the first process it makes, …
 //   4. number of a system call   5. which of that process's calls of that number, from 1; 0 for none
 //   6. `error` or `kill`   7. the errno, or the signal
 // The log begins with `launcher` and its pid. A line is `process number count text`, in the order of the calls, and
-// `injected` follows the one that was made to fail. A process is let go when it executes another program: what runs in
-// the sandbox is not watched.
+// `injected` follows the call that was made to fail. A process is not traced any more when it executes another program:
+// programs in the sandbox are not watched.
 //
-// The launcher stays the child of skerry and the tracer is nobody's child, so that signals, descriptors and waiting are
-// as they are without it.
+// The launcher stays a child of skerry and the tracer is no relative of either, so that signals, descriptors and
+// waiting are as they are without it.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -36,7 +36,7 @@
 
 namespace {
 
-constexpr int kBroken = 99;  // told apart from every exit code of the launcher
+constexpr int kBroken = 99;  // differs from every exit code of the launcher
 
 struct Plan {
   std::string launcher;
@@ -59,7 +59,7 @@ Plan ReadPlan() {
   return plan;
 }
 
-// The name that a call is about, for people who read the log: the first argument that points to a printable text.
+// The name that a call is about, for people who read the log: the first argument that points to printable text.
 std::string TextArgument(pid_t pid, const __ptrace_syscall_info& call) {
   for (const std::uint64_t address : {call.entry.args[0], call.entry.args[1], call.entry.args[2]}) {
     if (address < 4096) continue;
@@ -79,7 +79,7 @@ class Tracer {
  public:
   explicit Tracer(Plan plan) : plan_(std::move(plan)), log_(plan_.log) {}
 
-  // Takes hold of a process that waits for it, then tells it to go on.
+  // Attaches to a process that waits for that, then tells it to go on.
   void Attach(pid_t pid, int go) {
     constexpr unsigned long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                                        PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
@@ -147,8 +147,8 @@ class Tracer {
       return;
     }
     process.fail_this_call = true;
-    if (plan_.number == SYS_close) return;  // whatever it says, the descriptor is closed
-    // In its place one that does nothing and that the sandbox's own filter lets pass.
+    if (plan_.number == SYS_close) return;  // whatever close returns, the descriptor is closed
+    // Replaces the call by one that does nothing and that the sandbox's own filter allows.
     SetRegister(pid, &user_regs_struct::orig_rax, SYS_getpid);
   }
 
@@ -167,7 +167,7 @@ class Tracer {
   bool in_launcher_ = false;
 };
 
-// Does not come back. Everything of the launcher's is closed, or its client would wait for us.
+// Does not return. Closes all descriptors of the launcher: its client would wait for their end.
 [[noreturn]] void Trace(const Plan& plan, pid_t launcher, int go) {
   ::prctl(PR_SET_NAME, "tracer");
   ::dup2(go, 3);
@@ -186,7 +186,7 @@ int main() {
   if (::pipe2(go.data(), O_CLOEXEC) < 0) return kBroken;
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // for machines where only parents may trace
   const pid_t self = ::getpid();
-  // Twice, so that the tracer is not a child of the launcher.
+  // Forks twice, so that the tracer is no child of the launcher.
   const pid_t middle = ::fork();
   if (middle == 0) {
     if (::fork() == 0) Trace(plan, self, go[1]);

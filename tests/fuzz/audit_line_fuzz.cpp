@@ -1,8 +1,8 @@
 // Any bytes as an audit, and any text in one of its records.
 //
-// The rules: whatever somebody wrote into a record, it is one line of printable ASCII that holds and is JSON. A line
+// The rules: whatever text is in a record, the record is one line of printable ASCII that is valid and JSON. A line
 // that is taken for a record has a number and hashes of the right form. Bytes that are checked give at most 100 faults,
-// none only if all lines are records from 1 on.
+// and none only if all lines are records from 1 on.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,7 @@ watch::AuditText Recorded(std::uint64_t number, std::string_view text, std::stri
   return made;
 }
 
-// How many of its lines are records.
+// Feeds all lines to the checker. Gives how many of them are records.
 std::size_t Feed(watch::AuditChecker& checker, std::string_view bytes) {
   std::size_t records = 0;
   std::size_t number = 0;

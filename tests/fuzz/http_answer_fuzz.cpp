@@ -1,7 +1,7 @@
 // Any bytes as the answer of a program inside a sandbox, which a tunnel passes on.
 //
-// The rules: what is accepted says in one way where its body ends; the body does not depend on how its bytes came; what
-// a client gets has one length, and nothing that a program must not say.
+// The rules: an answer that is accepted says in one way where its body ends; the body does not depend on the pieces in
+// which its bytes came; the answer for a client has one length, and no header that a program must not set.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -34,7 +34,7 @@ void Require(bool holds, const char* rule) {
 
 struct Content {
   std::string bytes;
-  std::size_t left = 0;  // behind the body
+  std::size_t left = 0;  // bytes behind the body
   bool done = false;
   bool refused = false;
 
@@ -73,7 +73,7 @@ void CheckForClient(const http::ProgramAnswer& answer) {
       "Upgrade",    "Alt-Svc",           "X-Accel-Redirect", "Strict-Transport-Security"};
   const http::Headers headers = http::HeadersForClient(answer);
   for (const std::string_view name : kNever) Require(!headers.Find(name), "a program says what it must not");
-  constexpr std::size_t kRoom = 90;  // with ours it might be more than a head may have
+  constexpr std::size_t kRoom = 90;  // with the server's own headers there might be more than a head may have
   if (headers.fields().size() > kRoom) return;
   http::AnswerHead head{.status = answer.status, .headers = &headers, .request_id = "req1", .length = 7};
   for (const auto coding : {http::Coding::kLength, http::Coding::kChunked, http::Coding::kNoBody}) {

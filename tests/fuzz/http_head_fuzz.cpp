@@ -1,7 +1,8 @@
-// Any bytes as what comes over a connection: the head of a request, its address, a body in chunks.
+// Any bytes on a connection: the head of a request, its address, a body in chunks.
 //
-// The rules: it does not matter in which pieces the bytes came; what is accepted has one reading, which comes back when
-// it is written down again; a path leads nowhere but down; and nobody gets in under another name than they may.
+// The rules: the pieces in which the bytes come do not matter; a request that is accepted has one reading, which is the
+// same when it is written down and read again; a path leads nowhere but down; and no host is accepted that is not
+// allowed.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -45,7 +46,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// The head's length; 0 when more is needed; the refusal's status.
+// The length of the head; 0 when more bytes are needed; the negative status of a refusal.
 int Outcome(const std::expected<std::optional<std::size_t>, http::Refusal>& scanned) {
   return scanned ? static_cast<int>(scanned->value_or(0)) : -scanned.error().status;
 }

@@ -1,9 +1,9 @@
-// An archive of any bytes, unpacked as `skerry image import` does it, and once more as a layer on top of another.
+// An archive of any bytes, unpacked as by `skerry image import`, and once more as a layer on top of another.
 //
-// The rules: nothing outside the work directory is made, changed or linked to, whatever the archive says; and in a tree
-// that was unpacked there are files, directories and links of ours, without set-id bits, that their owner can read.
+// The rules: nothing outside the work directory is made, changed or linked to, whatever the archive has; and an
+// unpacked tree has only files, directories and links of this user, without set-id bits, that their owner can read.
 //
-// Most changes of a byte only make a header's checksum wrong, so the mutator puts the checksums right again.
+// Most changes of a byte only break a header's checksum, so the mutator corrects the checksums.
 #include <fcntl.h>
 #include <fts.h>
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ base::UniqueFd OpenDirectory(const std::string& path) {
   return fd;
 }
 
-// One for all runs: `outside` with something precious in it, and beside it the work directory of each run.
+// One for all runs: `outside` with a precious file in it, and beside it the work directory of each run.
 class Playground {
  public:
   Playground() {
@@ -108,7 +108,7 @@ void CheckTree(std::string path) {
   ::fts_close(walk);
 }
 
-// A layer below, with links that lead out, for the archive to be put on.
+// Unpacks the archive on top of a layer that has links that lead out.
 void UnpackAsLayer(int archive_fd, const std::string& tree) {
   ::mkdir(tree.c_str(), 0755);
   const base::UniqueFd root = OpenDirectory(tree);

@@ -1,9 +1,9 @@
-// What a launcher, its client and an init read from each other, fed with any bytes.
+// The messages between a launcher, its client and an init, fed with any bytes.
 //
-// The rule, whatever the fields are: bytes that decode are the one way to write that message down. They come back
-// unchanged when the message is encoded, and with a byte more or less they are no message at all.
+// The rule, whatever the fields are: bytes that decode are the only encoding of that message. Encoding the message
+// gives the same bytes, and with a byte more or less they are no message at all.
 //
-// With --seeds=DIR it writes one file for each kind of message into DIR and ends; fuzzing starts from those.
+// With --seeds=DIR the program writes one file for each kind of message into DIR and ends; fuzzing starts from those.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +35,7 @@ void Check(const char* name, Decode decode, std::string_view bytes) {
   if (decode(encoded + '\0')) Break(name, "a message with a byte too many was accepted");
 }
 
-// One as long as a path may be, so that the fuzzer sees the limit from both sides.
+// A path of the longest allowed size, so that the fuzzer tries the limit from both sides.
 std::string Path(std::size_t size) {
   return "/" + std::string(size - 1, 'p');
 }
@@ -112,7 +112,7 @@ std::vector<std::string> Seeds() {
   return seeds;
 }
 
-// A seed that nobody understands would be worth nothing.
+// A seed that no decoder understands would be useless.
 bool IsUnderstood(std::string_view bytes) {
   return launcher::DecodeToLauncher(bytes) || launcher::DecodeFromLauncher(bytes) || launcher::DecodeToInit(bytes) ||
          launcher::DecodeFromInit(bytes) || launcher::DecodeZygoteOffer(bytes);

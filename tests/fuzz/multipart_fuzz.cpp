@@ -1,7 +1,7 @@
 // Any bytes as a form (multipart/form-data).
 //
-// The rules: the parts are the same whether the body is in memory or in a file; what is accepted and written down again
-// is accepted with the same parts; the cleaned name of a file is one name; limits hold.
+// The rules: the parts are the same whether the body is in memory or in a file; a form that is accepted and written
+// down again is accepted with the same parts; the cleaned name of a file is one name; limits hold.
 #include <unistd.h>
 
 #include <cstddef>
@@ -85,7 +85,7 @@ std::string Quoted(std::string_view text) {
   return quoted + "\"";
 }
 
-// With the boundary "B" that the fuzzer's forms have too: it is in no content of theirs.
+// The form written with the boundary "B", which the fuzzer's forms have too: it is in none of their contents.
 std::string Written(const Form& form) {
   std::string text;
   for (const Part& part : form.parts) {

@@ -1,9 +1,11 @@
 // Code of any bytes, assessed by the risk policy. Compiled once for each language, which LANGUAGE names.
 //
 // The rules, whatever the code is: it is assessed in time; the answer follows from its findings, each of which has a
-// place in the code and a short text that a terminal or JSON can take; and asked again, the answer is the same.
+// place in the code and a short text that is safe for a terminal and for JSON; and a second assessment gives the same
+// answer.
 //
-// What is deep, or has more of something than a table has room for, is rare by chance: so the mutator repeats pieces.
+// Deep code, and code with more of something than a table has room for, is rare by chance: so the mutator repeats
+// pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -93,7 +95,7 @@ void CheckSame(const core::RiskAssessment& one, const core::RiskAssessment& othe
     Break("the same code was assessed differently");
 }
 
-// A piece of it, some hundred times in its place, as far as there is room.
+// Repeats a piece of the input some hundred times in its place, as far as there is room.
 std::size_t RepeatAPiece(std::uint8_t* data, std::size_t size, std::size_t max_size, std::minstd_rand& random) {
   const std::size_t begin = random() % size;
   const std::size_t length = std::min<std::size_t>(1 + random() % 24, size - begin);

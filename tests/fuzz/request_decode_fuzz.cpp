@@ -1,7 +1,6 @@
-// Any bytes as those parts of a request that have a form of their own: edits of a text, a range of bytes, a cursor.
+// Any bytes as the parts of a request that have a format of their own: edits of a text, a range of bytes, a cursor.
 //
-// The rules: edits that are accepted are what was written; a range lies in the file; a cursor has one way to be
-// written.
+// The rules: edits that are accepted are those that were written; a range lies in the file; a cursor has one spelling.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

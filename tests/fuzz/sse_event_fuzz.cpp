@@ -1,6 +1,7 @@
 // Any bytes as a stream of server-sent events.
 //
-// The rules: the events do not depend on how the bytes came, and are those that one finds who reads line by line.
+// The rules: the events do not depend on the pieces in which the bytes came, and are those that a reader finds line by
+// line.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

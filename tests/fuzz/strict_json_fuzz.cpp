@@ -1,7 +1,7 @@
-// Any bytes as JSON from strangers, and its fields.
+// Any bytes as untrusted JSON, and its fields.
 //
-// The rules: accepted is what nlohmann's own parser accepts, is UTF-8 without a mark or a NUL, repeats no name and
-// keeps to the limits, and the value is the same; written down, it is accepted again. A field that is given out is what
+// The rules: a text is accepted when nlohmann's own parser accepts it, and it is UTF-8 without a mark or a NUL, repeats
+// no name and keeps to the limits; the value is the same; written down, it is accepted again. A field has the type that
 // was asked for.
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ void Require(bool holds, const char* rule) {
   if (!holds) Break(rule);
 }
 
-// What is unusual in a text, as nlohmann's parser meets it.
+// What is unusual in a text, as nlohmann's parser finds it.
 struct Unusual {
   std::size_t depth = 0;
   std::size_t values = 0;

@@ -18,7 +18,7 @@ BackendMaker Fake() {
   return {.name = "fake", .make = [] { return std::make_unique<backends::fake::FakeBackend>(); }};
 }
 
-// With and without interpreters that are forked into sandboxes.
+// The native backend with and without interpreters that are forked into sandboxes.
 BackendMaker Native(std::string name, backends::native::NativeBackend::Zygotes zygotes) {
   const auto make = [zygotes] {
     return std::make_unique<backends::native::NativeBackend>(Programs(), base::FeatureSet{}, zygotes);
@@ -34,7 +34,7 @@ BackendMaker Subprocess() {
           .make = [] { return std::make_unique<backends::subprocess::SubprocessBackend>(Programs(), "/tmp"); }};
 }
 
-// With the time that a service elsewhere takes for each call.
+// With the latency of a remote service for each call.
 BackendMaker RemoteFake() {
   return {.name = "remote_fake", .make = [] {
             return std::make_unique<backends::remote_fake::RemoteFakeBackend>(

@@ -26,7 +26,7 @@ class CompanyTest : public testing::TestWithParam<NativeBackend::Zygotes> {
     return command;
   }
 
-  // Runs that in the background until the returned thread is joined, half of them in an interpreter.
+  // Runs `kCount` commands in the background until the threads are joined, half of them in an interpreter.
   template <std::size_t kCount>
   std::vector<std::jthread> KeepBusy(std::array<Ran, kCount>& all) {
     std::vector<std::jthread> threads;

@@ -26,7 +26,7 @@ launcher::ProgramPaths Programs() {
   return launcher::ProgramPaths::BesideThisProgram().value();  // tests and programs share one directory
 }
 
-// Both streams, each apart and in the order of arrival.
+// Keeps both streams, each apart and in the order of arrival.
 class OrderedSink : public core::OutputSink {
  public:
   core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline) override {

@@ -62,7 +62,7 @@ class HostTest : public testing::Test {
     return daemon;
   }
 
-  // What the daemon has, and how it chooses.
+  // The backends of the daemon, and how it chooses among them.
   [[nodiscard]] virtual base::Status AddBackends(core::BackendRegistry& registry) const {
     SKERRY_ASSIGN_OR_RETURN(const auto programs, launcher::ProgramPaths::BesideThisProgram());
     return registry.Add(std::make_unique<backends::native::NativeBackend>(programs));
@@ -84,21 +84,21 @@ class HostTest : public testing::Test {
             .request = {.code = std::move(code), .language = core::Language::kShell},
             .consent = engine::Consent::kGiven};
   }
-  // One that goes on.
+  // A run that may still be going on.
   Run Begin(engine::Work work) {
     auto begun = TheHost().Execute(kAlice, std::move(work), engine::Place::kBeside);
     if (!begun) ADD_FAILURE() << begun.error().message;
     return begun ? begun->run : nullptr;
   }
   Run Begin(const HostedSession& session, std::string code) { return Begin(Shell(session, std::move(code))); }
-  // One that is over.
+  // A run that is over.
   Run Do(engine::Work work) {
     auto begun = TheHost().Execute(kAlice, std::move(work), engine::Place::kHere);
     if (!begun) ADD_FAILURE() << begun.error().message;
     return begun ? begun->run : nullptr;
   }
   Run Do(const HostedSession& session, std::string code) { return Do(Shell(session, std::move(code))); }
-  // What it wrote, or why there is nothing.
+  // The output of a run, or the message of its error.
   std::string Says(const HostedSession& session, std::string code) { return Text(Do(session, std::move(code))); }
 
   static std::string Text(const Run& run, core::Stream stream = core::Stream::kStdout) {
@@ -122,7 +122,7 @@ class HostTest : public testing::Test {
     return true;
   }
 
-  // As programs see it now.
+  // A file as programs see it now.
   static std::string Seen(const HostedSession& session, const std::string& path) {
     std::string text;
     const auto looked = session->life().Read([&](const workspace::AgentWorkspace& files) -> base::Status {
@@ -137,7 +137,7 @@ class HostTest : public testing::Test {
       return {};
     });
   }
-  // Where the files of a session of this name are; of one that is not there, where they would be.
+  // Where the files of a session of this name are, or would be if there is no such session.
   [[nodiscard]] std::filesystem::path Place(const std::string& name, const std::string& path = "") const {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(home_ / "workspaces", none))

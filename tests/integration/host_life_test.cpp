@@ -18,7 +18,7 @@ using std::chrono_literals::operator""ms;
 
 class HostLifeTest : public HostTest {
  protected:
-  // Begins when it has begun.
+  // A run that has begun and waits for LetGo.
   Run Holding(const HostedSession& session) {
     auto run = Begin(session, "echo held; " + Until("go") + "echo let");
     EXPECT_TRUE(Eventually([&] { return run->output_bytes() > 0; })) << Text(run);
@@ -38,7 +38,7 @@ class HostLifeTest : public HostTest {
     if (!begun) return begun.error().message;
     return Text(begun->run);
   }
-  // Long enough for the times of files to tell what comes from what was; then looks at them once more.
+  // Waits until the times of files tell later changes from earlier ones; then looks at the files once more.
   void Settle(const HostedSession& session) {
     std::this_thread::sleep_for(300ms);
     EXPECT_EQ(Says(session, "echo settled"), "settled\n");
@@ -82,7 +82,7 @@ TEST_F(HostLifeTest, FilesCanBeChangedWhileACommandRuns) {
   ASSERT_TRUE(Eventually([&] { return Seen(session, "mine") == "mine\n"; }));
   const auto written = Write(session, "yours", "from outside\n");
   ASSERT_TRUE(written) << written.error().message;
-  // A change commits what programs did by then.
+  // A change through the file tools first commits the changes of programs.
   EXPECT_EQ(OnDisk("one", "mine"), "mine\n");
   EXPECT_EQ(OutcomeOf(run), "exited");
   EXPECT_EQ(Text(run), "from outside\n");
@@ -146,7 +146,7 @@ TEST_F(HostLifeTest, WhatAMappingWroteIsToldAsAChange) {
       << Text(run, core::Stream::kStderr);
 }
 
-// Times of access tell who mapped a file; a program cannot have its own left out.
+// Access times tell which files were mapped; a program cannot suppress its own.
 TEST_F(HostLifeTest, NoMappingHidesFromACommit) {
   const auto session = Session("one");
   ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));
@@ -254,7 +254,7 @@ TEST_F(HostLifeTest, AnIdleSessionGivesItsSandboxBack) {
   EXPECT_TRUE(Eventually([&] { return !session->life().HasSandbox(); }));
   EXPECT_EQ(Seen(session, "file"), "1\n");
   EXPECT_EQ(Says(session, "cat file"), "1\n");
-  // Nothing that runs is idle.
+  // A session is not idle while a run is going on.
   const auto held = Holding(session);
   std::this_thread::sleep_for(2500ms);
   EXPECT_TRUE(session->life().HasSandbox());
@@ -402,7 +402,7 @@ TEST_F(HostLifeTest, SharedSessionsOfATenantSeeTheSameFiles) {
 
 TEST_F(HostLifeTest, ASharedSessionBeginsAnewAfterTheLastWasDeleted) {
   const engine::SessionSettings shared{.mode = LifeMode::kShared};
-  const auto held = Session("one", shared);  // somebody still looks at it
+  const auto held = Session("one", shared);  // a caller still holds it
   EXPECT_EQ(Says(held, "echo 1 > file"), "");
   ASSERT_TRUE(TheHost().Delete(kAlice, "one"));
   const auto next = Session("two", shared);

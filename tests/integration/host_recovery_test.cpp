@@ -18,7 +18,7 @@ using std::chrono_literals::operator""s;
 
 class HostRecoveryTest : public HostTest {
  protected:
-  // A daemon in another process, which is killed when `act` has said so. Gives what it said.
+  // Runs `act` in a daemon in another process, which is killed after that. Gives the result of `act`.
   std::string InKilledDaemon(const std::function<std::string()>& act) {
     auto pipe = os::Pipe::Create().value();
     const pid_t child = ::fork();
@@ -125,7 +125,7 @@ TEST_F(HostRecoveryTest, AKilledOneLosesItsRunsAndNothingElse) {
   EXPECT_EQ(session->condition(), Condition::kActive);
   ASSERT_TRUE(session->life().Rest());
   EXPECT_EQ(session->condition(), Condition::kIdle);
-  // Lost once and for all.
+  // The run is lost for good.
   Restart();
   EXPECT_EQ(TheHost().FindRun(kAlice, id).value()->state(), core::RunState::kLost);
   EXPECT_EQ(TheHost().Find(kAlice, "one").value()->condition(), Condition::kIdle);

@@ -64,7 +64,7 @@ TEST_F(HostTest, ADeletedSessionIsGoneWithItsFilesAndRuns) {
   EXPECT_EQ(CodeOf(TheHost().Find(kAlice, "one")), Code::kNotFound);
   EXPECT_EQ(CodeOf(TheHost().Delete(kAlice, "one")), Code::kNotFound);
   EXPECT_EQ(CodeOf(TheHost().FindRun(kAlice, run->id())), Code::kNotFound);
-  // Whoever held on to it is told.
+  // A caller that still holds the session gets an error.
   EXPECT_EQ(Do(Shell(nullptr, "true"))->end()->outcome, "exited");
   EXPECT_EQ(CodeOf(TheHost().Execute(kAlice, Shell(session, "true"), Place::kHere)), Code::kNotFound);
   EXPECT_EQ(Says(Session("one"), "ls"), "artifacts\ncode\ndata\noutput\ntemp\n");
@@ -73,7 +73,7 @@ TEST_F(HostTest, ADeletedSessionIsGoneWithItsFilesAndRuns) {
 TEST_F(HostTest, IdsThatAreNotForSessionsAreRefused) {
   Session("one");
   EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.id = "one"})), Code::kConflict);
-  // Another tenant's is another one.
+  // Another tenant may have a session of the same name.
   const auto other = TheHost().Create(kBob, {.id = "one"});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->session->name(), "one");
@@ -232,7 +232,7 @@ TEST_F(HostTest, ARunIsBegunOnceForItsKey) {
   EXPECT_EQ(OnDisk("one", "count"), "x\n");
   work.claim->request_sha256 = "another";
   EXPECT_EQ(CodeOf(TheHost().Execute(kAlice, work, Place::kHere)), Code::kConflict);
-  // A key of a session is not one of a run.
+  // A key that was used for a run cannot be used for a session.
   EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.claim = work.claim})), Code::kConflict);
 }
 

@@ -34,13 +34,13 @@ using Clock = std::chrono::steady_clock;
 
 inline constexpr auto kGonePatience = 3s;
 
-// Empty for what is gone meanwhile.
+// Empty when the file is gone.
 inline std::string ReadText(const std::string& path) {
   constexpr std::size_t kMost = 64U << 10U;
   return os::ReadFile(path, kMost).value_or("");
 }
 
-// The processes of that name, as the host sees them; those that wait to be reaped count.
+// The processes of that name, as the host sees them, including those that wait to be reaped.
 inline std::vector<std::string> ProcessesNamed(const std::string& name) {
   std::vector<std::string> found;
   const os::Directory all(::opendir("/proc"));
@@ -130,7 +130,7 @@ class WarmHostileTest : public ::testing::Test {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start_);
   }
 
-  // Nothing of the program is left, and everybody else is as before.
+  // No process of the program is left, and the launcher and the pool are as before.
   void ExpectOverAndDone() {
     EXPECT_TRUE(Within(kGonePatience, [&] { return ProcessesNamed(name_).empty(); })) << "processes are left";
     for (const std::string& pid : ProcessesNamed(name_))
@@ -152,7 +152,7 @@ class WarmHostileTest : public ::testing::Test {
 
   core::BackendRegistry registry_;
   std::unique_ptr<engine::SandboxManager> manager_;
-  std::string environment_;  // in the environment of whoever starts the launcher
+  std::string environment_;  // in the environment of the process that starts the launcher
   std::string launcher_;
   std::string name_;
   Clock::time_point start_;

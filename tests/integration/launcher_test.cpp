@@ -28,10 +28,10 @@ std::string EncodedStart() {
   return launcher::Encode(ToLauncher{runner::LaunchRequestFor(profile, Spec()).request});
 }
 
-// A sandbox that was asked for by hand.
+// A sandbox that was requested without the client library.
 struct Made {
-  pid_t init = 0;                   // 0 when it was refused
-  std::vector<base::UniqueFd> fds;  // the socket to its init, whose end is its end too, and the rest
+  pid_t init = 0;                   // 0 when the request was refused
+  std::vector<base::UniqueFd> fds;  // the socket to the init, which the sandbox ends with, and the others
 };
 
 Made StartOn(const base::UniqueFd& session) {
@@ -43,7 +43,7 @@ Made StartOn(const base::UniqueFd& session) {
   return {static_cast<pid_t>(started->init_pid), std::move(message->fds)};
 }
 
-// They go a moment after the last word about a sandbox.
+// Cgroups are removed a moment after the last message about a sandbox.
 bool LeavesNoCgroups(pid_t launcher) {
   return Eventually([&] { return CgroupsOf(launcher).empty(); }, 2s);
 }
@@ -110,7 +110,7 @@ TEST_F(LauncherProcessTest, ASandboxEndsWithItsSocket) {
   }
 }
 
-// How long a command takes to be reported once its launcher is gone.
+// The result of a command whose launcher was killed, and when it was reported.
 struct Loss {
   Ran ran;
   Clock::time_point at;
@@ -131,7 +131,7 @@ TEST_F(LauncherProcessTest, WithALauncherThatIsKilledCommandsAreLostAndNothingHa
         Ran ran = Execute(*sandboxes[i], Shell("sleep 60; true"));
         losses[i] = Loss{std::move(ran), Clock::now()};
       });
-    const std::size_t all = 1 + 3 * kCommands;  // the launcher, and of each an init, a shell and its command
+    const std::size_t all = 1 + 3 * kCommands;  // the launcher, and for each sandbox an init, a shell and its command
     ASSERT_TRUE(Eventually([&] { return os::ProcessTree(launcher).size() == all; }));
     processes = os::ProcessTree(launcher);
     killed = Clock::now();
@@ -143,7 +143,7 @@ TEST_F(LauncherProcessTest, WithALauncherThatIsKilledCommandsAreLostAndNothingHa
     EXPECT_LT(loss->at - killed, 1s);
   }
   for (const pid_t pid : processes) EXPECT_TRUE(Eventually([&] { return !Runs(pid); }, 2s)) << pid;
-  // The next one needs no more than to be asked for, and removes what the last one left.
+  // The next launcher starts when it is needed, and removes what the last one left.
   EXPECT_TRUE(Answers(*sandboxes.front()));
   EXPECT_NE(TheLauncher(), launcher);
   EXPECT_TRUE(Answers(*Started(*backend_)));
@@ -177,7 +177,7 @@ TEST_F(LauncherProcessTest, ALauncherThatIsAskedToEndLeavesNothing) {
   EXPECT_TRUE(Answers(*Started(*backend_)));
 }
 
-// A process of its own that has a program running in each of `count` sandboxes. To be called while there is one thread.
+// A process of its own that has a program running in each of `count` sandboxes. To be made while there is one thread.
 class Client {
  public:
   Client(std::size_t count, std::chrono::milliseconds lifetime) {
@@ -201,7 +201,7 @@ class Client {
     if (SignalProcess(pid_, SIGKILL)) ::waitpid(pid_, nullptr, 0);
   }
 
-  // Everything that it started, once all of it runs.
+  // All processes that it started, once all of them run.
   [[nodiscard]] std::vector<pid_t> Processes(std::size_t count) const {
     EXPECT_TRUE(Eventually([&] { return os::ProcessTree(pid_).size() == 2 + 3 * count; }));
     auto processes = os::ProcessTree(pid_);
@@ -243,7 +243,7 @@ TEST_F(LauncherProcessTest, ALifetimeEndsASandboxWhoseClientIsStopped) {
 
 class LauncherMessageTest : public LauncherProcessTest {
  protected:
-  // The end of the session, whether or not something was said before.
+  // Whether the session has ended, with or without messages before.
   static bool HasEnded(const base::UniqueFd& session) {
     for (;;) {
       const auto message = os::ReceiveMessage(session.get(), base::Deadline::After(10s));
@@ -252,7 +252,7 @@ class LauncherMessageTest : public LauncherProcessTest {
     }
   }
 
-  // Sends it to an idle session and to one with a sandbox. Both have to end, and the neighbour not to notice.
+  // Sends the bytes to an idle session and to one with a sandbox. Both have to end, and the neighbour must not notice.
   void ExpectOnlyThatSessionEnds(const std::string& bytes, std::span<const int> fds = {}) {
     const base::UniqueFd idle = launcher_->Connect().value();
     ASSERT_TRUE(os::SendMessage(idle.get(), bytes, fds).has_value());
@@ -343,14 +343,14 @@ TEST_F(LauncherMessageTest, OnlyWhatEnteredTheSandboxCanBeSignalled) {
     const launcher::SignalRequest request{static_cast<std::uint64_t>(pid), SIGKILL};
     ASSERT_TRUE(os::SendMessage(session.get(), Encode(ToLauncher{request})).has_value());
   }
-  // An answer to the next question means that those before it were heard.
+  // An answer to the next question means that the messages before it were read.
   ASSERT_TRUE(os::SendMessage(session.get(), Encode(ToLauncher{launcher::UsageRequest{}})).has_value());
   EXPECT_FALSE(os::ReceiveMessage(session.get(), base::Deadline::After(5s)).value().EndOfStream());
   for (const pid_t pid : {victim, made.init, neighbour_.init}) EXPECT_TRUE(Runs(pid));
   if (SignalProcess(victim, SIGKILL)) ::waitpid(victim, nullptr, 0);
 }
 
-// A launcher started by hand, whose own socket can be spoken to.
+// A launcher without a client library, whose own socket the test uses.
 class BareLauncher {
  public:
   BareLauncher() {
@@ -380,7 +380,7 @@ class BareLauncher {
     EXPECT_TRUE(os::SendMessage(socket.get(), launcher::kConnect, fds).has_value());
     return std::move(pair.first);
   }
-  // Waits for its end; -1 when a signal was.
+  // Waits for the launcher's end; -1 when a signal ended it.
   int ExitCode() {
     int status = 0;
     ::waitpid(std::exchange(pid_, -1), &status, 0);
@@ -440,7 +440,7 @@ TEST(LauncherPathsTest, AProgramThatIsMissingIsNamed) {
   }
 }
 
-// Many zygotes take long to tell of: the launcher has ended by then.
+// Offering many zygotes takes long: the launcher has ended by then.
 TEST(LauncherPathsTest, ALauncherThatEndsAtOnceIsHeardAllTheSame) {
   const support::TemporaryDirectory directory;
   const auto in = [&](const char* name) { return (directory.path() / name).string(); };
@@ -461,7 +461,7 @@ TEST_F(LauncherProcessTest, StartingAndStoppingLeavesNothing) {
   const auto cycle = [&] { ASSERT_TRUE(Started(*backend_)->Stop(base::Deadline::Never()).has_value()); };
   for (int i = 0; i < 5; ++i) cycle();
   const pid_t launcher = TheLauncher();
-  std::this_thread::sleep_for(200ms);  // the last ones are closed a moment after the last word
+  std::this_thread::sleep_for(200ms);  // the last descriptors are closed a moment after the last message
   const std::size_t before = DescriptorsOf(launcher);
   const std::size_t ours = DescriptorsOf(::getpid());
   for (int i = 0; i < 200; ++i) cycle();

@@ -89,7 +89,7 @@ inline Ran Execute(core::Sandbox& sandbox, const core::Command& command, std::st
   return {std::move(result), std::move(sink.out), std::move(sink.err)};
 }
 
-// What every sandbox of these tests is made with: as much as the machine and the user have.
+// The specification of every sandbox of these tests: as much as the machine and the user have.
 inline core::SandboxSpec Spec(core::Preload preload = core::Preload::kNone) {
   return {.demand = core::Demand::kWhatIsPossible, .preload = preload};
 }
@@ -105,7 +105,7 @@ inline std::unique_ptr<core::Sandbox> Started(core::Backend& backend, const core
 
 // ---- Looking on
 
-// Asks again and again; false when it has not come true by then.
+// Asks again and again; false when it has not become true by the end of `patience`.
 inline bool Eventually(const std::predicate auto& holds, std::chrono::milliseconds patience = 10s) {
   for (const auto deadline = base::Deadline::After(patience); !holds(); std::this_thread::sleep_for(5ms))
     if (deadline.Expired()) return holds();
@@ -141,7 +141,7 @@ inline bool Runs(pid_t pid) {
   return !state.empty() && state != "Z" && state != "X";
 }
 
-// Never more than one process: to the kernel -1 is everything that this user runs, and 0 our own group.
+// Never more than one process: to kill(2) -1 is all processes of this user, and 0 the caller's own group.
 [[nodiscard]] inline bool SignalProcess(pid_t pid, int signal) {
   return pid > 1 && ::kill(pid, signal) == 0;
 }
@@ -170,14 +170,14 @@ inline std::vector<pid_t> ZombiesOf(pid_t parent) {
   return zombies;
 }
 
-// Those of this process, or of the one that started them.
+// The launchers that `client` started.
 inline std::vector<pid_t> Launchers(pid_t client = ::getpid()) {
   std::vector<pid_t> pids = ChildrenOf(client);
   std::erase_if(pids, [](pid_t pid) { return FirstOf(Status(pid, "Name")) != "skerry-launcher" || !Runs(pid); });
   return pids;
 }
 
-// Stands for a process that was not found: no process has this pid. -1 would be all processes to kill(2).
+// Stands for a process that was not found: no process has this pid. To kill(2) -1 would be all processes.
 inline constexpr pid_t kNobody = std::numeric_limits<pid_t>::max();
 
 inline pid_t TheLauncher(pid_t client = ::getpid()) {
@@ -186,14 +186,14 @@ inline pid_t TheLauncher(pid_t client = ::getpid()) {
   return pids.empty() ? kNobody : pids.front();
 }
 
-// A launcher's children are zygotes, the inits of sandboxes, and what zygotes forked into them.
+// The children of a launcher are zygotes, the inits of sandboxes, and processes that zygotes forked into sandboxes.
 inline std::vector<pid_t> ZygotesOf(pid_t launcher) {
   std::vector<pid_t> pids = ChildrenOf(launcher);
   std::erase_if(pids, [](pid_t pid) { return Status(pid, "NSpid").size() != 1 || !Runs(pid); });
   return pids;
 }
 
-// Not those of sandboxes that nobody has asked for yet.
+// Without the inits of sandboxes that are kept ready and not in use yet.
 inline std::vector<pid_t> InitsOf(pid_t launcher) {
   std::vector<pid_t> pids = ChildrenOf(launcher);
   std::erase_if(pids, [](pid_t pid) {
@@ -212,7 +212,7 @@ inline std::vector<pid_t> ForkedBy(pid_t launcher) {
   return pids;
 }
 
-// Groups that a launcher made, wherever this machine lets it make them.
+// The cgroups that a launcher made, in every hierarchy in which it may.
 inline std::vector<std::string> CgroupsOf(pid_t launcher) {
   static const os::CgroupHierarchy hierarchy = os::CgroupHierarchy::Detect();
   std::vector<std::string> groups;

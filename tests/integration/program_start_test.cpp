@@ -1,5 +1,5 @@
-// Programs behave the same whether their interpreter was waiting, was forked or is started for them, and results say
-// which it was.
+// Programs behave the same whether their interpreter was waiting, was forked or is started for them, and results tell
+// which one it was.
 #include <signal.h>
 
 #include <set>
@@ -204,8 +204,8 @@ TEST_P(ProgramStartTest, MemoryIsLimited) {
   EXPECT_EQ(Execute(*sandbox_, Shell("echo again")).out, "again\n");
 }
 
-// Of the first program's processes and the second's, either is within the limit, and so are both together: most of
-// their memory is one and the same.
+// The processes of the first program and those of the second are each within the limit, and so are both together: they
+// share most of their memory.
 TEST_P(ProgramStartTest, MemoryThatProcessesShareIsCountedOnce) {
   spec_.limits.memory_mb = 160;
   const char* const children =

@@ -28,7 +28,7 @@ void PrintTo(const Subject& subject, std::ostream* out) {
   *out << subject.name;
 }
 
-// Quick enough for many calls; the contract of backends has the real latency.
+// Quick enough for many calls; the contract of backends uses the real latency.
 std::shared_ptr<backends::remote_fake::Server> QuickServer() {
   return std::make_shared<backends::remote_fake::Server>(backends::remote_fake::Weather{.latency = 10ms});
 }
@@ -45,7 +45,7 @@ class SessionContractTest : public HostTest, public testing::WithParamInterface<
   }
   [[nodiscard]] core::Abilities Can() { return daemon_->registry.All().front()->Can(); }
 
-  // A session whose sandbox is there.
+  // A session that has a sandbox.
   HostedSession Ready(const std::string& id) {
     auto session = Session(id);
     EXPECT_EQ(Says(session, "echo ready"), "ready\n");
@@ -57,7 +57,7 @@ class SessionContractTest : public HostTest, public testing::WithParamInterface<
         engine::Place::kHere);
     return begun ? Text(begun->run) : begun.error().message;
   }
-  // In words, newest last: kind, sandbox, changes.
+  // The history as text, newest last: kind, sandbox, changes.
   std::vector<std::string> History(const HostedSession& session) {
     std::vector<std::string> lines;
     const auto entries = core::LoadHistory(*TheHost().record(), session->id(), {.limit = 1000});
@@ -108,7 +108,7 @@ TEST_P(SessionContractTest, WhatACommandRemovesIsGone) {
   EXPECT_EQ(Says(session, "rm -r d; rm top"), "");
   EXPECT_FALSE(std::filesystem::exists(Place("one", "d")));
   EXPECT_FALSE(std::filesystem::exists(Place("one", "top")));
-  // Something else in its place.
+  // An entry of another kind in the place of the old one.
   EXPECT_EQ(Says(session, "echo now > d; mkdir top; echo in > top/f"), "");
   EXPECT_EQ(OnDisk("one", "d"), "now\n");
   EXPECT_EQ(OnDisk("one", "top/f"), "in\n");
@@ -214,7 +214,7 @@ TEST_P(SessionContractTest, WhatIsRiskyWaitsForAPersonAndRunsAsItWasShown) {
   const auto second = Begin(std::move(refused));
   ASSERT_TRUE(Eventually([&] { return TheHost().approvals().List().size() == 1; }));
   const auto question = TheHost().approvals().List().front();
-  // What changed since it was shown is not what was approved.
+  // A file that changed after the question was asked invalidates the approval.
   ASSERT_TRUE(Write(session, "kept", "something else"));
   ASSERT_TRUE(TheHost().approvals().Decide(question->id, question->question.digest, {.approve = true, .by = "person"}));
   EXPECT_EQ(OutcomeOf(second), "rejected");
@@ -324,7 +324,7 @@ TEST_F(SlowRemoteTest, ASandboxThatTakesLongDelaysNobodyElseAndCanBeSeen) {
             }),
             10s);
   EXPECT_EQ(OutcomeOf(run, 0s), "under way");
-  // Its creation can be cancelled.
+  // The creation of a sandbox can be cancelled.
   EXPECT_LT(Took([&] {
               run->Cancel();
               EXPECT_EQ(OutcomeOf(run), "cancelled");
@@ -375,7 +375,7 @@ TEST_F(RemoteSessionTest, ChangesThatCouldNotBeReadAreReadTheNextTime) {
   EXPECT_THAT(run->end()->result, HasSubstr("could not be read"));
   EXPECT_EQ(Says(session, "echo next"), "next\n");
   EXPECT_EQ(OnDisk("one", "f"), "written\n");
-  // What nobody can look at is not run.
+  // When the files cannot be marked, nothing is run.
   server_->Upset("mark", Trouble::kFail);
   EXPECT_THAT(Says(session, "echo again > g"), HasSubstr("503"));
   EXPECT_EQ(Says(session, "cat f g"), "written\n");
@@ -407,7 +407,7 @@ TEST_F(RemoteSessionTest, ASampleThatHangsStallsNobody) {
   const auto other = Local("other");
   EXPECT_EQ(Says(session, "echo first"), "first\n");
   server_->Upset("sample", Trouble::kHang, 100);
-  std::this_thread::sleep_for(1500ms);  // the monitor is at it
+  std::this_thread::sleep_for(1500ms);  // the monitor takes a sample
   EXPECT_LT(Took([&] {
               EXPECT_EQ(Says(other, "echo quick"), "quick\n");
               EXPECT_EQ(TheHost().List(kAlice).size(), 2U);
@@ -418,7 +418,7 @@ TEST_F(RemoteSessionTest, ASampleThatHangsStallsNobody) {
 
 TEST_F(RemoteSessionTest, WhatADaemonThatWasKilledLeftIsSweptByTheNext) {
   {
-    // As a killed one: its lease goes, and nothing is ended.
+    // Like a killed daemon: its lease ends, and its machines are not deleted.
     backends::remote_fake::RemoteFakeBackend killed(server_);
     auto sandbox = killed.Create({});
     ASSERT_TRUE(sandbox && (*sandbox)->Start(base::Deadline::Never(), {}));

@@ -1,4 +1,4 @@
-// Sessions with the native sandbox and the real record: what becomes of files, and what is said of it.
+// Sessions with the native sandbox and the real record: what becomes of files, and what is recorded.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ class SessionTest : public testing::Test {
     return text.str();
   }
 
-  // What the record does not know about, in words.
+  // The files that the record does not know, as text.
   static std::string Unrecorded(const Session& session) {
     const auto different = session.Unrecorded();
     if (!different) return different.error().message;
@@ -105,7 +105,7 @@ TEST_F(SessionTest, ItStartsFromItsSource) {
     EXPECT_EQ(OnDisk(*session, "AGENTS.md"), "agents");
     EXPECT_EQ(OnDisk(*session, "skills/a/SKILL.md"), "skill");
     EXPECT_FALSE(fs::exists(Root(*session) / "other.md"));
-    EXPECT_FALSE(fs::exists(Root(*session) / "SOUL.md"));  // it leads out of the source
+    EXPECT_FALSE(fs::exists(Root(*session) / "SOUL.md"));  // a link that leads out of the source
   }
   fs::create_directories(home_ / "source/init/data");
   std::ofstream(home_ / "source/init/data/seed") << "seed";
@@ -267,7 +267,7 @@ TEST_F(SessionTest, InALivingSessionToolsAndProgramsSeeTheSameFilesAtOnce) {
   auto session = Sessions().Create("s");
   ASSERT_TRUE(session && session->Write("start.txt", "before"));
   ASSERT_TRUE(session->BeginLife(*manager_, {})) << session->BeginLife(*manager_, {}).error().message;
-  // A server that answers what it finds in a file.
+  // A server that copies the content of a file.
   Run(*session,
       "(while :; do if [ -f question ]; then cp question answer.tmp; mv answer.tmp answer; rm question; fi; sleep "
       "0.02; "
@@ -281,7 +281,7 @@ TEST_F(SessionTest, InALivingSessionToolsAndProgramsSeeTheSameFilesAtOnce) {
   }
   EXPECT_EQ(answer, "are you there?");
   EXPECT_EQ(Run(*session, "cat start.txt answer").standard_output, "beforeare you there?");
-  // What a command saw is committed at its end.
+  // Changes are committed at the end of a command.
   EXPECT_EQ(OnDisk(*session, "answer"), "are you there?");
   EXPECT_FALSE(fs::exists(Root(*session) / "question"));
   ASSERT_TRUE(session->EndLife());
@@ -294,7 +294,7 @@ TEST_F(SessionTest, ACommandInALivingSessionIsCommittedAtItsEnd) {
   ASSERT_TRUE(session->BeginLife(*manager_, {}));
   Run(*session, "mkdir -p new/deep; echo 1 > new/deep/f; echo 1 > new/g; echo 1 > top");
   EXPECT_EQ(OnDisk(*session, "new/deep/f"), "1\n");
-  // Names that the kernel removes without a mark, since the layer had them first.
+  // Names that the kernel removes without a mark, since only the layer had them.
   Run(*session, "rm new/g; echo 2 > new/deep/f");
   EXPECT_FALSE(fs::exists(Root(*session) / "new/g"));
   EXPECT_EQ(OnDisk(*session, "new/deep/f"), "2\n");
@@ -369,7 +369,7 @@ TEST_F(SessionTest, OneThatWasInterruptedIsPutInOrder) {
     auto session = sessions.Create("s");
     ASSERT_TRUE(session);
     Run(*session, "echo x > f");
-    // As if a run had begun and its Skerry had died.
+    // Like a run whose Skerry died.
     ASSERT_TRUE(store_->BeginExecution({.id = "xdead", .session = "s", .kind = "run", .what = "boom"}));
   }
   std::ofstream(home_ / "workspaces/s/planted") << "by nobody we know";

@@ -1,4 +1,4 @@
-// What a sandbox says it uses, against programs that know what they use.
+// The reported usage of a sandbox, compared with programs that know what they use.
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -46,7 +46,7 @@ const std::array kNatives = {
 const Maker kSubprocess{"subprocess",
                         [] { return std::make_unique<backends::subprocess::SubprocessBackend>(Programs(), "/tmp"); }};
 
-// A program that does one step after the other, each when it is told to, and says a word after each.
+// A program that does one step after the other, each on demand, and prints a word after each.
 class SteppedProgram {
  public:
   SteppedProgram(core::Sandbox& sandbox, std::string_view text) {
@@ -66,9 +66,9 @@ class SteppedProgram {
   }
   SteppedProgram(const SteppedProgram&) = delete;
   SteppedProgram& operator=(const SteppedProgram&) = delete;
-  ~SteppedProgram() { (void)process_->CloseInput(); }  // it reads to its end and ends
+  ~SteppedProgram() { (void)process_->CloseInput(); }  // the program reads to the end of its input and ends
 
-  // Has it do the next step; what it says after that.
+  // Makes the program do the next step. Gives the word that it prints after that.
   std::string Next() {
     EXPECT_EQ(process_->Feed("\n").value_or(0), 1U);
     return Word();
@@ -261,7 +261,7 @@ TEST_P(NativeUsageTest, TheDiskIsWhatWasWrittenToTheWorkspace) {
   ASSERT_EQ(Execute(*sandbox_, Shell("head -c 10485760 /dev/zero > /workspace/file")).Code(), 0);
   const core::SandboxUsage after = Now();
   ExpectNear(static_cast<double>(after.disk_bytes - before.disk_bytes), 10.0 * kMegabyte);
-  EXPECT_EQ(after.disk_limit_bytes, 256 * kMegabyte);  // half of the memory, in which the layer lies
+  EXPECT_EQ(after.disk_limit_bytes, 256 * kMegabyte);  // half of the memory limit: the layer lies in memory
 }
 
 TEST_P(NativeUsageTest, WhatGoesOverTheLoopbackIsNoTraffic) {

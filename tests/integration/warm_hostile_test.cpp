@@ -1,5 +1,5 @@
 // Whatever a program does to its end and to the channel, its sandbox ends, the launcher and the pool live, and the next
-// program finds nothing of it.
+// program finds no trace of it.
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -174,7 +174,7 @@ except OSError:
   ASSERT_TRUE(ran.has_value()) << ran.error().message;
   rusage after{};
   ::getrusage(RUSAGE_SELF, &after);
-  // The thread sanitizer has four bytes of its own for each byte.
+  // The thread sanitizer needs four bytes of its own for each byte.
   constexpr long kTimes = support::kHasThreadSanitizer ? 5 : 1;
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, kTimes * (300L << 10U)) << "kilobytes of a gigabyte";
   ExpectOverAndDone();
@@ -188,7 +188,7 @@ TEST_F(WarmHostileTest, AFloodOfWordsDoesNotOutliveTheTimeout) {
   ExpectOverAndDone();
 }
 
-// The bytes of one word that never comes to its end: each look must not begin from its start.
+// A word that never ends, in small pieces: the host must not search it from the start again each time.
 TEST_F(WarmHostileTest, AWordInSmallPiecesCostsTheHostLittle) {
   rusage before{};
   ::getrusage(RUSAGE_SELF, &before);

@@ -72,8 +72,8 @@ print('mm', word(libc.prctl(35, 1, 0x10000, 0, 0)))
   ExpectOverAndDone();
 }
 
-// The same text in the interpreter that waited and in one that the init starts: what fences a process in must not
-// depend on the way it came.
+// The same text in an interpreter that was waiting and in one that the init starts: the fence of a process must not
+// depend on how it was started.
 TEST_F(WarmHostileTest, ItIsFencedInLikeAProgramThatTheInitStarts) {
   constexpr char kFacts[] = R"(
 import ctypes, os, resource
@@ -157,7 +157,7 @@ except ProcessLookupError:
 
 // ---- What is left of the zygote
 
-// The search happens here, so that what is searched for is nowhere inside.
+// The test searches outside of the sandbox, so that the searched text is nowhere inside.
 TEST_F(WarmHostileTest, NothingOfTheHostIsInItsMemory) {
   const auto ran = Attack(R"(
 handle = os.open('/proc/self/mem', os.O_RDONLY)

@@ -1,4 +1,4 @@
-// Sandboxes that wait are used once: whatever a session does in its own, no other finds anything of it.
+// Sandboxes that wait are used once: whatever one session does in its sandbox, no other session finds a trace of it.
 #include <signal.h>
 
 #include <array>
@@ -32,13 +32,13 @@ class WarmTest : public testing::Test {
     ASSERT_TRUE(registry_->Add(std::move(backend)).has_value());
     engine::ManagerOptions options;
     options.gate = OpenGate();
-    // A plain user may have no cgroups, which the strict mode demands.
+    // A plain user may have no cgroups, which strict mode demands.
     options.mode = ::geteuid() == 0 ? policy::SecurityMode::kStrict : policy::SecurityMode::kPermissive;
     options.pool = engine::PoolOptions{.max_instances = 12, .min_instances = 4};
     manager_ = std::make_unique<engine::SandboxManager>(*registry_, options);
   }
 
-  // Waits for a warm one first.
+  // Waits until a sandbox is warm, and runs the code in it.
   core::ExecutionResult RunWarm(const std::string& code, Language language = Language::kPython) {
     manager_->warm()->AwaitWarm(engine::PreloadFor({language, code}), base::Deadline::After(20s));
     return Run(code, language);
@@ -57,7 +57,7 @@ class WarmTest : public testing::Test {
   std::unique_ptr<engine::SandboxManager> manager_;
 };
 
-// Everything that a program can leave anywhere. What a sandbox refuses is as good as gone; what was left is listed.
+// Leaves a mark everywhere that a program can. A place that the sandbox refuses needs no search; the others are listed.
 constexpr char kPlant[] = R"python(
 import builtins, ctypes, os, random, socket, struct, subprocess, sys, tempfile
 MARK = '@MARK@'
@@ -115,7 +115,7 @@ for _ in range(3):
 sys.stdout.write(' '.join(left))
 )python";
 
-// Prints what it finds of that; nothing when there is nothing.
+// Prints the marks that it finds; nothing when there is none.
 constexpr char kLook[] = R"python(
 import builtins, ctypes, glob, os, socket, sys
 found = []
@@ -181,8 +181,8 @@ TEST_F(WarmTest, NothingThatASessionPlantsIsFoundByAnother) {
   }
 }
 
-// The same look in the sandbox where it was planted, or the test above proves nothing. Executed, both programs have one
-// Landlock domain, so that the processes of the first can be seen.
+// The same search in the sandbox where the marks were left, or the test above proves nothing. Started by the init, both
+// programs have one Landlock domain, so that the processes of the first can be seen.
 TEST_F(WarmTest, TheLookFindsWhatIsThere) {
   NativeBackend backend(Programs());
   const auto sandbox = Started(backend);
@@ -276,7 +276,8 @@ TEST_F(WarmTest, NothingIsLeftAfterTheManager) {
 
 class WarmLossTest : public WarmTest {
  protected:
-  // Kills what `choose` names of a launcher, while four sandboxes wait; then everybody gets an answer all the same.
+  // Kills the processes of a launcher that `choose` names, while four sandboxes wait; every run must succeed all the
+  // same.
   void ExpectNoProgramPays(const std::function<std::vector<pid_t>(pid_t)>& choose) {
     RunWarm("pass");
     manager_->warm()->AwaitWarm(Preload::kPython, base::Deadline::After(20s));
@@ -284,7 +285,7 @@ class WarmLossTest : public WarmTest {
     ASSERT_FALSE(victims.empty());
     for (const pid_t pid : victims) ASSERT_TRUE(SignalProcess(pid, SIGKILL));
     ASSERT_TRUE(Eventually([&] { return std::ranges::none_of(victims, Runs); }));
-    std::this_thread::sleep_for(100ms);  // until the launcher has heard of it
+    std::this_thread::sleep_for(100ms);  // until the launcher has noticed
     for (int i = 0; i < 6; ++i) {
       const auto result = Run("print(6*7)");
       EXPECT_EQ(result.standard_output, "42\n") << core::NameOf(result.outcome.kind);
@@ -320,7 +321,7 @@ TEST_F(WarmLossTest, ANodeThatDiesWhileItWaitsCostsNoProgram) {
   ASSERT_EQ(nodes.size(), 1U);
   ASSERT_TRUE(SignalProcess(nodes.front(), SIGKILL));
   ASSERT_TRUE(Eventually([&] { return !Runs(nodes.front()); }));
-  std::this_thread::sleep_for(200ms);  // its threads hold the channel for a moment longer than the first of them
+  std::this_thread::sleep_for(200ms);  // the interpreter's threads hold the channel a moment longer than its first one
   core::Command command;
   command.program = core::Code{Language::kJavaScript, "setTimeout(() => console.log('late'), 6000)"};
   const Ran ran = Execute(*sandbox, command);

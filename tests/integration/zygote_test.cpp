@@ -1,4 +1,4 @@
-// What makes an interpreter that was forked from a zygote as safe as one that was executed: each mitigation by itself.
+// Why an interpreter that was forked from a zygote is as safe as one that was executed: each mitigation by itself.
 #include <signal.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class ZygoteTest : public testing::Test {
     if (interpreters::PythonZygotes().empty()) GTEST_SKIP() << "this machine's python3 is not one to fork from";
   }
 
-  // In a sandbox of its own.
+  // Runs a program in a sandbox of its own.
   Ran RunAlone(const std::string& text, Preload preload = Preload::kNone) {
     const auto sandbox = Started(backend_, Spec(preload));
     return Execute(*sandbox, Python(text));
@@ -48,7 +48,7 @@ class ZygoteTest : public testing::Test {
   NativeBackend backend_{Programs(), {}, NativeBackend::Zygotes::kPython};
 };
 
-// A program that waits in a sandbox while the host looks at it. The only one with a launcher meanwhile.
+// A program that waits in a sandbox while the test looks at it. No other launcher runs meanwhile.
 class Waiting {
  public:
   explicit Waiting(StartKind start)
@@ -67,7 +67,7 @@ class Waiting {
   Waiting& operator=(const Waiting&) = delete;
   ~Waiting() { (void)End(); }
 
-  // Lets it come to its end.
+  // Lets the program come to its end.
   const base::Result<core::CommandResult>& End() {
     (void)process_->CloseInput();
     if (thread_.joinable()) thread_.join();
@@ -154,7 +154,7 @@ int Occurrences(pid_t pid, const std::string& marker) {
     unsigned long from = 0;
     unsigned long to = 0;
     if (std::sscanf(line.c_str(), "%lx-%lx r", &from, &to) != 2 || to - from >= kReserved) continue;
-    std::string bytes;  // the last of the piece before, and the next one
+    std::string bytes;  // the end of the previous piece, and the next one
     for (ssize_t size = 1; from < to && size > 0; from += static_cast<unsigned long>(size)) {
       const std::size_t kept = bytes.size();
       bytes.resize(kept + std::min<std::size_t>(kPiece, to - from));
@@ -211,7 +211,7 @@ launcher::Launcher::Zygote BareZygote() {
 }
 
 TEST_F(ZygoteTest, AnotherOneServesAfterAThousandForks) {
-  // Children that do nothing: what is of interest is that they are born.
+  // Children that do nothing: the test only counts them.
   launcher::Launcher::Zygote zygote = BareZygote();
   const auto place = zygote.text.rfind("\nbecome_zygote(");
   zygote.text.insert(place, "\ndef serve(*_): os._exit(0)\n");
@@ -245,7 +245,7 @@ TEST_F(ZygoteTest, AnotherOneServesAfterAThousandForks) {
   fork();
 }
 
-// OpenSSL knows of a fork by the pid. In a sandbox a child can get the very pid that its zygote has on the host, and
+// OpenSSL notices a fork by the pid. In a sandbox a child can get the very pid that its zygote has on the host, and
 // this zygote has drawn before.
 TEST_F(ZygoteTest, ChildrenWithTheZygotesPidDrawDifferentlyToo) {
   launcher::Launcher::Zygote zygote = BareZygote();
@@ -263,7 +263,7 @@ TEST_F(ZygoteTest, ChildrenWithTheZygotesPidDrawDifferentlyToo) {
       pid +
       " - 1:\n"
       "    _thread.start_new_thread(note, ())\n    done.acquire()");
-  count_up.environment["PYTHONUNBUFFERED"] = "1";  // so that it is executed
+  count_up.environment["PYTHONUNBUFFERED"] = "1";  // so that a new interpreter is executed
   std::set<std::string> drawn;
   for (int i = 0; i < 2; ++i) {
     runner::LaunchedSandbox sandbox(ProfileOf(launcher), Spec());
@@ -330,7 +330,7 @@ TEST_F(ZygoteTest, OneThatCannotStartIsGivenUpAndProgramsAreExecuted) {
 // ---- 5. What is inherited
 
 TEST_F(ZygoteTest, AChildHasItsStreamsAndItsChannelAndNoOtherDescriptor) {
-  // The first and the last look are through descriptors of the program's own.
+  // The listing shows its own descriptor too, which is closed by then.
   constexpr char kList[] = R"(
 import os
 for fd in sorted(map(int, os.listdir('/proc/self/fd'))):
@@ -383,7 +383,7 @@ std::string RightsOf(pid_t pid) {
   return rights;
 }
 
-// The user on the host is another one for each sandbox of root's.
+// Without the ids: as root each sandbox has another user on the host.
 std::string WithoutIds(const std::string& rights) {
   return rights.substr(rights.find("Groups"));
 }
@@ -487,7 +487,7 @@ attempt('subprocess', lambda: os.waitpid(os.posix_spawn('/usr/bin/true', ['true'
   }
 }
 
-// Landlock lets nobody look at a process outside of his own fence, and /proc hides what one may not look at.
+// Landlock lets no process look at one outside of its own fence, and /proc hides processes that may not be looked at.
 TEST_F(ZygoteTest, AChildIsBehindAFenceOfLandlock) {
   NativeBackend executing(Programs());
   const auto sees_neighbour = [](core::Sandbox& sandbox, StartKind start) {
@@ -510,14 +510,14 @@ TEST_F(ZygoteTest, AChildIsBehindAFenceOfLandlock) {
 bool IsDumpable(pid_t pid) {
   struct stat facts{};
   EXPECT_EQ(::stat(ProcPath(pid, "io").c_str(), &facts), 0);
-  return std::to_string(facts.st_uid) == FirstOf(Status(pid, "Uid"));  // else the files are root's
+  return std::to_string(facts.st_uid) == FirstOf(Status(pid, "Uid"));  // otherwise the files belong to root
 }
 
 TEST_F(ZygoteTest, NobodyMayLookIntoTheZygote) {
   EXPECT_FALSE(IsDumpable(TheZygote()));
 }
 
-// Entering a user namespace for the first child would hide it too, but only then.
+// Entering a user namespace for the first child would hide the zygote too, but only from then on.
 TEST_F(ZygoteTest, NobodyMayLookIntoAZygoteThatHasNotForkedYet) {
   launcher::Launcher::Zygote zygote = BareZygote();
   zygote.text.insert(zygote.text.rfind("\nbecome_zygote("), R"(

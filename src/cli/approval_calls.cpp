@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kPage = 1000;
 
 std::string TargetOf(const std::string& id) {
-  return "/v1/approvals/" + transport::client::Escape(id);
+  return "/v1/approvals/" + net::Escape(id);
 }
 
 // Also without what all ids have in front.

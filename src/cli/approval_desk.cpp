@@ -91,7 +91,7 @@ void ApprovalDesk::Ask(const Json& notice) {
 void ApprovalDesk::Converse(const std::string& id, base::Deadline deadline, const std::stop_token& stop) {
   using confirm::Decision;
   DaemonClient daemon = daemon_.Again();
-  const std::string target = "/v1/approvals/" + transport::client::Escape(id);
+  const std::string target = "/v1/approvals/" + net::Escape(id);
   const auto approval = daemon.Ask("GET", target);
   if (!approval) return Note("cannot ask for approval " + id + ": " + approval.error().message);
   const confirm::Question question = QuestionFrom(*approval);

@@ -159,7 +159,7 @@ base::Status ApprovalsWatch::TakeEvent(const Json& event) {
 }
 
 base::Status ApprovalsWatch::TakeQuestion(const std::string& id) {
-  auto approval = daemon_.Ask("GET", "/v1/approvals/" + transport::client::Escape(id));
+  auto approval = daemon_.Ask("GET", "/v1/approvals/" + net::Escape(id));
   if (!approval) return MayPass(approval.error()) ? base::Status(std::unexpected(approval.error())) : base::Status();
   if (round_.Add(*std::move(approval)) && round_.size() > 1) {
     terminal_->Write("\a");

@@ -18,7 +18,7 @@ namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using transport::client::WebSocket;
+using net::WebSocket;
 
 // A socket that says it has room has at least that much: so nothing waits in a write while there is something to read.
 constexpr std::size_t kPiece = 4096;

@@ -29,7 +29,7 @@ struct AttachmentOptions {
 // From construction on signals go to the command; the second one ends us. Of one thread; what is given is borrowed.
 class Attachment {
  public:
-  Attachment(transport::client::WebSocket& socket, const DaemonClient& daemon, AttachmentOptions options)
+  Attachment(net::WebSocket& socket, const DaemonClient& daemon, AttachmentOptions options)
       : socket_(socket), options_(options), sink_(options.shown, signals_.interrupt_fd()), desk_(daemon) {}
 
   // Until the command has ended, nobody reads what it says, or a signal came while it waited for a person. Gives the
@@ -51,7 +51,7 @@ class Attachment {
   void TakeOutput(const std::string& message);
   base::Status Say(const nlohmann::ordered_json& words);
 
-  transport::client::WebSocket& socket_;
+  net::WebSocket& socket_;
   AttachmentOptions options_;
   SignalWatch signals_;
   ProgramSink sink_;

@@ -11,9 +11,9 @@
 namespace skerry::cli {
 namespace {
 
-using transport::client::Endpoint;
-using transport::client::Incoming;
-using transport::client::OutgoingRequest;
+using net::Endpoint;
+using net::Incoming;
+using net::OutgoingRequest;
 using Json = DaemonClient::Json;
 
 constexpr std::size_t kMostJson = std::size_t{512} << 20U;
@@ -82,12 +82,12 @@ base::Result<std::string> DaemonClient::AskText(const std::string& target) {
   return answer.ReadAll(kMostJson, base::Deadline::Never());
 }
 
-base::Result<transport::client::WebSocket> DaemonClient::Connect(const std::string& target) {
+base::Result<net::WebSocket> DaemonClient::Connect(const std::string& target) {
   return client_.Connect(target, base::Deadline::Never());
 }
 
 base::Error RefusalFrom(int status, std::string_view body) {
-  base::Error error = transport::client::ErrorOf(status, body);
+  base::Error error = net::ErrorOf(status, body);
   const Json object = json::Parse(body);
   std::string message = TextIn(object, "message");
   if (message.empty()) return error;
@@ -113,7 +113,7 @@ std::string WithQuery(std::string target, std::initializer_list<QueryItem> items
   char mark = target.contains('?') ? '&' : '?';
   for (const auto& [name, value] : items) {
     if (!value) continue;
-    target += std::exchange(mark, '&') + std::string(name) + "=" + transport::client::Escape(*value);
+    target += std::exchange(mark, '&') + std::string(name) + "=" + net::Escape(*value);
   }
   return target;
 }

@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 #include "cli/command.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
 namespace skerry::cli {
 
@@ -19,7 +19,7 @@ class DaemonClient {
  public:
   using Json = nlohmann::ordered_json;
 
-  explicit DaemonClient(transport::client::Endpoint endpoint) : client_(std::move(endpoint)) {}
+  explicit DaemonClient(net::Endpoint endpoint) : client_(std::move(endpoint)) {}
   // Where SKERRY_URL says, with SKERRY_TOKEN and SKERRY_CA; else at the socket of the configuration. Nobody is asked
   // yet.
   static base::Result<DaemonClient> Find(const Context& context);
@@ -28,29 +28,28 @@ class DaemonClient {
   // the error that the daemon had, and nobody there is kUnavailable.
   base::Result<Json> Ask(const std::string& method, const std::string& target, const Json& body = nullptr);
   // The same for a request of another kind.
-  base::Result<Json> AskWith(transport::client::OutgoingRequest request);
+  base::Result<Json> AskWith(net::OutgoingRequest request);
   // For answers that are no JSON. An answer that refuses is an error here too.
-  base::Result<transport::client::Incoming> Send(transport::client::OutgoingRequest request);
+  base::Result<net::Incoming> Send(net::OutgoingRequest request);
   // Any answer, also one that refuses; CheckAccepted makes an error of such a one.
-  base::Result<transport::client::Incoming> Exchange(transport::client::OutgoingRequest request);
-  static base::Status CheckAccepted(transport::client::Incoming& answer);
+  base::Result<net::Incoming> Exchange(net::OutgoingRequest request);
+  static base::Status CheckAccepted(net::Incoming& answer);
   // All of an answer that is text.
   base::Result<std::string> AskText(const std::string& target);
-  base::Result<transport::client::WebSocket> Connect(const std::string& target);
+  base::Result<net::WebSocket> Connect(const std::string& target);
 
   // Another connection, for another thread.
   [[nodiscard]] DaemonClient Again() const { return DaemonClient(client_.endpoint()); }
 
  private:
-  transport::client::Client client_;
+  net::Client client_;
 };
 
 // An answer with a status from 400 on: code, message and what the message has behind its first line.
 base::Error RefusalFrom(int status, std::string_view body);
 
 // A request with JSON in it.
-transport::client::OutgoingRequest RequestWith(const std::string& method, const std::string& target,
-                                               const DaemonClient::Json& body);
+net::OutgoingRequest RequestWith(const std::string& method, const std::string& target, const DaemonClient::Json& body);
 
 // "/v1/sessions/NAME" with `behind` behind it. kInvalidArgument for what is no name: it must not become another route.
 base::Result<std::string> InSession(const std::string& session, std::string_view behind = "");

@@ -9,7 +9,7 @@
 namespace skerry::cli {
 
 using Json = nlohmann::ordered_json;
-using transport::client::WebSocket;
+using net::WebSocket;
 
 bool MayPass(const base::Error& error) {
   return error.code == base::Code::kUnavailable || error.code == base::Code::kRateLimited ||

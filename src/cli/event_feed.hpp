@@ -39,7 +39,7 @@ class EventFeed {
   std::optional<std::string> session_;
   std::string types_;
   std::optional<std::uint64_t> last_;
-  std::optional<transport::client::WebSocket> socket_;
+  std::optional<net::WebSocket> socket_;
 };
 
 // Whether to try again makes sense.

@@ -104,7 +104,7 @@ base::Result<Json> BodyOf(const ExecOptions& options) {
 // Like a shell: what a person interrupts ends with the signal's number.
 base::Result<int> Conclude(DaemonClient& daemon, const ExecOptions& options, const std::string& id,
                            const Attachment& attachment) {
-  SKERRY_ASSIGN_OR_RETURN(const Json execution, daemon.Ask("GET", "/v1/executions/" + transport::client::Escape(id)));
+  SKERRY_ASSIGN_OR_RETURN(const Json execution, daemon.Ask("GET", "/v1/executions/" + net::Escape(id)));
   const Json& result = ObjectIn(execution, "result");
   SKERRY_RETURN_IF_ERROR(FailureIn(result));
   if (options.json) {
@@ -120,8 +120,7 @@ base::Result<int> Conclude(DaemonClient& daemon, const ExecOptions& options, con
 
 base::Result<int> Attend(DaemonClient& daemon, const ExecOptions& options, const std::string& commands,
                          const std::string& id) {
-  SKERRY_ASSIGN_OR_RETURN(
-      auto socket, daemon.Connect(commands + "/" + transport::client::Escape(id) + "/attach?on_disconnect=kill"));
+  SKERRY_ASSIGN_OR_RETURN(auto socket, daemon.Connect(commands + "/" + net::Escape(id) + "/attach?on_disconnect=kill"));
   Attachment attachment(socket, daemon,
                         {.input = InputFor(options),
                          .window = options.terminal ? Window::kRaw : Window::kNone,

@@ -23,7 +23,7 @@
 namespace skerry::cli {
 namespace {
 
-using transport::client::Incoming;
+using net::Incoming;
 using Json = nlohmann::ordered_json;
 
 struct ArchiveOptions {
@@ -135,7 +135,7 @@ base::Result<int> ExportToStdout(Incoming& answer) {
   return 0;
 }
 
-base::Result<Incoming> AwaitPacked(DaemonClient& daemon, const transport::client::OutgoingRequest& request) {
+base::Result<Incoming> AwaitPacked(DaemonClient& daemon, const net::OutgoingRequest& request) {
   const Spinner spinner("packs the archive");
   return daemon.Send(request);
 }
@@ -146,8 +146,7 @@ base::Result<int> Export(const Context& context, const ArchiveOptions& options) 
     return base::Err(base::Code::kInvalidArgument, "an archive is nothing for a terminal; give -o FILE, or a pipe");
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/export"));
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  const transport::client::OutgoingRequest request{
-      .target = WithQuery(target, {{"path", options.target.path}, {"format", format}})};
+  const net::OutgoingRequest request{.target = WithQuery(target, {{"path", options.target.path}, {"format", format}})};
   SKERRY_ASSIGN_OR_RETURN(Incoming answer, AwaitPacked(daemon, request));
   if (!options.output) return ExportToStdout(answer);
   // Only now: there is nothing to clean up for whoever interrupts the packing.

@@ -22,7 +22,7 @@ Option JsonOption(FsTarget& target, const std::string& description) {
   return {.names = "--json", .description = description, .to = &target.json};
 }
 
-std::optional<std::uint64_t> LengthOf(const transport::client::Incoming& answer) {
+std::optional<std::uint64_t> LengthOf(const net::Incoming& answer) {
   const std::string text = answer.Header("Content-Length").value_or("");
   std::uint64_t length = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);

@@ -37,7 +37,7 @@ Argument PathArgument(FsTarget& target, const std::string& description, Need nee
 Option JsonOption(FsTarget& target, const std::string& description);
 
 // How many bytes the answer has, where it says so.
-std::optional<std::uint64_t> LengthOf(const transport::client::Incoming& answer);
+std::optional<std::uint64_t> LengthOf(const net::Incoming& answer);
 
 // kInvalidArgument for what is no digest.
 base::Status CheckExpected(const std::optional<std::string>& sha256);

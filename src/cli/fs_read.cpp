@@ -15,8 +15,8 @@
 namespace skerry::cli {
 namespace {
 
-using transport::client::Incoming;
-using transport::client::OutgoingRequest;
+using net::Incoming;
+using net::OutgoingRequest;
 
 struct ReadOptions {
   FsTarget target;

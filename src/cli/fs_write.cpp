@@ -24,7 +24,7 @@ namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using transport::client::OutgoingRequest;
+using net::OutgoingRequest;
 
 constexpr std::size_t kMaxAppended = std::size_t{64} << 20U;
 

@@ -15,9 +15,9 @@ namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using transport::client::EventParser;
-using transport::client::Incoming;
-using transport::client::ServerEvent;
+using net::EventParser;
+using net::Incoming;
+using net::ServerEvent;
 
 }  // namespace
 
@@ -77,8 +77,7 @@ void RunEvents::Cancel() {
   if (patience_ || execution_.empty()) return;
   desk_.Withdraw();
   patience_ = base::Deadline::After(kPatience);
-  const auto cancelled =
-      daemon_.Again().Ask("POST", "/v1/executions/" + transport::client::Escape(execution_) + "/cancel");
+  const auto cancelled = daemon_.Again().Ask("POST", "/v1/executions/" + net::Escape(execution_) + "/cancel");
   if (!cancelled) Note("cannot cancel the run: " + cancelled.error().message);
 }
 

@@ -23,7 +23,7 @@ class RunEvents {
       : daemon_(daemon), output_(output), sink_(shown, signals_.interrupt_fd()), desk_(daemon) {}
 
   // Until the run has ended. Questions go to the person; a signal, or a reader who has left, cancels the run.
-  base::Status Follow(transport::client::Incoming& answer);
+  base::Status Follow(net::Incoming& answer);
 
   // An ExecutionSummary.
   [[nodiscard]] const nlohmann::ordered_json& result() const { return result_; }
@@ -36,7 +36,7 @@ class RunEvents {
   [[nodiscard]] int ExitCode() const;
 
  private:
-  void Take(const transport::client::ServerEvent& event);
+  void Take(const net::ServerEvent& event);
   void TakeOutput(core::Stream stream, const nlohmann::ordered_json& piece);
   void Cancel();
 

@@ -109,7 +109,7 @@ base::Result<int> Revoke(const Context& context, const TokenOptions& options) {
   if (options.id.starts_with("sk_"))
     return base::Err(base::Code::kInvalidArgument, "that is a secret; give the token's id, see skerry token list");
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  SKERRY_RETURN_IF_ERROR(daemon.Ask("DELETE", "/v1/tokens/" + transport::client::Escape(options.id)));
+  SKERRY_RETURN_IF_ERROR(daemon.Ask("DELETE", "/v1/tokens/" + net::Escape(options.id)));
   SKERRY_RETURN_IF_ERROR(options.json ? WriteJson({{"revoked", options.id}})
                                       : WriteText("revoked " + options.id + "\n"));
   return 0;

@@ -82,9 +82,8 @@ void TopScreen::TakeKeys() {
 }
 
 void TopScreen::EndRuns(const SandboxReading& whom) {
-  const std::string target = whom.session.empty()
-                                 ? "/v1/executions/" + transport::client::Escape(whom.execution) + "/cancel"
-                                 : "/v1/sessions/" + transport::client::Escape(whom.session) + "/stop";
+  const std::string target = whom.session.empty() ? "/v1/executions/" + net::Escape(whom.execution) + "/cancel"
+                                                  : "/v1/sessions/" + net::Escape(whom.session) + "/stop";
   const auto ended = daemon_.Ask("POST", target);
   notice_ = ended ? "ended what ran in " + whom.id() : "nothing was ended: " + ended.error().message;
   if (ended) (void)Refresh();

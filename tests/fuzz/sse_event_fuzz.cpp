@@ -11,11 +11,11 @@
 #include <tuple>
 #include <vector>
 
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
 namespace {
 
-namespace client = skerry::transport::client;
+namespace net = skerry::net;
 using Event = std::tuple<std::string, std::string, std::string>;
 
 [[noreturn]] void Break(const char* rule) {
@@ -24,7 +24,7 @@ using Event = std::tuple<std::string, std::string, std::string>;
 }
 
 std::vector<Event> Parsed(std::string_view text, std::size_t piece) {
-  client::EventParser parser;
+  net::EventParser parser;
   std::vector<Event> events;
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
     parser.Feed(text.substr(0, piece));

@@ -179,9 +179,9 @@ class TestsBesideTheCodeTest(LayersTest):
 
 
 class LibraryTest(LayersTest):
-    def test_only_transport_includes_beast(self):
-        self.tree.source("src/transport/http/x.cpp", "<boost/beast/http.hpp>").source("src/net/x.cpp", "<boost/beast.hpp>")
-        self.assert_error("src/net/x.cpp:1: net may not include boost/beast.hpp (only transport/http, transport/client may)")
+    def test_only_http_and_net_include_beast(self):
+        self.tree.source("src/transport/http/x.cpp", "<boost/beast/http.hpp>").source("src/cli/x.cpp", "<boost/beast.hpp>")
+        self.assert_error("src/cli/x.cpp:1: cli may not include boost/beast.hpp (only transport/http, net may)")
 
     def test_not_even_main_includes_beast(self):
         self.tree.source("src/bin/skerry/main.cpp", "<boost/beast.hpp>")

@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "base/turns.hpp"
-#include "transport/client/poster.hpp"
 #include "transport/daemon/contract.hpp"
 #include "transport/daemon/last_resort.hpp"
 #include "transport/daemon/login_watch.hpp"
+#include "transport/daemon/poster.hpp"
 #include "transport/http/listening.hpp"
 #include "transport/v1/api.hpp"
 
@@ -44,9 +44,8 @@ struct Voices {
 Voices VoicesOf(const DaemonOptions& options) {
   Voices voices{.log = std::make_shared<watch::Logger>(options.log)};
   const auto warn = [log = voices.log](const std::string& text) { log->Write(watch::LogLevel::kWarning, text); };
-  if (options.spans) voices.spans = std::make_shared<watch::SpanExporter>(*options.spans, client::MakePoster(), warn);
-  if (options.webhook)
-    voices.announcer = std::make_shared<watch::Announcer>(*options.webhook, client::MakePoster(), warn);
+  if (options.spans) voices.spans = std::make_shared<watch::SpanExporter>(*options.spans, MakePoster(), warn);
+  if (options.webhook) voices.announcer = std::make_shared<watch::Announcer>(*options.webhook, MakePoster(), warn);
   return voices;
 }
 

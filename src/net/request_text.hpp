@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 
 // How its body is sent.
 enum class Framing { kNone, kLength, kChunks };
@@ -30,4 +30,4 @@ std::string HostOf(const Endpoint& endpoint);
 std::string ChunkOf(std::string_view piece);
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,4 +1,4 @@
-#include "transport/client/test_server.hpp"
+#include "net/test_server.hpp"
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 constexpr time_t kPatience = 10;
@@ -134,4 +134,4 @@ void TestServer::Serve(const std::vector<Script>& scripts) {
   }
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,4 +1,4 @@
-#include "transport/client/connect.hpp"
+#include "net/connect.hpp"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@
 
 #include "base/printable.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 std::unexpected<base::Error> NobodyThere(const Endpoint& endpoint) {
@@ -123,4 +123,4 @@ base::Result<base::UniqueFd> ConnectSocket(const Endpoint& endpoint, base::Deadl
   return endpoint.kind == Endpoint::Kind::kUnix ? ConnectUnix(endpoint, deadline) : ConnectTcp(endpoint, deadline);
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,13 +1,15 @@
-#include "transport/client/poster.hpp"
+#include "transport/daemon/poster.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::transport::daemon {
 namespace {
+
+using net::Endpoint;
 
 constexpr std::string_view kHttp = "http://";
 constexpr std::string_view kHttps = "https://";
@@ -55,9 +57,10 @@ base::Result<int> Send(const watch::Posting& posting, const std::string& certifi
   const auto deadline = base::Deadline::After(posting.timeout);
   SKERRY_ASSIGN_OR_RETURN(Target target, TargetOf(posting.url));
   target.endpoint.certificates = certificates;
-  OutgoingRequest request{.method = "POST", .target = target.path, .headers = posting.headers, .body = posting.body};
+  net::OutgoingRequest request{
+      .method = "POST", .target = target.path, .headers = posting.headers, .body = posting.body};
   request.headers.emplace_back("Connection", "close");
-  Client client(target.endpoint);
+  net::Client client(target.endpoint);
   auto answer = client.Send(std::move(request), deadline);
   if (!answer) return std::unexpected(AsPoster(std::move(answer).error(), target.endpoint));
   // So that the other end can finish what it says. The status stands, whatever comes of that.
@@ -72,4 +75,4 @@ watch::Post MakePoster(std::string certificates) {
       [certificates = std::move(certificates)](const watch::Posting& posting) { return Send(posting, certificates); };
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::transport::daemon

@@ -7,10 +7,10 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
-#include "transport/client/client.hpp"
-#include "transport/client/test_server.hpp"
+#include "net/client.hpp"
+#include "net/test_server.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 using namespace std::chrono_literals;
@@ -289,4 +289,4 @@ TEST(WebSocketTest, CloseDoesNotWaitForEver) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

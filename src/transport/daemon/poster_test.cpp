@@ -1,17 +1,21 @@
-#include "transport/client/poster.hpp"
+#include "transport/daemon/poster.hpp"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "transport/client/client.hpp"
-#include "transport/client/test_server.hpp"
+#include "net/client.hpp"
+#include "net/test_server.hpp"
+#include "net/test_tls.hpp"
 #include "watch/announcer.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::transport::daemon {
 namespace {
 
 using namespace std::chrono_literals;
+using net::Endpoint;
+using net::TestPeer;
+using net::TestServer;
 using testing::TestWithParam;
 using testing::Values;
 
@@ -188,5 +192,22 @@ TEST(PosterTest, CarriesAnnouncementsThatTheirReceiverCanCheck) {
   EXPECT_EQ(received[0].Header("Skerry-Delivery"), received[1].Header("Skerry-Delivery"));
 }
 
+class PosterTlsTest : public testing::Test {
+ protected:
+  net::TestTls tls_{"DNS:localhost"};
+  TestServer server_{{[this](TestPeer& peer) { tls_.Serve(peer); }}, Endpoint::Kind::kTls};
+};
+
+TEST_F(PosterTlsTest, SendsToWhomTheCertificatesName) {
+  const std::string url = server_.endpoint().Describe() + "/hook";
+  EXPECT_EQ(MakePoster(tls_.file())({.url = url, .body = "{}"}), 200);
+}
+
+TEST_F(PosterTlsTest, SendsNothingToAStranger) {
+  const auto answer = MakePoster()({.url = server_.endpoint().Describe()});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
+}
+
 }  // namespace
-}  // namespace skerry::transport::client
+}  // namespace skerry::transport::daemon

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 TEST(ErrorOfTest, TakesCodeAndMessageOfTheAnswer) {
@@ -30,4 +30,4 @@ TEST(ErrorOfTest, IsOneLineForATerminal) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,7 +1,7 @@
 // Server-sent events, as the HTML standard tells how to read them.
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 
 void EventParser::Feed(std::string_view bytes) {
   pending_.erase(0, at_);
@@ -55,4 +55,4 @@ std::optional<ServerEvent> EventParser::Next() {
   return std::nullopt;
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -5,10 +5,10 @@
 
 #include "watch/post.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::transport::daemon {
 
 // To http:// and https://, over a connection of its own each time. No redirects, and the answer's body is of no
 // interest. `certificates` is a PEM file of whom to trust besides the system; "" for the system's.
 watch::Post MakePoster(std::string certificates = "");
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::transport::daemon

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 using namespace std::string_view_literals;
@@ -63,4 +63,4 @@ TEST(EventParserTest, ReadsAnEventOfManyPiecesInLinearTime) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

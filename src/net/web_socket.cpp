@@ -6,11 +6,11 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
-#include "transport/client/client.hpp"
-#include "transport/client/request_text.hpp"
-#include "transport/client/stream.hpp"
+#include "net/client.hpp"
+#include "net/request_text.hpp"
+#include "net/stream.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 namespace net = boost::asio;
@@ -152,4 +152,4 @@ void WebSocket::Close() {
   if (!state.ended) state.ended = websocket::error::closed;
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,4 +1,4 @@
-#include "transport/client/connection.hpp"
+#include "net/connection.hpp"
 
 #include <optional>
 #include <string_view>
@@ -14,10 +14,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include "transport/client/connect.hpp"
-#include "transport/client/stream.hpp"
+#include "net/connect.hpp"
+#include "net/stream.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 namespace net = boost::asio;
@@ -273,4 +273,4 @@ bool Connection::CanBeUsedAgain() const {
          !state.write_error && !state.ended && state.input.empty();
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,12 +1,12 @@
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
 #include <semaphore>
 
 #include <gtest/gtest.h>
 
-#include "transport/client/test_server.hpp"
+#include "net/test_server.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 using namespace std::chrono_literals;
@@ -368,4 +368,4 @@ TEST(ClientTest, RefusesWhatWouldBeAnotherRequest) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

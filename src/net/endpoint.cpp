@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "base/printable.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
@@ -101,4 +101,4 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

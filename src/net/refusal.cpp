@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 using Json = nlohmann::json;
@@ -37,4 +37,4 @@ base::Error ErrorOf(int status, std::string_view body) {
   return {.code = CodeOf(status, TextOf(object, "code")), .message = std::move(message)};
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

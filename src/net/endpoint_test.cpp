@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 struct Good {
@@ -72,4 +72,4 @@ TEST(EscapeTest, LeavesOnlyLettersDigitsAndFourMarks) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -14,7 +14,7 @@
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 
 // Where a daemon is.
 struct Endpoint {
@@ -145,4 +145,4 @@ class EventParser {
   std::string id_;  // of the last event that had one
 };
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

@@ -1,12 +1,12 @@
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "transport/client/connection.hpp"
-#include "transport/client/request_text.hpp"
+#include "net/connection.hpp"
+#include "net/request_text.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 // Where a connection waits for the next request.
@@ -160,4 +160,4 @@ const Endpoint& Client::endpoint() const {
   return state_->endpoint;
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

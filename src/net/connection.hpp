@@ -9,9 +9,9 @@
 
 #include "base/deadline.hpp"
 #include "base/result.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 
 struct AnswerHead {
   int status = 0;
@@ -56,4 +56,4 @@ class Connection {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

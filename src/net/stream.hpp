@@ -19,9 +19,9 @@
 
 #include "base/deadline.hpp"
 #include "base/result.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 
 // What Asio and Beast call an AsyncStream; hence the names. Has a loop of its own, which runs only inside of calls.
 class Stream {
@@ -114,4 +114,4 @@ inline void beast_close_socket(Stream& stream) {
   stream.Close();
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

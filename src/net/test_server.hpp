@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/unique_fd.hpp"
-#include "transport/client/client.hpp"
+#include "net/client.hpp"
 
-namespace skerry::transport::client {
+namespace skerry::net {
 
 // One connection, seen from the server. Everything gives up after ten seconds.
 class TestPeer {
@@ -55,4 +55,4 @@ class TestServer {
   std::thread thread_;
 };
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

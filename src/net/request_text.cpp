@@ -1,10 +1,10 @@
-#include "transport/client/request_text.hpp"
+#include "net/request_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-namespace skerry::transport::client {
+namespace skerry::net {
 namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
@@ -82,4 +82,4 @@ std::string ChunkOf(std::string_view piece) {
   return chunk.append(kLineEnd).append(piece).append(kLineEnd);
 }
 
-}  // namespace skerry::transport::client
+}  // namespace skerry::net

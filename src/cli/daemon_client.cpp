@@ -6,6 +6,7 @@
 #include "base/utf8.hpp"
 #include "cli/answer.hpp"
 #include "json/text.hpp"
+#include "net/refusal.hpp"
 #include "workspace/session_directory.hpp"
 
 namespace skerry::cli {
@@ -18,6 +19,7 @@ using Json = DaemonClient::Json;
 
 constexpr std::size_t kMostJson = std::size_t{512} << 20U;
 constexpr int kFirstRefusal = 400;
+constexpr const char* kCalled = "daemon";
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -44,6 +46,8 @@ base::Result<Endpoint> EndpointOf(const Context& context) {
 
 base::Result<DaemonClient> DaemonClient::Find(const Context& context) {
   SKERRY_ASSIGN_OR_RETURN(Endpoint endpoint, EndpointOf(context));
+  endpoint.called = kCalled;
+  endpoint.advice = "start one with: skerry serve";
   return DaemonClient(std::move(endpoint));
 }
 
@@ -87,7 +91,7 @@ base::Result<net::WebSocket> DaemonClient::Connect(const std::string& target) {
 }
 
 base::Error RefusalFrom(int status, std::string_view body) {
-  base::Error error = net::ErrorOf(status, body);
+  base::Error error = net::ErrorOf(status, body, kCalled);
   const Json object = json::Parse(body);
   std::string message = TextIn(object, "message");
   if (message.empty()) return error;

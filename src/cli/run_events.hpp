@@ -11,6 +11,7 @@
 #include "cli/daemon_client.hpp"
 #include "cli/program_sink.hpp"
 #include "cli/signal_watch.hpp"
+#include "net/event_parser.hpp"
 
 namespace skerry::cli {
 

@@ -3,30 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/connection.hpp"
+#include "net/incoming_state.hpp"
+#include "net/patience.hpp"
 #include "net/request_text.hpp"
+#include "net/tls.hpp"
 
 namespace skerry::net {
 namespace {
 
-// Where a connection waits for the next request.
-using Place = std::unique_ptr<Connection>;
-using Sent = Connection::Sent;
+using Sent = HttpConnection::Sent;
 
-bool SameName(std::string_view one, std::string_view other) {
-  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(one, other, {}, small, small);
-}
-
-// Tells the piece of a fed body how it is written, and holds it to the size that was promised.
+// Feeding: the pieces of a request's `feed`, framed for the wire and checked against its `feed_size`.
 class Feeding {
  public:
   explicit Feeding(const OutgoingRequest& request) : request_(request), left_(request.feed_size.value_or(0)) {}
 
-  // Nothing is left to be written.
+  // The whole body has been given.
   [[nodiscard]] bool IsOver() const { return over_ || (request_.feed_size && left_ == 0); }
 
-  // "" at the end.
+  // The next bytes to write; "" at the end.
   base::Result<std::string> Next() {
     if (over_) return std::string();
     SKERRY_ASSIGN_OR_RETURN(std::string piece, request_.feed());
@@ -44,116 +39,106 @@ class Feeding {
   bool over_ = false;
 };
 
-base::Status WriteFed(Connection& connection, const OutgoingRequest& request, base::Deadline deadline) {
+base::Status WriteFed(HttpConnection& connection, const OutgoingRequest& request, Patience& patience) {
   Feeding feeding(request);
   for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(std::string bytes, feeding.Next());
+    SKERRY_ASSIGN_OR_RETURN(const std::string bytes, feeding.Next());
     if (bytes.empty()) return {};
-    SKERRY_ASSIGN_OR_RETURN(const Sent sent, connection.Write(std::move(bytes), deadline));
-    if (sent == Sent::kAll) continue;
+    SKERRY_ASSIGN_OR_RETURN(const Sent sent, connection.Write(bytes, patience));
+    if (sent == Sent::kAll && !connection.IsAnswering()) continue;
     if (!feeding.IsOver()) connection.LeaveRequest();
     return {};
   }
 }
 
-base::Result<AnswerHead> Exchange(Connection& connection, const Endpoint& endpoint, const OutgoingRequest& request,
-                                  base::Deadline deadline) {
-  using Body = Connection::AnswerBody;
-  connection.BeginExchange(request.method == "HEAD" ? Body::kNone : Body::kAsItSays);
-  std::string head = HeadOf(endpoint, request);
-  if (!request.feed) head += request.body;
-  SKERRY_ASSIGN_OR_RETURN(const Sent sent, connection.Write(std::move(head), deadline));
-  if (request.feed && sent == Sent::kStopped) connection.LeaveRequest();
-  if (request.feed && sent == Sent::kAll) SKERRY_RETURN_IF_ERROR(WriteFed(connection, request, deadline));
-  return connection.ReadHead(deadline);
+HttpConnection::Expected ExpectedOf(const OutgoingRequest& request) {
+  using Expected = HttpConnection::Expected;
+  return {.body = request.method == "HEAD" ? Expected::Body::kNone : Expected::Body::kAsItSays};
 }
 
-bool MayBeRepeated(const OutgoingRequest& request, const Connection& connection, const base::Error& error) {
+base::Result<AnswerHead> Exchange(HttpConnection& connection, const Endpoint& endpoint, const OutgoingRequest& request,
+                                  Patience& patience) {
+  connection.BeginExchange(ExpectedOf(request));
+  std::string head = HeadOf(endpoint, request);
+  if (!request.feed) head += request.body;
+  SKERRY_ASSIGN_OR_RETURN(const Sent sent, connection.Write(head, patience));
+  if (request.feed && sent == Sent::kStopped) connection.LeaveRequest();
+  if (request.feed && sent == Sent::kAll) SKERRY_RETURN_IF_ERROR(WriteFed(connection, request, patience));
+  return connection.ReadHead(patience);
+}
+
+// For a request that failed on a kept connection: the server may have closed that connection before it saw the request.
+bool MayBeSentAgain(const OutgoingRequest& request, const HttpConnection& connection, const base::Error& error) {
   if (error.code != base::Code::kUnavailable || connection.HasReceived()) return false;
   return (request.method == "GET" && !request.feed) || !connection.HasSent();
 }
 
 }  // namespace
 
-struct Incoming::State {
-  std::unique_ptr<Connection> connection;  // none after the end
-  std::weak_ptr<Place> place;
-  AnswerHead head;
-};
-
-Incoming::Incoming(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Incoming::Incoming(Incoming&&) noexcept = default;
-Incoming::~Incoming() = default;
-
-int Incoming::status() const {
-  return state_->head.status;
-}
-
-std::optional<std::string> Incoming::Header(std::string_view name) const {
-  for (const auto& [candidate, value] : state_->head.headers)
-    if (SameName(candidate, name)) return value;
-  return std::nullopt;
-}
-
-base::Result<std::string> Incoming::Read(base::Deadline deadline) {
-  if (!state_->connection) return std::string();
-  SKERRY_ASSIGN_OR_RETURN(std::string bytes, state_->connection->ReadBody(deadline));
-  if (!bytes.empty()) return bytes;
-  auto connection = std::exchange(state_->connection, nullptr);
-  const auto place = state_->place.lock();
-  if (place && connection->CanBeUsedAgain()) *place = std::move(connection);
-  return std::string();
-}
-
-base::Result<std::string> Incoming::ReadAll(std::size_t limit, base::Deadline deadline) {
-  std::string all;
-  for (;;) {
-    SKERRY_ASSIGN_OR_RETURN(const std::string bytes, Read(deadline));
-    if (bytes.empty()) return all;
-    if (bytes.size() > limit - all.size())
-      return base::Err(base::Code::kTooLarge, "the answer has more than " + std::to_string(limit) + " bytes");
-    all += bytes;
-  }
-}
-
 struct Client::State {
-  Endpoint endpoint;
-  std::shared_ptr<Place> place = std::make_shared<Place>();
+  explicit State(Endpoint whom) : endpoint(std::move(whom)) {}
 
-  // The connection that waits, if it still is one.
-  std::unique_ptr<Connection> TakeWaiting() const {
-    auto connection = std::exchange(*place, nullptr);
-    return connection && connection->StillThere() ? std::move(connection) : nullptr;
+  // The certificates are read for the first connection and used for all of them.
+  base::Result<std::shared_ptr<const TlsContext>> Tls() {
+    if (endpoint.kind != Endpoint::Kind::kTls) return nullptr;
+    if (tls) return tls;
+    SKERRY_ASSIGN_OR_RETURN(tls, TlsContext::Make(endpoint));
+    return tls;
   }
 
-  [[nodiscard]] Incoming AnswerOn(std::unique_ptr<Connection> connection, AnswerHead head) const {
+  base::Result<std::unique_ptr<Socket>> Dial(Patience& patience) {
+    SKERRY_ASSIGN_OR_RETURN(const auto context, Tls());
+    return Socket::Open(endpoint, context.get(), patience);
+  }
+
+  [[nodiscard]] Incoming AnswerOn(std::unique_ptr<HttpConnection> connection, AnswerHead head) const {
     auto state = std::make_unique<Incoming::State>();
     state->connection = std::move(connection);
     state->place = place;
     state->head = std::move(head);
     return Incoming(std::move(state));
   }
+
+  // The connection that waits, unless the server has closed it.
+  [[nodiscard]] std::unique_ptr<HttpConnection> TakeWaiting() const {
+    auto connection = std::exchange(*place, nullptr);
+    return connection && connection->StillThere() ? std::move(connection) : nullptr;
+  }
+
+  base::Result<Incoming> SendOnce(const OutgoingRequest& request, Patience& patience) {
+    if (patience.stop().stop_requested()) return patience.Fault(endpoint.called);
+    if (auto waiting = TakeWaiting()) {
+      auto head = Exchange(*waiting, endpoint, request, patience);
+      if (head) return AnswerOn(std::move(waiting), std::move(*head));
+      if (!MayBeSentAgain(request, *waiting, head.error())) return std::unexpected(head.error());
+    }
+    SKERRY_ASSIGN_OR_RETURN(auto socket, Dial(patience));
+    auto connection = std::make_unique<HttpConnection>(endpoint, std::move(socket));
+    SKERRY_ASSIGN_OR_RETURN(AnswerHead head, Exchange(*connection, endpoint, request, patience));
+    return AnswerOn(std::move(connection), std::move(head));
+  }
+
+  Endpoint endpoint;
+  std::shared_ptr<Place> place = std::make_shared<Place>();
+  std::shared_ptr<const TlsContext> tls;
 };
 
-Client::Client(Endpoint endpoint) : state_(std::make_unique<State>(State{.endpoint = std::move(endpoint)})) {}
+Client::Client(Endpoint endpoint) : state_(std::make_unique<State>(std::move(endpoint))) {}
 Client::Client(Client&&) noexcept = default;
 Client::~Client() = default;
 
-base::Result<Incoming> Client::Send(OutgoingRequest request, base::Deadline deadline) {
+base::Result<Incoming> Client::Send(OutgoingRequest request, base::Deadline deadline, const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, request));
-  if (auto waiting = state_->TakeWaiting()) {
-    auto head = Exchange(*waiting, state_->endpoint, request, deadline);
-    if (head) return state_->AnswerOn(std::move(waiting), std::move(*head));
-    if (!MayBeRepeated(request, *waiting, head.error())) return std::unexpected(head.error());
-  }
-  SKERRY_ASSIGN_OR_RETURN(auto connection, Connection::Open(state_->endpoint, deadline));
-  SKERRY_ASSIGN_OR_RETURN(AnswerHead head, Exchange(*connection, state_->endpoint, request, deadline));
-  return state_->AnswerOn(std::move(connection), std::move(head));
+  Patience patience(deadline, stop);
+  return state_->SendOnce(request, patience);
 }
 
-base::Result<WebSocket> Client::Connect(const std::string& target, base::Deadline deadline) {
+base::Result<WebSocket> Client::Connect(const std::string& target, base::Deadline deadline,
+                                        const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, {.target = target}));
-  return WebSocket::Open(state_->endpoint, target, deadline);
+  Patience patience(deadline, stop);
+  SKERRY_ASSIGN_OR_RETURN(auto socket, state_->Dial(patience));
+  return WebSocket::Open(state_->endpoint, std::move(socket), target, patience);
 }
 
 const Endpoint& Client::endpoint() const {

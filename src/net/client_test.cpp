@@ -163,6 +163,41 @@ TEST(ClientTest, GivesAnAnswerAsItComes) {
   EXPECT_EQ(answer->Read(Soon()), "");
 }
 
+TEST(ClientTest, DoesNotWaitForEverForTheAnswerBehindItsPromises) {
+  TestServer server({[](TestPeer& peer) {
+    peer.ReadHead();
+    for (int i = 0; i < 1000; ++i) peer.Write("HTTP/1.1 100 Continue\r\n\r\n");
+    peer.AwaitClose();
+  }});
+  Client client(server.endpoint());
+  const auto answer = client.Send({.target = "/"}, Soon());
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
+}
+
+TEST(ClientTest, DoesNotReadHeadersWithoutEnd) {
+  TestServer server({[](TestPeer& peer) {
+    peer.ReadHead();
+    peer.Write("HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 2000; ++i) peer.Write("X-" + std::to_string(i) + ": " + std::string(50, 'x') + "\r\n");
+    peer.AwaitClose();
+  }});
+  Client client(server.endpoint());
+  const auto answer = client.Send({.target = "/"}, Soon());
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
+}
+
+TEST(ClientTest, AHostThatNobodyKnowsIsNotThere) {
+  Client client(Endpoint{.kind = Endpoint::Kind::kPlain, .host = "skerry-test.invalid", .port = 1});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = client.Send({.target = "/"}, base::Deadline::After(2s));
+  ASSERT_FALSE(answer.has_value());
+  // Where no server of names answers, the deadline does.
+  EXPECT_TRUE(answer.error().code == base::Code::kUnavailable || answer.error().code == base::Code::kTimeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 8s);
+}
+
 class TruncatedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TruncatedTest, AnAnswerThatEndsTooEarlyIsAnError) {
@@ -311,7 +346,26 @@ TEST_P(EarlyRefusalTest, IsSeenInTheMiddleOfAnUpload) {
 
 INSTANTIATE_TEST_SUITE_P(Sockets, EarlyRefusalTest, testing::Values(Endpoint::Kind::kUnix, Endpoint::Kind::kPlain));
 
-// Otherwise the next request would be read as the rest of the body.
+TEST(ClientTest, AnInterimAnswerDoesNotEndAnUpload) {
+  std::binary_semaphore promised(0);
+  std::string received;
+  TestServer server({[&](TestPeer& peer) {
+    peer.ReadHead();
+    peer.Write("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 1");
+    promised.release();
+    received = peer.ReadChunks();
+    peer.Write("03 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  }});
+  Client client(server.endpoint());
+  const auto feed = [&, count = 0]() mutable -> base::Result<std::string> {
+    if (count == 0) promised.acquire();
+    return count++ < 3 ? "piece" : "";
+  };
+  EXPECT_EQ(Ask(client, {.method = "PUT", .target = "/", .feed = feed}), "ok");
+  EXPECT_EQ(received, "piecepiecepiece");
+}
+
+// The next request would be read as the rest of the body.
 TEST(ClientTest, DoesNotUseAConnectionAgainWhoseRequestWasLeft) {
   std::binary_semaphore answered(0);
   TestServer server({[&](TestPeer& peer) {
@@ -343,13 +397,15 @@ TEST(ClientTest, SpeaksOverTcp) {
 }
 
 TEST(ClientTest, SaysHowToStartADaemonWhenNobodyListens) {
-  Client missing(Endpoint{.path = "/nowhere/skerry/socket"});
+  const std::string advice = "start one with: skerry serve";
+  Client missing(Endpoint{.path = "/nowhere/skerry/socket", .called = "daemon", .advice = advice});
   const auto answer = missing.Send({.target = "/"}, Soon());
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
   EXPECT_EQ(answer.error().message, "no daemon at unix:/nowhere/skerry/socket; start one with: skerry serve");
 
-  Client closed(Endpoint{.kind = Endpoint::Kind::kPlain, .host = "127.0.0.1", .port = 1});
+  Client closed(
+      Endpoint{.kind = Endpoint::Kind::kPlain, .host = "127.0.0.1", .port = 1, .called = "daemon", .advice = advice});
   EXPECT_EQ(closed.Send({.target = "/"}, Soon()).error().message,
             "no daemon at http://127.0.0.1:1; start one with: skerry serve");
 }
@@ -360,7 +416,10 @@ TEST(ClientTest, RefusesWhatWouldBeAnotherRequest) {
        {OutgoingRequest{.target = "/a b"}, OutgoingRequest{.target = "/a\r\nX: y"}, OutgoingRequest{.target = "a"},
         OutgoingRequest{.method = "GET /", .target = "/"},
         OutgoingRequest{.target = "/", .headers = {{"A", "b\r\nC: d"}}},
-        OutgoingRequest{.target = "/", .headers = {{"A: b", "c"}}}}) {
+        OutgoingRequest{.target = "/", .headers = {{"A: b", "c"}}},
+        OutgoingRequest{.target = "/", .headers = {{"Host", "other"}}},
+        OutgoingRequest{.method = "PUT", .target = "/", .headers = {{"content-length", "1"}}, .body = "four"},
+        OutgoingRequest{.method = "PUT", .target = "/", .headers = {{"Transfer-Encoding", "chunked"}}}}) {
     const auto answer = client.Send(request, Soon());
     ASSERT_FALSE(answer.has_value());
     EXPECT_EQ(answer.error().code, base::Code::kInvalidArgument) << answer.error().message;

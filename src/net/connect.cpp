@@ -1,6 +1,5 @@
 #include "net/connect.hpp"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,17 +10,16 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <system_error>
-#include <thread>
 
-#include "base/printable.hpp"
+#include "net/lookup.hpp"
 
 namespace skerry::net {
 namespace {
 
 std::unexpected<base::Error> NobodyThere(const Endpoint& endpoint) {
-  return base::Err(base::Code::kUnavailable, "no daemon at " + endpoint.Describe() + "; start one with: skerry serve");
+  return base::Err(base::Code::kUnavailable, "no " + endpoint.called + " at " + endpoint.Describe() +
+                                                 (endpoint.advice.empty() ? "" : "; " + endpoint.advice));
 }
 
 std::unexpected<base::Error> Failed(const Endpoint& endpoint, int error) {
@@ -37,35 +35,31 @@ std::unexpected<base::Error> Failed(const Endpoint& endpoint, int error) {
       return base::Err(base::Code::kTimeout, "no answer from " + endpoint.Describe());
     case EACCES:
     case EPERM:
-      return base::Err(base::Code::kPermissionDenied, "the daemon at " + endpoint.Describe() + " is not yours to ask");
+      return base::Err(base::Code::kPermissionDenied,
+                       "the " + endpoint.called + " at " + endpoint.Describe() + " is not yours to ask");
     default:
       return base::Err(base::Code::kUnavailable,
                        "cannot connect to " + endpoint.Describe() + ": " + std::generic_category().message(error));
   }
 }
 
-// errno of a connection that is under way; 0 when it is there.
-int AwaitConnected(int fd, base::Deadline deadline) {
-  pollfd entry{fd, POLLOUT, 0};
-  int count = 0;
-  do count = ::poll(&entry, 1, deadline.PollTimeoutMs());
-  while (count < 0 && errno == EINTR);
-  if (count < 0) return errno;
-  if (count == 0) return ETIMEDOUT;
+// The errno of an attempt to connect that is under way; 0 when it succeeded.
+int AwaitConnected(int fd, Patience& patience) {
+  if (!patience.Await(fd, POLLOUT)) return ETIMEDOUT;
   int error = 0;
   socklen_t size = sizeof(error);
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-// A unix socket whose queue is full says EAGAIN, and nothing tells when it is not any more.
-int ConnectOnce(int fd, const sockaddr* address, socklen_t size, base::Deadline deadline) {
+// Returns an errno, 0 for success. A unix socket whose queue is full gives EAGAIN, and nothing to poll for: hence the
+// pause.
+int ConnectOnce(int fd, const sockaddr* address, socklen_t size, Patience& patience) {
   constexpr std::chrono::milliseconds kPause{5};
   for (;;) {
     if (::connect(fd, address, size) == 0) return 0;
-    if (errno == EINPROGRESS || errno == EINTR) return AwaitConnected(fd, deadline);
+    if (errno == EINPROGRESS || errno == EINTR) return AwaitConnected(fd, patience);
     if (errno != EAGAIN) return errno;
-    if (deadline.Expired()) return ETIMEDOUT;
-    std::this_thread::sleep_for(std::min<base::Deadline::Clock::duration>(kPause, deadline.Remaining()));
+    if (!patience.Pause(kPause)) return ETIMEDOUT;
   }
 }
 
@@ -75,7 +69,7 @@ base::Result<base::UniqueFd> NewSocket(const Endpoint& endpoint, int family) {
   return fd;
 }
 
-base::Result<base::UniqueFd> ConnectUnix(const Endpoint& endpoint, base::Deadline deadline) {
+base::Result<base::UniqueFd> ConnectUnix(const Endpoint& endpoint, Patience& patience) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (endpoint.path.size() >= sizeof(address.sun_path))
@@ -83,44 +77,48 @@ base::Result<base::UniqueFd> ConnectUnix(const Endpoint& endpoint, base::Deadlin
   std::memcpy(address.sun_path, endpoint.path.data(), endpoint.path.size());
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd fd, NewSocket(endpoint, AF_UNIX));
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses
-  const int error = ConnectOnce(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address), deadline);
+  const int error = ConnectOnce(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address), patience);
   if (error != 0) return Failed(endpoint, error);
   return fd;
 }
 
-using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
-base::Result<Addresses> Resolve(const Endpoint& endpoint) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (error != 0)
-    return base::Err(base::Code::kUnavailable,
-                     "cannot find the host " + base::Printable(endpoint.host) + ": " + ::gai_strerror(error));
-  return Addresses(found, ::freeaddrinfo);
+int CountOf(const addrinfo* address) {
+  int count = 0;
+  for (; address != nullptr; address = address->ai_next) ++count;
+  return count;
 }
 
-base::Result<base::UniqueFd> ConnectTcp(const Endpoint& endpoint, base::Deadline deadline) {
-  SKERRY_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint));
+// Until when one of `left` addresses is tried: an address that swallows packets must not use up the time of the next.
+base::Deadline ShareOf(base::Deadline deadline, int left) {
+  constexpr base::Deadline::Clock::duration kLongest = std::chrono::seconds(5);
+  if (left <= 1) return deadline;
+  return base::Deadline::After(deadline.IsNever() ? kLongest : std::min(kLongest, deadline.Remaining() / left));
+}
+
+base::Result<base::UniqueFd> ConnectTcp(const Endpoint& endpoint, Patience& patience) {
+  SKERRY_ASSIGN_OR_RETURN(const Addresses addresses, Lookup(endpoint, patience));
   int error = ECONNREFUSED;
   for (const addrinfo* each = addresses.get(); each != nullptr; each = each->ai_next) {
     auto fd = NewSocket(endpoint, each->ai_family);
     if (!fd) continue;  // a machine without IPv6
-    error = ConnectOnce(fd->get(), each->ai_addr, each->ai_addrlen, deadline);
-    if (error != 0) continue;
-    const int on = 1;
-    ::setsockopt(fd->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return fd;
+    Patience share(ShareOf(patience.deadline(), CountOf(each)), patience.stop());
+    error = ConnectOnce(fd->get(), each->ai_addr, each->ai_addrlen, share);
+    if (error == 0) {
+      const int on = 1;
+      ::setsockopt(fd->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      return fd;
+    }
+    if (each->ai_next != nullptr && patience.IsOver()) return Failed(endpoint, ETIMEDOUT);
   }
   return Failed(endpoint, error);
 }
 
 }  // namespace
 
-base::Result<base::UniqueFd> ConnectSocket(const Endpoint& endpoint, base::Deadline deadline) {
-  return endpoint.kind == Endpoint::Kind::kUnix ? ConnectUnix(endpoint, deadline) : ConnectTcp(endpoint, deadline);
+base::Result<base::UniqueFd> ConnectSocket(const Endpoint& endpoint, Patience& patience) {
+  auto fd = endpoint.kind == Endpoint::Kind::kUnix ? ConnectUnix(endpoint, patience) : ConnectTcp(endpoint, patience);
+  if (!fd && patience.stop().stop_requested()) return patience.Fault(endpoint.called);
+  return fd;
 }
 
 }  // namespace skerry::net

@@ -1,15 +1,15 @@
-// Sockets to a daemon.
+// ConnectSocket: a socket that is connected to a server.
 #pragma once
 
-#include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "net/client.hpp"
+#include "net/endpoint.hpp"
+#include "net/patience.hpp"
 
 namespace skerry::net {
 
-// Connected and non-blocking. kUnavailable when nobody listens, kTimeout. The lookup of a host's name takes the time
-// that the system gives it.
-base::Result<base::UniqueFd> ConnectSocket(const Endpoint& endpoint, base::Deadline deadline);
+// Non-blocking. Each address of a host but the last gets a share of the time. kUnavailable when no server listens,
+// kTimeout.
+base::Result<base::UniqueFd> ConnectSocket(const Endpoint& endpoint, Patience& patience);
 
 }  // namespace skerry::net

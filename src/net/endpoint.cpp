@@ -1,10 +1,11 @@
+#include "net/endpoint.hpp"
+
 #include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/printable.hpp"
-#include "net/client.hpp"
 
 namespace skerry::net {
 namespace {
@@ -20,7 +21,7 @@ bool IsLetterOrDigit(char c) {
 }
 
 std::unexpected<base::Error> Wrong(const std::string& what) {
-  return base::Err(base::Code::kInvalidArgument, "the address of a daemon " + what);
+  return base::Err(base::Code::kInvalidArgument, "the address of a server " + what);
 }
 
 base::Result<Endpoint> ParseUnix(std::string_view path) {

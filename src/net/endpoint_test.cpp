@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "net/endpoint.hpp"
 
-#include "net/client.hpp"
+#include <gtest/gtest.h>
 
 namespace skerry::net {
 namespace {

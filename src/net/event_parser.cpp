@@ -1,5 +1,6 @@
-// Server-sent events, as the HTML standard tells how to read them.
-#include "net/client.hpp"
+#include "net/event_parser.hpp"
+
+#include <utility>
 
 namespace skerry::net {
 

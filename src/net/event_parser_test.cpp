@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "net/event_parser.hpp"
 
-#include "net/client.hpp"
+#include <gtest/gtest.h>
 
 namespace skerry::net {
 namespace {

@@ -1,10 +1,11 @@
-// An answer that refuses, as an error.
+#include "net/refusal.hpp"
+
 #include <algorithm>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
-#include "net/client.hpp"
 
 namespace skerry::net {
 namespace {
@@ -30,10 +31,10 @@ base::Code CodeOf(int status, const std::string& name) {
 
 }  // namespace
 
-base::Error ErrorOf(int status, std::string_view body) {
+base::Error ErrorOf(int status, std::string_view body, std::string_view whom) {
   const Json object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
   std::string message = base::Printable(TextOf(object, "message"));
-  if (message.empty()) message = "the daemon refused with status " + std::to_string(status);
+  if (message.empty()) message = "the " + std::string(whom) + " refused with status " + std::to_string(status);
   return {.code = CodeOf(status, TextOf(object, "code")), .message = std::move(message)};
 }
 

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "net/refusal.hpp"
 
-#include "net/client.hpp"
+#include <gtest/gtest.h>
 
 namespace skerry::net {
 namespace {
@@ -20,7 +20,7 @@ TEST(ErrorOfTest, GoesByTheStatusWhereTheAnswerSaysNothingItKnows) {
   EXPECT_EQ(ErrorOf(429, R"({"code":1,"message":1})").code, base::Code::kRateLimited);
   EXPECT_EQ(ErrorOf(502, "{}").code, base::Code::kInternal);
   EXPECT_EQ(ErrorOf(418, "{}").code, base::Code::kInvalidArgument);
-  EXPECT_EQ(ErrorOf(502, "{}").message, "the daemon refused with status 502");
+  EXPECT_EQ(ErrorOf(502, "{}", "daemon").message, "the daemon refused with status 502");
 }
 
 TEST(ErrorOfTest, IsOneLineForATerminal) {

@@ -32,6 +32,32 @@ void AddHeader(std::string& head, std::string_view name, std::string_view value)
   head.append(name).append(": ").append(value).append(kLineEnd);
 }
 
+std::unexpected<base::Error> Wrong(const char* what) {
+  return base::Err(base::Code::kInvalidArgument, what);
+}
+
+base::Status CheckTarget(const Endpoint& endpoint, const std::string& target) {
+  if (!IsTarget(target)) return Wrong("the target of a request is a path with its escapes");
+  if (!IsValue(endpoint.token)) return Wrong("a token has no control characters");
+  return {};
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+template <class IsOurs>
+base::Status CheckHeaders(const Headers& headers, const IsOurs& is_ours) {
+  for (const auto& [name, value] : headers) {
+    if (!IsToken(name) || !IsValue(value)) return Wrong("a header has a name, and no control characters in its value");
+    if (is_ours(Lower(name))) return Wrong("this header is set by the client itself");
+  }
+  return {};
+}
+
 }  // namespace
 
 Framing FramingOf(const OutgoingRequest& request) {
@@ -41,13 +67,11 @@ Framing FramingOf(const OutgoingRequest& request) {
 }
 
 base::Status CheckRequest(const Endpoint& endpoint, const OutgoingRequest& request) {
-  const auto wrong = [](const char* what) { return base::Err(base::Code::kInvalidArgument, what); };
-  if (!IsToken(request.method)) return wrong("this is no method of HTTP");
-  if (!IsTarget(request.target)) return wrong("the target of a request is a path with its escapes");
-  if (!IsValue(endpoint.token)) return wrong("a token has no control characters");
-  for (const auto& [name, value] : request.headers)
-    if (!IsToken(name) || !IsValue(value)) return wrong("a header has a name, and no control characters in its value");
-  return {};
+  if (!IsToken(request.method)) return Wrong("this is no method of HTTP");
+  SKERRY_RETURN_IF_ERROR(CheckTarget(endpoint, request.target));
+  return CheckHeaders(request.headers, [](const std::string& name) {
+    return name == "host" || name == "content-length" || name == "transfer-encoding";
+  });
 }
 
 std::string HostOf(const Endpoint& endpoint) {
@@ -56,8 +80,8 @@ std::string HostOf(const Endpoint& endpoint) {
          std::to_string(endpoint.port);
 }
 
-std::vector<std::pair<std::string, std::string>> CommonHeaders(const Endpoint& endpoint) {
-  std::vector<std::pair<std::string, std::string>> headers = {{"User-Agent", "skerry/" SKERRY_VERSION}};
+Headers CommonHeaders(const Endpoint& endpoint) {
+  Headers headers = {{"User-Agent", "skerry/" SKERRY_VERSION}};
   if (!endpoint.token.empty()) headers.emplace_back("Authorization", "Bearer " + endpoint.token);
   return headers;
 }

@@ -1,13 +1,12 @@
-// What a request looks like on the wire.
+// The text of a request on the wire, and the checks before it is sent.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.hpp"
-#include "net/client.hpp"
+#include "net/endpoint.hpp"
+#include "net/request.hpp"
 
 namespace skerry::net {
 
@@ -15,14 +14,15 @@ namespace skerry::net {
 enum class Framing { kNone, kLength, kChunks };
 Framing FramingOf(const OutgoingRequest& request);
 
-// kInvalidArgument for what would be more than one request: line ends, blanks in the target, names that are none.
+// kInvalidArgument for text that a server would read as another request: line ends, blanks in the target, names with
+// forbidden characters; and for headers that the client sets itself.
 base::Status CheckRequest(const Endpoint& endpoint, const OutgoingRequest& request);
 
 // The request line and the headers, with the empty line.
 std::string HeadOf(const Endpoint& endpoint, const OutgoingRequest& request);
 
 // What every request has: User-Agent, and Authorization where there is a token.
-std::vector<std::pair<std::string, std::string>> CommonHeaders(const Endpoint& endpoint);
+Headers CommonHeaders(const Endpoint& endpoint);
 // For `Host`.
 std::string HostOf(const Endpoint& endpoint);
 

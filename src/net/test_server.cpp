@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +24,7 @@ constexpr time_t kPatience = 10;
 // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses
 base::UniqueFd ListenUnix(const std::string& path) {
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) std::abort();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -32,6 +35,7 @@ base::UniqueFd ListenUnix(const std::string& path) {
 
 base::UniqueFd ListenTcp(std::uint16_t& port) {
   base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) std::abort();
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -43,6 +47,14 @@ base::UniqueFd ListenTcp(std::uint16_t& port) {
   return fd;
 }
 // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
+
+// Only for the server's threads: the client must not need it.
+void BlockSigpipe() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
 
 }  // namespace
 
@@ -66,6 +78,11 @@ std::string TestPeer::Read(std::size_t size) {
   std::string bytes = buffer_.substr(0, size);
   buffer_.erase(0, bytes.size());
   return bytes;
+}
+
+std::string TestPeer::ReadSome() {
+  if (buffer_.empty()) Fill();
+  return std::exchange(buffer_, {});
 }
 
 std::string TestPeer::ReadChunks() {
@@ -98,7 +115,7 @@ void TestPeer::Answer(std::string_view body) {
   Write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body));
 }
 
-TestServer::TestServer(std::vector<Script> scripts, Endpoint::Kind kind) : stop_(::eventfd(0, EFD_CLOEXEC)) {
+void TestServer::Listen(Endpoint::Kind kind) {
   endpoint_.kind = kind;
   if (kind == Endpoint::Kind::kUnix) {
     std::string pattern = std::filesystem::temp_directory_path() / "skerry-client-XXXXXX";
@@ -110,7 +127,16 @@ TestServer::TestServer(std::vector<Script> scripts, Endpoint::Kind kind) : stop_
     endpoint_.host = kind == Endpoint::Kind::kTls ? "localhost" : "127.0.0.1";
     listening_ = ListenTcp(endpoint_.port);
   }
-  thread_ = std::thread([this, scripts = std::move(scripts)] { Serve(scripts); });
+}
+
+TestServer::TestServer(std::vector<Script> scripts, Endpoint::Kind kind) : stop_(::eventfd(0, EFD_CLOEXEC)) {
+  Listen(kind);
+  thread_ = std::thread([this, scripts = std::move(scripts)] { ServeInTurn(scripts); });
+}
+
+TestServer::TestServer(Endpoint::Kind kind, Script script) : stop_(::eventfd(0, EFD_CLOEXEC)) {
+  Listen(kind);
+  thread_ = std::thread([this, script = std::move(script)] { ServeAtOnce(script); });
 }
 
 TestServer::~TestServer() {
@@ -119,19 +145,36 @@ TestServer::~TestServer() {
   if (!directory_.empty()) std::filesystem::remove_all(directory_);
 }
 
-void TestServer::Serve(const std::vector<Script>& scripts) {
+base::UniqueFd TestServer::Accept() {
+  std::array<pollfd, 2> entries = {pollfd{listening_.get(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
+  ::poll(entries.data(), entries.size(), -1);
+  if (entries[1].revents != 0) return {};
+  base::UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  ++connections_;
+  const timeval patience{.tv_sec = kPatience};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  return fd;
+}
+
+void TestServer::ServeInTurn(const std::vector<Script>& scripts) {
+  BlockSigpipe();
   for (const Script& script : scripts) {
-    std::array<pollfd, 2> entries = {pollfd{listening_.get(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
-    ::poll(entries.data(), entries.size(), -1);
-    if (entries[1].revents != 0) return;
-    const base::UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    ++connections_;
-    const timeval patience{.tv_sec = kPatience};
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    const base::UniqueFd fd = Accept();
+    if (!fd.valid()) return;
     TestPeer peer(fd.get());
     script(peer);
   }
+}
+
+void TestServer::ServeAtOnce(const Script& script) {
+  BlockSigpipe();
+  std::vector<std::jthread> serving;
+  for (base::UniqueFd fd = Accept(); fd.valid(); fd = Accept())
+    serving.emplace_back([&script, fd = std::move(fd)] {
+      TestPeer peer(fd.get());
+      script(peer);
+    });
 }
 
 }  // namespace skerry::net

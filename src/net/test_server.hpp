@@ -6,10 +6,11 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.hpp"
-#include "net/client.hpp"
+#include "net/endpoint.hpp"
 
 namespace skerry::net {
 
@@ -19,6 +20,7 @@ class TestPeer {
   explicit TestPeer(int fd) : fd_(fd) {}
   std::string ReadHead();  // with the empty line; "" when there is none
   std::string Read(std::size_t size);
+  std::string ReadSome();    // what comes next; "" at the end
   std::string ReadChunks();  // what they hold
   void Write(std::string_view bytes) const;
   void AwaitClose();
@@ -32,11 +34,15 @@ class TestPeer {
   std::string buffer_;
 };
 
-// Serves one connection after the other, each by the next script; afterwards it accepts nothing.
 class TestServer {
  public:
   using Script = std::function<void(TestPeer&)>;
+  // Serves one connection after the other, each by the next script; afterwards it accepts nothing.
   explicit TestServer(std::vector<Script> scripts, Endpoint::Kind kind = Endpoint::Kind::kUnix);
+  // Serves any number of connections at once, each by the script, in a thread of its own.
+  static TestServer AtOnce(Script script, Endpoint::Kind kind = Endpoint::Kind::kUnix) {
+    return TestServer(kind, std::move(script));
+  }
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
   ~TestServer();
@@ -45,7 +51,11 @@ class TestServer {
   [[nodiscard]] int connections() const { return connections_; }
 
  private:
-  void Serve(const std::vector<Script>& scripts);
+  TestServer(Endpoint::Kind kind, Script script);
+  void Listen(Endpoint::Kind kind);
+  void ServeInTurn(const std::vector<Script>& scripts);
+  void ServeAtOnce(const Script& script);
+  base::UniqueFd Accept();  // none at the end
 
   Endpoint endpoint_;
   std::string directory_;

@@ -31,39 +31,75 @@ Certificate SelfSigned(EVP_PKEY* key, const char* names) {
   return certificate;
 }
 
+std::string TemporaryFile() {
+  std::string pattern = std::filesystem::temp_directory_path() / "skerry-client-XXXXXX";
+  const base::UniqueFd fd(::mkstemp(pattern.data()));
+  return pattern;
+}
+
 }  // namespace
 
 TestTls::TestTls(const char* names)
     : key_(EVP_EC_gen("P-256")),
       certificate_(SelfSigned(key_.get(), names)),
-      context_(SSL_CTX_new(TLS_server_method())) {
+      context_(SSL_CTX_new(TLS_server_method())),
+      file_(TemporaryFile()),
+      key_file_(TemporaryFile()) {
   SSL_CTX_use_certificate(context_.get(), certificate_.get());
   SSL_CTX_use_PrivateKey(context_.get(), key_.get());
-  std::string pattern = std::filesystem::temp_directory_path() / "skerry-client-XXXXXX";
-  const base::UniqueFd fd(::mkstemp(pattern.data()));
-  file_ = pattern;
   if (std::FILE* file = std::fopen(file_.c_str(), "w")) {
     PEM_write_X509(file, certificate_.get());
+    std::fclose(file);
+  }
+  if (std::FILE* file = std::fopen(key_file_.c_str(), "w")) {
+    PEM_write_PrivateKey(file, key_.get(), nullptr, nullptr, 0, nullptr, nullptr);
     std::fclose(file);
   }
 }
 
 TestTls::~TestTls() {
   std::filesystem::remove(file_);
+  std::filesystem::remove(key_file_);
+}
+
+Tls TestTls::Accept(const TestPeer& peer) const {
+  Tls tls(SSL_new(context_.get()));
+  SSL_set_fd(tls.get(), peer.fd());
+  if (SSL_accept(tls.get()) != 1) return nullptr;
+  return tls;
 }
 
 void TestTls::Serve(TestPeer& peer) const {
-  const Tls tls(SSL_new(context_.get()));
-  SSL_set_fd(tls.get(), peer.fd());
-  if (SSL_accept(tls.get()) != 1) return;
-  std::string head(4096, '\0');
+  const Tls tls = Accept(peer);
+  if (!tls) return;
   for (;;) {
-    const int size = SSL_read(tls.get(), head.data(), static_cast<int>(head.size()));
-    if (size <= 0) return;
+    const std::string head = ReadHead(tls.get());
+    if (head.empty()) return;
     const std::string path = head.substr(4, head.find(' ', 4) - 4);
-    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(path.size()) + "\r\n\r\n" + path;
-    SSL_write(tls.get(), answer.data(), static_cast<int>(answer.size()));
+    Write(tls.get(), "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(path.size()) + "\r\n\r\n" + path);
   }
+}
+
+// Byte by byte: what follows the head stays in the session.
+std::string ReadHead(SSL* tls) {
+  std::string head;
+  while (!head.ends_with("\r\n\r\n")) {
+    char byte = 0;
+    if (SSL_read(tls, &byte, 1) != 1) return {};
+    head += byte;
+  }
+  return head;
+}
+
+std::string Read(SSL* tls) {
+  std::string bytes(std::size_t{64} << 10U, '\0');
+  const int size = SSL_read(tls, bytes.data(), static_cast<int>(bytes.size()));
+  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return bytes;
+}
+
+void Write(SSL* tls, std::string_view bytes) {
+  SSL_write(tls, bytes.data(), static_cast<int>(bytes.size()));
 }
 
 }  // namespace skerry::net

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
@@ -29,9 +30,12 @@ class TestTls {
   TestTls& operator=(const TestTls&) = delete;
   ~TestTls();
 
-  // The certificate, in PEM.
+  // The certificate and its key, in PEM.
   [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const std::string& key_file() const { return key_file_; }
 
+  // After the handshake; none when that failed.
+  [[nodiscard]] Tls Accept(const TestPeer& peer) const;
   // Answers every request with its path.
   void Serve(TestPeer& peer) const;
 
@@ -40,6 +44,13 @@ class TestTls {
   Certificate certificate_;
   Context context_;
   std::string file_;
+  std::string key_file_;
 };
+
+// Of such a connection: up to the end of a head; "" when there is none.
+std::string ReadHead(SSL* tls);
+// Up to 64 KB; "" at the end.
+std::string Read(SSL* tls);
+void Write(SSL* tls, std::string_view bytes);
 
 }  // namespace skerry::net

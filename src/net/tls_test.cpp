@@ -1,4 +1,9 @@
 // TLS: who is trusted, and that everything else is as without it.
+#include <cstdlib>
+#include <semaphore>
+#include <thread>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "net/client.hpp"
@@ -61,6 +66,81 @@ TEST_F(TlsTest, CertificatesThatCannotBeReadAreAnError) {
   const auto answer = client.Send({.target = "/"}, Soon());
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, base::Code::kInvalidArgument);
+}
+
+// The rest of the upload meets a closed connection: neither a signal nor an error hides the answer.
+TEST(TlsUploadTest, AnEarlyRefusalIsSeenInTheMiddle) {
+  const TestTls tls("DNS:localhost");
+  std::binary_semaphore answered(0);
+  TestServer server({[&](TestPeer& peer) {
+                      const Tls session = tls.Accept(peer);
+                      if (!session) return;
+                      ReadHead(session.get());
+                      Write(session.get(), "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig");
+                      answered.release();
+                    }},
+                    Endpoint::Kind::kTls);
+  Endpoint endpoint = server.endpoint();
+  endpoint.certificates = tls.file();
+  Client client(endpoint);
+  const auto feed = [&, first = true]() mutable -> base::Result<std::string> {
+    if (std::exchange(first, false)) {
+      answered.acquire();
+      std::this_thread::sleep_for(50ms);  // until the connection is closed
+    }
+    return std::string(100'000, 'x');
+  };
+  auto answer = client.Send({.method = "PUT", .target = "/", .feed = feed}, Soon());
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->status(), 413);
+  EXPECT_EQ(answer->ReadAll(10, Soon()), "big");
+}
+
+TEST(TlsUploadTest, ALargeBodyArrives) {
+  const TestTls tls("DNS:localhost");
+  constexpr std::size_t kSize = 5'000'000;
+  std::string received;
+  TestServer server({[&](TestPeer& peer) {
+                      const Tls session = tls.Accept(peer);
+                      if (!session) return;
+                      ReadHead(session.get());
+                      while (received.size() < kSize) {
+                        const std::string piece = Read(session.get());
+                        if (piece.empty()) return;
+                        received += piece;
+                      }
+                      Write(session.get(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+                    }},
+                    Endpoint::Kind::kTls);
+  Endpoint endpoint = server.endpoint();
+  endpoint.certificates = tls.file();
+  Client client(endpoint);
+  std::string body(kSize, '\0');
+  for (std::size_t i = 0; i < kSize; ++i) body[i] = static_cast<char>(i * 31 / 7);
+  auto answer = client.Send({.method = "PUT", .target = "/", .body = body}, Soon());
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->ReadAll(10, Soon()), "ok");
+  EXPECT_TRUE(received == body);
+}
+
+// Whoever can cut a connection could shorten an answer.
+TEST(TlsUploadTest, AnAnswerWithoutALengthThatIsCutIsAnError) {
+  const TestTls tls("DNS:localhost");
+  TestServer server({[&](TestPeer& peer) {
+                      const Tls session = tls.Accept(peer);
+                      if (!session) return;
+                      ReadHead(session.get());
+                      Write(session.get(), "HTTP/1.1 200 OK\r\n\r\nhalf of it");
+                    }},
+                    Endpoint::Kind::kTls);
+  Endpoint endpoint = server.endpoint();
+  endpoint.certificates = tls.file();
+  Client client(endpoint);
+  auto answer = client.Send({.target = "/"}, Soon());
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  const auto body = answer->ReadAll(100, Soon());
+  ASSERT_FALSE(body.has_value());
+  EXPECT_EQ(body.error().code, base::Code::kUnavailable);
 }
 
 TEST(TlsHandshakeTest, HasADeadline) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -9,6 +10,7 @@
 
 #include "net/client.hpp"
 #include "net/test_server.hpp"
+#include "net/test_tls.hpp"
 
 namespace skerry::net {
 namespace {
@@ -36,11 +38,15 @@ std::string AcceptOf(const std::string& head) {
   return {encoded.begin(), encoded.begin() + length};
 }
 
-void Accept(TestPeer& peer, std::string* seen = nullptr) {
+std::string AcceptanceOf(const std::string& head, const std::string& more = "") {
+  return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
+         AcceptOf(head) + "\r\n" + more + "\r\n";
+}
+
+void Accept(TestPeer& peer, std::string* seen = nullptr, const std::string& more = "") {
   const std::string head = peer.ReadHead();
   if (seen != nullptr) *seen = head;
-  peer.Write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
-             AcceptOf(head) + "\r\n\r\n");
+  peer.Write(AcceptanceOf(head, more));
 }
 
 // Of a server: not masked, and short.
@@ -48,9 +54,17 @@ std::string FrameOf(unsigned opcode, const std::string& bytes, unsigned final_bi
   return std::string{static_cast<char>(opcode | final_bit), static_cast<char>(bytes.size())} + bytes;
 }
 
+// The same with up to 65,535 bytes.
+std::string LongFrameOf(unsigned opcode, const std::string& bytes) {
+  return std::string{static_cast<char>(opcode | 0x80U), 126, static_cast<char>(bytes.size() >> 8U),
+                     static_cast<char>(bytes.size() & 0xFFU)} +
+         bytes;
+}
+
 struct Frame {
   unsigned opcode = 0;
   std::string bytes;
+  bool last = true;  // of its message
 };
 
 // Of a client: masked.
@@ -64,6 +78,7 @@ Frame ReadFrame(TestPeer& peer) {
   }
   const std::string mask = peer.Read(4);
   Frame frame{.opcode = static_cast<unsigned char>(begin[0]) & 0x0FU, .bytes = peer.Read(size)};
+  frame.last = (static_cast<unsigned char>(begin[0]) & 0x80U) != 0;
   for (std::size_t i = 0; i < frame.bytes.size(); ++i) frame.bytes[i] = static_cast<char>(frame.bytes[i] ^ mask[i % 4]);
   return frame;
 }
@@ -108,6 +123,105 @@ TEST(WebSocketTest, SaysWhoAsks) {
   EXPECT_TRUE(head.contains("Host: localhost\r\n")) << head;
   EXPECT_TRUE(head.contains("Authorization: Bearer sk_abc\r\n")) << head;
   EXPECT_TRUE(head.contains("User-Agent: skerry/")) << head;
+}
+
+// Over each kind of socket: many messages, some of them large.
+class WebSocketKindTest : public testing::TestWithParam<Endpoint::Kind> {};
+
+INSTANTIATE_TEST_SUITE_P(Sockets, WebSocketKindTest, testing::Values(Endpoint::Kind::kUnix, Endpoint::Kind::kPlain));
+
+TEST_P(WebSocketKindTest, EchoesLargeMessages) {
+  TestServer server({[](TestPeer& peer) {
+                      Accept(peer);
+                      for (Frame frame = ReadFrame(peer); frame.opcode == kBinaryFrame; frame = ReadFrame(peer)) {
+                        std::string message = frame.bytes;
+                        while (!frame.last) message += (frame = ReadFrame(peer)).bytes;
+                        peer.Write(LongFrameOf(kBinaryFrame, message));
+                      }
+                    }},
+                    GetParam());
+  Client client(server.endpoint());
+  auto socket = client.Connect("/", Soon());
+  ASSERT_TRUE(socket.has_value()) << socket.error().message;
+  for (const std::size_t size : {std::size_t{200}, std::size_t{30'000}, std::size_t{65'000}}) {
+    std::string sent(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<char>(i * 31 / 7);
+    ASSERT_TRUE(socket->Send(Kind::kBinary, sent, Soon()).has_value());
+    const auto message = socket->Receive(Soon());
+    ASSERT_TRUE(message.has_value()) << message.error().message;
+    EXPECT_TRUE(message->bytes == sent) << size;
+  }
+}
+
+TEST(WebSocketTlsTest, SendsAndReceives) {
+  const TestTls tls("DNS:localhost");
+  TestServer server({[&](TestPeer& peer) {
+                      const Tls session = tls.Accept(peer);
+                      if (!session) return;
+                      Write(session.get(), AcceptanceOf(ReadHead(session.get())));
+                      Write(session.get(), FrameOf(kTextFrame, "one") + FrameOf(kTextFrame, "two"));
+                      // Masked with something else each time: only its size is known.
+                      Write(session.get(), FrameOf(kTextFrame, std::to_string(Read(session.get()).size())));
+                      Read(session.get());
+                    }},
+                    Endpoint::Kind::kTls);
+  Endpoint endpoint = server.endpoint();
+  endpoint.certificates = tls.file();
+  Client client(endpoint);
+  auto socket = client.Connect("/", Soon());
+  ASSERT_TRUE(socket.has_value()) << socket.error().message;
+  EXPECT_EQ(socket->Receive(Soon())->bytes, "one");
+  EXPECT_EQ(socket->Receive(Soon())->bytes, "two");
+  EXPECT_EQ(socket->Receive(base::Deadline::After(20ms)).error().code, base::Code::kTimeout);
+  ASSERT_TRUE(socket->Send(Kind::kText, "hello", Soon()).has_value());
+  EXPECT_EQ(socket->Receive(Soon())->bytes, std::to_string(2 + 4 + 5));
+}
+
+TEST(WebSocketTest, ARequestToStopEndsReceivingAndLosesNothing) {
+  TestServer server({[](TestPeer& peer) {
+    Accept(peer);
+    peer.Write(FrameOf(kTextFrame, "hello").substr(0, 4));
+    ReadFrame(peer);
+    peer.Write(FrameOf(kTextFrame, "hello").substr(4));
+    peer.AwaitClose();
+  }});
+  Client client(server.endpoint());
+  auto socket = client.Connect("/", Soon());
+  ASSERT_TRUE(socket.has_value());
+  std::stop_source source;
+  const std::jthread stopper([&] {
+    std::this_thread::sleep_for(30ms);
+    source.request_stop();
+  });
+  for (int i = 0; i < 2; ++i) {
+    const auto early = socket->Receive(base::Deadline::Never(), source.get_token());
+    ASSERT_FALSE(early.has_value());
+    EXPECT_EQ(early.error().code, base::Code::kTimeout);
+  }
+  ASSERT_TRUE(socket->Send(Kind::kText, "go on", Soon()).has_value());
+  EXPECT_EQ(socket->Receive(Soon())->bytes, "hello");
+}
+
+TEST(WebSocketTest, ARequestToStopEndsSending) {
+  std::atomic<bool> over = false;
+  TestServer server({[&](TestPeer& peer) {
+    Accept(peer);
+    while (!over) std::this_thread::sleep_for(5ms);
+  }});
+  Client client(server.endpoint());
+  auto socket = client.Connect("/", Soon());
+  ASSERT_TRUE(socket.has_value());
+  std::stop_source source;
+  const std::jthread stopper([&] {
+    std::this_thread::sleep_for(30ms);
+    source.request_stop();
+  });
+  const std::string everything(std::size_t{8} << 20U, 'x');
+  const auto sent = socket->Send(Kind::kBinary, everything, base::Deadline::Never(), source.get_token());
+  over = true;
+  ASSERT_FALSE(sent.has_value());
+  EXPECT_EQ(sent.error().code, base::Code::kTimeout);
+  EXPECT_FALSE(socket->Receive(Soon()).has_value());
 }
 
 TEST(WebSocketTest, ARefusalIsTheErrorThatTheServerTells) {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "net/client.hpp"
+#include "net/event_parser.hpp"
 
 namespace {
 

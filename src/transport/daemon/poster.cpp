@@ -47,12 +47,6 @@ base::Result<Target> TargetOf(std::string_view url) {
   return Target{std::move(*endpoint), std::move(path)};
 }
 
-// The client speaks of daemons and of how to start one.
-base::Error AsPoster(base::Error error, const Endpoint& endpoint) {
-  if (error.message.starts_with("no daemon at")) error.message = "nobody listens at " + endpoint.Describe();
-  return error;
-}
-
 base::Result<int> Send(const watch::Posting& posting, const std::string& certificates) {
   const auto deadline = base::Deadline::After(posting.timeout);
   SKERRY_ASSIGN_OR_RETURN(Target target, TargetOf(posting.url));
@@ -62,7 +56,7 @@ base::Result<int> Send(const watch::Posting& posting, const std::string& certifi
   request.headers.emplace_back("Connection", "close");
   net::Client client(target.endpoint);
   auto answer = client.Send(std::move(request), deadline);
-  if (!answer) return std::unexpected(AsPoster(std::move(answer).error(), target.endpoint));
+  if (!answer) return std::unexpected(answer.error());
   // So that the other end can finish what it says. The status stands, whatever comes of that.
   (void)answer->ReadAll(kMostOfAnAnswer, deadline);
   return answer->status();

@@ -1,6 +1,7 @@
 #include "net/client.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "net/incoming_state.hpp"
@@ -76,11 +77,13 @@ bool MayBeSentAgain(const OutgoingRequest& request, const HttpConnection& connec
 }  // namespace
 
 struct Client::State {
-  explicit State(Endpoint whom) : endpoint(std::move(whom)) {}
+  State(Endpoint whom, const ClientOptions& options)
+      : endpoint(std::move(whom)), kept(std::make_shared<KeptConnections>(options.max_kept, options.kept_for)) {}
 
   // The certificates are read for the first connection and used for all of them.
   base::Result<std::shared_ptr<const TlsContext>> Tls() {
     if (endpoint.kind != Endpoint::Kind::kTls) return nullptr;
+    const std::lock_guard lock(mutex);
     if (tls) return tls;
     SKERRY_ASSIGN_OR_RETURN(tls, TlsContext::Make(endpoint));
     return tls;
@@ -94,20 +97,14 @@ struct Client::State {
   [[nodiscard]] Incoming AnswerOn(std::unique_ptr<HttpConnection> connection, AnswerHead head) const {
     auto state = std::make_unique<Incoming::State>();
     state->connection = std::move(connection);
-    state->place = place;
+    state->kept = kept;
     state->head = std::move(head);
     return Incoming(std::move(state));
   }
 
-  // The connection that waits, unless the server has closed it.
-  [[nodiscard]] std::unique_ptr<HttpConnection> TakeWaiting() const {
-    auto connection = std::exchange(*place, nullptr);
-    return connection && connection->StillThere() ? std::move(connection) : nullptr;
-  }
-
   base::Result<Incoming> SendOnce(const OutgoingRequest& request, Patience& patience) {
     if (patience.stop().stop_requested()) return patience.Fault(endpoint.called);
-    if (auto waiting = TakeWaiting()) {
+    if (auto waiting = kept->Take()) {
       auto head = Exchange(*waiting, endpoint, request, patience);
       if (head) return AnswerOn(std::move(waiting), std::move(*head));
       if (!MayBeSentAgain(request, *waiting, head.error())) return std::unexpected(head.error());
@@ -119,11 +116,13 @@ struct Client::State {
   }
 
   Endpoint endpoint;
-  std::shared_ptr<Place> place = std::make_shared<Place>();
+  std::shared_ptr<KeptConnections> kept;
+  std::mutex mutex;  // of tls
   std::shared_ptr<const TlsContext> tls;
 };
 
-Client::Client(Endpoint endpoint) : state_(std::make_unique<State>(std::move(endpoint))) {}
+Client::Client(Endpoint endpoint, const ClientOptions& options)
+    : state_(std::make_unique<State>(std::move(endpoint), options)) {}
 Client::Client(Client&&) noexcept = default;
 Client::~Client() = default;
 

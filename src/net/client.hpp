@@ -1,6 +1,8 @@
 // Client: asks one server over HTTP. Blocking; for the command line, the daemon and backends. No Beast here.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -14,12 +16,17 @@
 
 namespace skerry::net {
 
-// For one thread at a time; uses one connection as long as that can be. When a kept connection turns out to be closed,
-// the request is sent again on a new one if it is a GET or if no byte of it was sent. A requested stop is kTimeout,
-// like the deadline.
+struct ClientOptions {
+  std::size_t max_kept = 4;                    // idle connections
+  std::chrono::milliseconds kept_for{30'000};  // choose less than the server's own limit, where that is known
+};
+
+// For any number of threads at once: each request has a connection for itself, a kept one or a new one. When a kept
+// connection turns out to be closed, the request is sent again on a new one if it is a GET or if no byte of it was
+// sent. A requested stop is kTimeout, like the deadline.
 class Client {
  public:
-  explicit Client(Endpoint endpoint);
+  explicit Client(Endpoint endpoint, const ClientOptions& options = {});
   Client(Client&&) noexcept;
   ~Client();
 

@@ -36,8 +36,8 @@ base::Result<std::string> Incoming::Read(base::Deadline deadline, const std::sto
   SKERRY_ASSIGN_OR_RETURN(std::string bytes, state_->connection->ReadBody(patience));
   if (!bytes.empty()) return bytes;
   auto connection = std::exchange(state_->connection, nullptr);
-  const auto place = state_->place.lock();
-  if (place && connection->CanBeUsedAgain()) *place = std::move(connection);
+  const auto kept = state_->kept.lock();
+  if (kept && connection->CanBeUsedAgain()) kept->Keep(std::move(connection));
   return std::string();
 }
 

@@ -5,15 +5,13 @@
 
 #include "net/http_connection.hpp"
 #include "net/incoming.hpp"
+#include "net/kept_connections.hpp"
 
 namespace skerry::net {
 
-// Where a connection waits for the next request.
-using Place = std::unique_ptr<HttpConnection>;
-
 struct Incoming::State {
   std::unique_ptr<HttpConnection> connection;  // none once the body was read
-  std::weak_ptr<Place> place;                  // takes the connection then
+  std::weak_ptr<KeptConnections> kept;         // takes the connection then
   AnswerHead head;
 };
 

@@ -19,6 +19,10 @@ struct Endpoint {
 
   // For TLS; files are PEM.
   std::string certificates;  // a file of roots that prove the server; "" for the system's only
+  enum class Trust { kSystemToo, kCertificatesOnly };
+  Trust trust = Trust::kSystemToo;
+  std::string own_certificate;  // a file with the client's certificate and its chain; "" for none
+  std::string own_key;          // the file of that certificate's key, which has no password
 
   // For error messages: what the server is called, and what to do when it is not there.
   // "no daemon at unix:/path; start one with: skerry serve".

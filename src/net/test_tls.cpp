@@ -62,6 +62,19 @@ TestTls::~TestTls() {
   std::filesystem::remove(key_file_);
 }
 
+void TestTls::LockKey(const std::string& password) const {
+  if (std::FILE* file = std::fopen(key_file_.c_str(), "w")) {
+    PEM_write_PKCS8PrivateKey(file, key_.get(), EVP_aes_256_cbc(), password.data(), static_cast<int>(password.size()),
+                              nullptr, nullptr);
+    std::fclose(file);
+  }
+}
+
+void TestTls::DemandCertificateOf(const std::string& file) {
+  SSL_CTX_load_verify_file(context_.get(), file.c_str());
+  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+}
+
 Tls TestTls::Accept(const TestPeer& peer) const {
   Tls tls(SSL_new(context_.get()));
   SSL_set_fd(tls.get(), peer.fd());

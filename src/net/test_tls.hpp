@@ -34,6 +34,11 @@ class TestTls {
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::string& key_file() const { return key_file_; }
 
+  // Encrypts the file of the key.
+  void LockKey(const std::string& password) const;
+  // From now on only those are served who prove themselves by a certificate of this file.
+  void DemandCertificateOf(const std::string& file);
+
   // After the handshake; none when that failed.
   [[nodiscard]] Tls Accept(const TestPeer& peer) const;
   // Answers every request with its path.

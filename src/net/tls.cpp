@@ -29,11 +29,28 @@ std::unexpected<base::Error> NoTls() {
   return base::Err(base::Code::kInternal, "TLS cannot be used: " + LastReason());
 }
 
+// Without this callback OpenSSL asks for a key's password at the terminal.
+int NoPassword(char* /*password*/, int /*size*/, int /*purpose*/, void* /*pointer*/) {
+  return -1;
+}
+
 base::Status TrustAsTold(SSL_CTX* context, const Endpoint& endpoint) {
   ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-  if (::SSL_CTX_set_default_verify_paths(context) != 1) return NoTls();
+  if (endpoint.trust == Endpoint::Trust::kSystemToo && ::SSL_CTX_set_default_verify_paths(context) != 1) return NoTls();
+  if (endpoint.trust == Endpoint::Trust::kCertificatesOnly && endpoint.certificates.empty())
+    return base::Err(base::Code::kInvalidArgument, "there are no certificates to prove the server by");
   if (!endpoint.certificates.empty() && ::SSL_CTX_load_verify_file(context, endpoint.certificates.c_str()) != 1)
     return Unusable("the certificates that prove the server", endpoint.certificates);
+  return {};
+}
+
+base::Status ProveAsTold(SSL_CTX* context, const Endpoint& endpoint) {
+  if (endpoint.own_certificate.empty() && endpoint.own_key.empty()) return {};
+  ::SSL_CTX_set_default_passwd_cb(context, NoPassword);
+  if (::SSL_CTX_use_certificate_chain_file(context, endpoint.own_certificate.c_str()) != 1)
+    return Unusable("the client's certificate", endpoint.own_certificate);
+  if (::SSL_CTX_use_PrivateKey_file(context, endpoint.own_key.c_str(), SSL_FILETYPE_PEM) != 1)
+    return Unusable("the key of the client's certificate", endpoint.own_key);
   return {};
 }
 
@@ -114,6 +131,7 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const Endpoint&
   ::SSL_CTX_set_options(context.get(), SSL_OP_ALL | SSL_OP_NO_RENEGOTIATION);
   ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SKERRY_RETURN_IF_ERROR(TrustAsTold(context.get(), endpoint));
+  SKERRY_RETURN_IF_ERROR(ProveAsTold(context.get(), endpoint));
   return std::shared_ptr<const TlsContext>(new TlsContext(std::move(context)));
 }
 

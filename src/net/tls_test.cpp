@@ -68,6 +68,105 @@ TEST_F(TlsTest, CertificatesThatCannotBeReadAreAnError) {
   EXPECT_EQ(answer.error().code, base::Code::kInvalidArgument);
 }
 
+TEST_F(TlsTest, WithItsOwnCertificatesOnlyTheSystemsAreOfNoInterest) {
+  Endpoint endpoint = server_.endpoint();
+  endpoint.certificates = tls_.file();
+  endpoint.trust = Endpoint::Trust::kCertificatesOnly;
+  Client client(endpoint);
+  EXPECT_EQ(Ask(client, "/one"), "/one");
+}
+
+TEST_F(TlsTest, TrustInNobodyIsAnError) {
+  Endpoint endpoint = server_.endpoint();
+  endpoint.trust = Endpoint::Trust::kCertificatesOnly;
+  Client client(endpoint);
+  const auto answer = client.Send({.target = "/"}, Soon());
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kInvalidArgument);
+}
+
+// What OpenSSL takes for the system's certificates.
+class SystemCertificates {
+ public:
+  explicit SystemCertificates(const std::string& file) { ::setenv(X509_get_default_cert_file_env(), file.c_str(), 1); }
+  SystemCertificates(const SystemCertificates&) = delete;
+  SystemCertificates& operator=(const SystemCertificates&) = delete;
+  ~SystemCertificates() { ::unsetenv(X509_get_default_cert_file_env()); }
+};
+
+TEST_F(TlsTest, WhomTheSystemTrustsIsTrustedUnlessToldOtherwise) {
+  const SystemCertificates system(tls_.file());
+  const TestTls other("DNS:localhost");
+  Endpoint endpoint = server_.endpoint();
+  endpoint.certificates = other.file();
+  {
+    endpoint.trust = Endpoint::Trust::kCertificatesOnly;
+    Client client(endpoint);
+    EXPECT_TRUE(Ask(client, "/").starts_with("error: no secure connection"));
+  }
+  TestServer again({[this](TestPeer& peer) { tls_.Serve(peer); }}, Endpoint::Kind::kTls);
+  endpoint.port = again.endpoint().port;
+  endpoint.trust = Endpoint::Trust::kSystemToo;
+  Client client(endpoint);
+  EXPECT_EQ(Ask(client, "/one"), "/one");
+}
+
+class OwnCertificateTest : public TlsTest {
+ protected:
+  OwnCertificateTest() { tls_.DemandCertificateOf(own_.file()); }
+
+  [[nodiscard]] Endpoint EndpointWith(const std::string& certificate, const std::string& key) const {
+    Endpoint endpoint = server_.endpoint();
+    endpoint.certificates = tls_.file();
+    endpoint.own_certificate = certificate;
+    endpoint.own_key = key;
+    return endpoint;
+  }
+  static base::Code CodeOf(const Endpoint& endpoint) {
+    Client client(endpoint);
+    const auto answer = client.Send({.target = "/"}, Soon());
+    return answer ? base::Code::kInternal : answer.error().code;
+  }
+
+  TestTls own_{"DNS:me"};
+};
+
+TEST_F(OwnCertificateTest, ProvesWhoAsks) {
+  Client client(EndpointWith(own_.file(), own_.key_file()));
+  EXPECT_EQ(Ask(client, "/one"), "/one");
+  EXPECT_EQ(Ask(client, "/two"), "/two");
+}
+
+TEST_F(OwnCertificateTest, IsDemandedByAServerThatWantsOne) {
+  Client client(EndpointWith("", ""));
+  const auto answer = client.Send({.target = "/"}, Soon());
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
+  EXPECT_TRUE(answer.error().message.contains("certificate")) << answer.error().message;
+}
+
+TEST_F(OwnCertificateTest, OfAStrangerIsNotEnough) {
+  const TestTls stranger("DNS:me");
+  EXPECT_EQ(CodeOf(EndpointWith(stranger.file(), stranger.key_file())), base::Code::kUnavailable);
+}
+
+TEST_F(OwnCertificateTest, ThatCannotBeUsedIsAnError) {
+  const TestTls other("DNS:me");
+  for (const auto& [certificate, key] : {std::pair<std::string, std::string>(own_.file(), "/nowhere/key.pem"),
+                                         {"/nowhere/cert.pem", own_.key_file()},
+                                         {own_.file(), ""},
+                                         {"", own_.key_file()},
+                                         {own_.file(), other.key_file()},
+                                         {own_.key_file(), own_.file()}})
+    EXPECT_EQ(CodeOf(EndpointWith(certificate, key)), base::Code::kInvalidArgument) << certificate << " " << key;
+}
+
+// It would wait for a person.
+TEST_F(OwnCertificateTest, APasswordIsNotAskedForAtTheTerminal) {
+  own_.LockKey("secret");
+  EXPECT_EQ(CodeOf(EndpointWith(own_.file(), own_.key_file())), base::Code::kInvalidArgument);
+}
+
 // The rest of the upload meets a closed connection: neither a signal nor an error hides the answer.
 TEST(TlsUploadTest, AnEarlyRefusalIsSeenInTheMiddle) {
   const TestTls tls("DNS:localhost");

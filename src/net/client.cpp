@@ -1,13 +1,14 @@
 #include "net/client.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
 #include "net/incoming_state.hpp"
 #include "net/patience.hpp"
+#include "net/refusal.hpp"
 #include "net/request_text.hpp"
 #include "net/tls.hpp"
+#include "net/upgraded_stream.hpp"
 
 namespace skerry::net {
 namespace {
@@ -52,14 +53,12 @@ base::Status WriteFed(HttpConnection& connection, const OutgoingRequest& request
   }
 }
 
-HttpConnection::Expected ExpectedOf(const OutgoingRequest& request) {
-  using Expected = HttpConnection::Expected;
-  return {.body = request.method == "HEAD" ? Expected::Body::kNone : Expected::Body::kAsItSays};
-}
+using Expected = HttpConnection::Expected;
 
 base::Result<AnswerHead> Exchange(HttpConnection& connection, const Endpoint& endpoint, const OutgoingRequest& request,
-                                  Patience& patience) {
-  connection.BeginExchange(ExpectedOf(request));
+                                  Patience& patience, Expected::Switch protocol = Expected::Switch::kNever) {
+  const auto body = request.method == "HEAD" ? Expected::Body::kNone : Expected::Body::kAsItSays;
+  connection.BeginExchange({.body = body, .protocol = protocol});
   std::string head = HeadOf(endpoint, request);
   if (!request.feed) head += request.body;
   SKERRY_ASSIGN_OR_RETURN(const Sent sent, connection.Write(head, patience));
@@ -115,6 +114,31 @@ struct Client::State {
     return AnswerOn(std::move(connection), std::move(head));
   }
 
+  // The error that an answer tells which does not switch to `protocol`.
+  std::unexpected<base::Error> NotSwitched(Incoming answer, const std::string& protocol, Patience& patience) const {
+    constexpr int kFirstRefusal = 400;
+    constexpr std::size_t kMostOfARefusal = std::size_t{64} << 10U;
+    if (answer.status() < kFirstRefusal)
+      return base::Err(base::Code::kUnavailable, "the " + endpoint.called + " does not switch to " + protocol +
+                                                     ": status " + std::to_string(answer.status()));
+    const auto body = answer.ReadAll(kMostOfARefusal, patience.deadline(), patience.stop());
+    return std::unexpected(ErrorOf(answer.status(), body.value_or(""), endpoint.called));
+  }
+
+  base::Result<Upgraded> Upgrade(const OutgoingRequest& request, const std::string& protocol, Patience& patience) {
+    constexpr int kSwitchingProtocols = 101;
+    if (patience.stop().stop_requested()) return patience.Fault(endpoint.called);
+    SKERRY_ASSIGN_OR_RETURN(auto socket, Dial(patience));
+    auto connection = std::make_unique<HttpConnection>(endpoint, std::move(socket));
+    SKERRY_ASSIGN_OR_RETURN(AnswerHead head,
+                            Exchange(*connection, endpoint, request, patience, Expected::Switch::kPossible));
+    if (head.status != kSwitchingProtocols || !SameName(head.Header("Upgrade").value_or(""), protocol))
+      return NotSwitched(AnswerOn(std::move(connection), std::move(head)), protocol, patience);
+    auto released = connection->Release();
+    return Upgraded{std::move(head),
+                    std::make_unique<UpgradedStream>(endpoint, std::move(released.socket), std::move(released.early))};
+  }
+
   Endpoint endpoint;
   std::shared_ptr<KeptConnections> kept;
   std::mutex mutex;  // of tls
@@ -130,6 +154,15 @@ base::Result<Incoming> Client::Send(OutgoingRequest request, base::Deadline dead
   SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, request));
   Patience patience(deadline, stop);
   return state_->SendOnce(request, patience);
+}
+
+base::Result<Upgraded> Client::Upgrade(OutgoingRequest request, const std::string& protocol, base::Deadline deadline,
+                                       const std::stop_token& stop) {
+  request.headers.emplace_back("Connection", "Upgrade");
+  request.headers.emplace_back("Upgrade", protocol);
+  SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, request));
+  Patience patience(deadline, stop);
+  return state_->Upgrade(request, protocol, patience);
 }
 
 base::Result<WebSocket> Client::Connect(const std::string& target, base::Deadline deadline,

@@ -21,6 +21,7 @@ using Parser = http::response_parser<http::buffer_body>;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
 constexpr std::uint32_t kMaxHeaders = std::uint32_t{64} << 10U;
 constexpr int kMaxInterim = 32;  // "100 Continue" and the like, before the final answer
+constexpr int kSwitchingProtocols = 101;
 constexpr int kFirstFinal = 200;
 
 }  // namespace
@@ -87,12 +88,19 @@ struct HttpConnection::State {
       const auto taken = Parse();
       if (!taken) return Fail(taken.error());
       if (!parser->is_header_done()) return false;
-      if (Status() >= kFirstFinal) break;
+      if (IsFinal()) break;
+      if (Status() == kSwitchingProtocols)
+        return Fail({base::Code::kUnavailable, "the " + endpoint.called + " switches to another protocol unasked"});
       if (++interim > kMaxInterim)
         return Fail({base::Code::kUnavailable, "the " + endpoint.called + " promises an answer again and again"});
       NewParser();
     }
     return true;
+  }
+
+  [[nodiscard]] bool IsFinal() const {
+    const bool switches = Status() == kSwitchingProtocols && expected.protocol == Expected::Switch::kPossible;
+    return Status() >= kFirstFinal || switches;
   }
 
   std::unexpected<base::Error> Fail(base::Error error) {
@@ -215,6 +223,10 @@ base::Result<std::string> HttpConnection::ReadBody(Patience& patience) {
     }
   }
   return std::string();
+}
+
+HttpConnection::Released HttpConnection::Release() {
+  return {.socket = std::move(state_->socket), .early = std::move(state_->input)};
 }
 
 bool HttpConnection::HasSent() const {

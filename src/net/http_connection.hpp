@@ -3,20 +3,15 @@
 
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 #include "base/result.hpp"
+#include "net/answer_head.hpp"
 #include "net/endpoint.hpp"
 #include "net/patience.hpp"
 #include "net/socket.hpp"
 
 namespace skerry::net {
-
-struct AnswerHead {
-  int status = 0;
-  std::vector<std::pair<std::string, std::string>> headers;
-};
 
 // For one thread at a time.
 class HttpConnection {
@@ -32,6 +27,8 @@ class HttpConnection {
   struct Expected {
     enum class Body { kAsItSays, kNone };  // kNone: the answer to a HEAD, whatever its headers say
     Body body = Body::kAsItSays;
+    enum class Switch { kNever, kPossible };  // kPossible: "101 Switching Protocols" is a final answer
+    Switch protocol = Switch::kNever;
   };
   void BeginExchange(Expected expected);
 
@@ -54,6 +51,14 @@ class HttpConnection {
   [[nodiscard]] bool HasReceived() const;
   // The request was sent and the answer was read to its end, and the server does not close the connection.
   [[nodiscard]] bool CanBeUsedAgain() const;
+
+  // After "101 Switching Protocols": the socket, and the bytes that came behind the head. Nothing else may be called
+  // any more.
+  struct Released {
+    std::unique_ptr<Socket> socket;
+    std::string early;
+  };
+  Released Release();
 
  private:
   struct State;

@@ -1,20 +1,11 @@
 #include "net/incoming.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "net/incoming_state.hpp"
 #include "net/patience.hpp"
 
 namespace skerry::net {
-namespace {
-
-bool SameName(std::string_view one, std::string_view other) {
-  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(one, other, {}, small, small);
-}
-
-}  // namespace
 
 Incoming::Incoming(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Incoming::Incoming(Incoming&&) noexcept = default;
@@ -25,9 +16,7 @@ int Incoming::status() const {
 }
 
 std::optional<std::string> Incoming::Header(std::string_view name) const {
-  for (const auto& [candidate, value] : state_->head.headers)
-    if (SameName(candidate, name)) return value;
-  return std::nullopt;
+  return state_->head.Header(name);
 }
 
 base::Result<std::string> Incoming::Read(base::Deadline deadline, const std::stop_token& stop) {

@@ -67,6 +67,10 @@ Progress Socket::TryCloseWrite() {
   return AfterCall(::shutdown(fd_.get(), SHUT_WR), Kind::kWantsWrite);
 }
 
+void Socket::Shutdown() const {
+  ::shutdown(fd_.get(), SHUT_RDWR);
+}
+
 bool Socket::Await(const Progress& progress, Patience& patience, short besides) const {
   const short events = progress.kind == Kind::kWantsWrite ? POLLOUT : POLLIN;
   return patience.Await(fd_.get(), static_cast<short>(events | besides));

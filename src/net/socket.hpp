@@ -24,6 +24,7 @@ class Socket {
                                                     Patience& patience);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] bool HasTls() const { return tls_ != nullptr; }
 
   // `into` is not empty.
   Progress TryRead(std::span<char> into);
@@ -32,6 +33,9 @@ class Socket {
   Progress TryWrite(std::string_view bytes);
   // Tells the server that nothing more is sent; reading goes on.
   Progress TryCloseWrite();
+
+  // Ends both directions, and wakes the threads that wait; by any thread.
+  void Shutdown() const;
 
   // After a `progress` that wants to wait: waits for the descriptor to be ready for it, or for one of poll's events
   // `besides`. False when the patience is over.

@@ -1,8 +1,6 @@
 // WebSocketStream: a Socket as Beast wants it, and the one loop that waits. Costly to include.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -43,7 +41,7 @@ class WebSocketStream {
   void Close() {
     if (!waiting_.is_open()) return;
     static_cast<void>(waiting_.release());
-    ::shutdown(socket_->fd(), SHUT_RDWR);
+    socket_->Shutdown();
   }
 
   template <class Buffers, class Token>

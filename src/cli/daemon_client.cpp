@@ -87,7 +87,7 @@ base::Result<std::string> DaemonClient::AskText(const std::string& target) {
 }
 
 base::Result<net::WebSocket> DaemonClient::Connect(const std::string& target) {
-  return client_.Connect(target, base::Deadline::Never());
+  return client_.Connect({.target = target}, base::Deadline::Never());
 }
 
 base::Error RefusalFrom(int status, std::string_view body) {

@@ -165,12 +165,12 @@ base::Result<Upgraded> Client::Upgrade(OutgoingRequest request, const std::strin
   return state_->Upgrade(request, protocol, patience);
 }
 
-base::Result<WebSocket> Client::Connect(const std::string& target, base::Deadline deadline,
+base::Result<WebSocket> Client::Connect(const WebSocketRequest& request, base::Deadline deadline,
                                         const std::stop_token& stop) {
-  SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, {.target = target}));
+  SKERRY_RETURN_IF_ERROR(CheckWebSocketRequest(state_->endpoint, request));
   Patience patience(deadline, stop);
   SKERRY_ASSIGN_OR_RETURN(auto socket, state_->Dial(patience));
-  return WebSocket::Open(state_->endpoint, std::move(socket), target, patience);
+  return WebSocket::Open(state_->endpoint, std::move(socket), request, patience);
 }
 
 const Endpoint& Client::endpoint() const {

@@ -45,7 +45,8 @@ class Client {
   base::Result<Upgraded> Upgrade(OutgoingRequest request, const std::string& protocol, base::Deadline deadline,
                                  const std::stop_token& stop = {});
   // kUnauthenticated, kNotFound … when the server refuses.
-  base::Result<WebSocket> Connect(const std::string& target, base::Deadline deadline, const std::stop_token& stop = {});
+  base::Result<WebSocket> Connect(const WebSocketRequest& request, base::Deadline deadline,
+                                  const std::stop_token& stop = {});
 
   [[nodiscard]] const Endpoint& endpoint() const;
 

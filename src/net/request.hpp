@@ -1,4 +1,4 @@
-// OutgoingRequest: what a client asks a server.
+// OutgoingRequest and WebSocketRequest: what a client asks a server.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,12 @@ struct OutgoingRequest {
   // In place of `body`: called for the next piece until it gives "". Sent in chunks unless `feed_size` is given.
   std::function<base::Result<std::string>()> feed;
   std::optional<std::uint64_t> feed_size;
+};
+
+struct WebSocketRequest {
+  std::string target;                     // escaped, with its query
+  Headers headers;                        // besides those of the handshake
+  std::vector<std::string> subprotocols;  // that the client speaks, the best first
 };
 
 }  // namespace skerry::net

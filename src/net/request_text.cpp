@@ -74,6 +74,15 @@ base::Status CheckRequest(const Endpoint& endpoint, const OutgoingRequest& reque
   });
 }
 
+base::Status CheckWebSocketRequest(const Endpoint& endpoint, const WebSocketRequest& request) {
+  SKERRY_RETURN_IF_ERROR(CheckTarget(endpoint, request.target));
+  if (!std::ranges::all_of(request.subprotocols, IsToken)) return Wrong("this is no name of a subprotocol");
+  return CheckHeaders(request.headers, [](const std::string& name) {
+    return name == "host" || name == "connection" || name == "upgrade" || name == "content-length" ||
+           name == "transfer-encoding" || name.starts_with("sec-websocket-");
+  });
+}
+
 std::string HostOf(const Endpoint& endpoint) {
   if (endpoint.kind == Endpoint::Kind::kUnix) return "localhost";
   return (endpoint.host.contains(':') ? "[" + endpoint.host + "]" : endpoint.host) + ":" +

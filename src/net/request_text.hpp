@@ -17,6 +17,7 @@ Framing FramingOf(const OutgoingRequest& request);
 // kInvalidArgument for text that a server would read as another request: line ends, blanks in the target, names with
 // forbidden characters; and for headers that the client sets itself.
 base::Status CheckRequest(const Endpoint& endpoint, const OutgoingRequest& request);
+base::Status CheckWebSocketRequest(const Endpoint& endpoint, const WebSocketRequest& request);
 
 // The request line and the headers, with the empty line.
 std::string HeadOf(const Endpoint& endpoint, const OutgoingRequest& request);

@@ -137,7 +137,7 @@ TEST_F(StopTest, EndsOpeningAWebSocket) {
   TestServer server({[](TestPeer& peer) { peer.AwaitClose(); }});
   Client client(server.endpoint());
   StopSoon();
-  ExpectStopped(client.Connect("/", base::Deadline::Never(), Token()));
+  ExpectStopped(client.Connect({.target = "/"}, base::Deadline::Never(), Token()));
 }
 
 }  // namespace

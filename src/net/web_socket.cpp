@@ -1,6 +1,7 @@
 // The WebSocket of a client, by Beast.
 #include "net/web_socket.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 
@@ -23,6 +24,15 @@ using boost::system::error_code;
 constexpr std::chrono::seconds kPatienceForClose{2};
 constexpr std::size_t kMaxMessage = std::size_t{16} << 20U;
 
+Headers HeadersOf(const Endpoint& endpoint, const WebSocketRequest& request) {
+  Headers headers = CommonHeaders(endpoint);
+  headers.insert(headers.end(), request.headers.begin(), request.headers.end());
+  std::string offered;
+  for (const std::string& each : request.subprotocols) offered += (offered.empty() ? "" : ", ") + each;
+  if (!offered.empty()) headers.emplace_back("Sec-WebSocket-Protocol", offered);
+  return headers;
+}
+
 }  // namespace
 
 // Unless a message waits to be received, a read is under way, also between calls: so pings are answered in every call,
@@ -40,13 +50,14 @@ struct WebSocket::State {
     return base::Err(base::Code::kUnavailable, "the " + endpoint.called + " does not open a WebSocket: " + why);
   }
 
-  base::Status Handshake(const std::string& target, Patience& patience) {
-    socket.set_option(websocket::stream_base::decorator([headers = CommonHeaders(endpoint)](auto& head) {
-      for (const auto& [name, value] : headers) head.set(name, value);
+  base::Status Handshake(const WebSocketRequest& request, Patience& patience) {
+    socket.set_option(websocket::stream_base::decorator([headers = HeadersOf(endpoint, request)](auto& head) {
+      for (const auto& [name, value] : headers) head.insert(name, value);
     }));
     websocket::response_type answer;
     std::optional<error_code> result;
-    socket.async_handshake(answer, HostOf(endpoint), target, [&result](const error_code& error) { result = error; });
+    socket.async_handshake(answer, HostOf(endpoint), request.target,
+                           [&result](const error_code& error) { result = error; });
     const auto done = [&result] { return result.has_value(); };
     if (!stream.RunUntil(patience, done)) {
       stream.Close();
@@ -56,8 +67,17 @@ struct WebSocket::State {
     if (*result == websocket::error::upgrade_declined)
       return std::unexpected(ErrorOf(static_cast<int>(answer.result_int()), answer.body(), endpoint.called));
     if (*result) return NotOpened(result->message());
+    SKERRY_RETURN_IF_ERROR(TakeSubprotocol(request, answer));
     StartRead();
     return {};
+  }
+
+  base::Status TakeSubprotocol(const WebSocketRequest& request, const websocket::response_type& answer) {
+    if (answer.count(beast::http::field::sec_websocket_protocol) == 0) return {};
+    const auto chosen = answer[beast::http::field::sec_websocket_protocol];
+    subprotocol.assign(chosen.data(), chosen.size());
+    if (std::ranges::find(request.subprotocols, subprotocol) != request.subprotocols.end()) return {};
+    return NotOpened("it chose a subprotocol that was not offered");
   }
 
   void StartRead() {
@@ -83,6 +103,7 @@ struct WebSocket::State {
   }
 
   const Endpoint endpoint;
+  std::string subprotocol;
   beast::flat_buffer input;
   std::optional<Message> message;
   std::string output;
@@ -98,14 +119,18 @@ WebSocket::WebSocket(WebSocket&&) noexcept = default;
 WebSocket::~WebSocket() = default;
 
 base::Result<WebSocket> WebSocket::Open(const Endpoint& endpoint, std::unique_ptr<Socket> socket,
-                                        const std::string& target, Patience& patience) {
+                                        const WebSocketRequest& request, Patience& patience) {
   try {
     auto state = std::make_unique<State>(endpoint, std::move(socket));
-    SKERRY_RETURN_IF_ERROR(state->Handshake(target, patience));
+    SKERRY_RETURN_IF_ERROR(state->Handshake(request, patience));
     return WebSocket(std::move(state));
   } catch (const std::exception& thrown) {  // Asio's constructors
     return base::Err(base::Code::kInternal, std::string("a connection cannot be made: ") + thrown.what());
   }
+}
+
+const std::string& WebSocket::subprotocol() const {
+  return state_->subprotocol;
 }
 
 int WebSocket::fd() const {

@@ -9,6 +9,7 @@
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "net/endpoint.hpp"
+#include "net/request.hpp"
 
 namespace skerry::net {
 
@@ -27,6 +28,8 @@ class WebSocket {
     Kind kind = Kind::kText;
     std::string bytes;
   };
+  // The one of the request's subprotocols that the server chose; "" for none.
+  [[nodiscard]] const std::string& subprotocol() const;
   // For poll: readable when Receive has something to do, besides what HasBuffered tells.
   [[nodiscard]] int fd() const;
   // True: Receive has something without waiting. Ask before each poll.
@@ -42,9 +45,9 @@ class WebSocket {
  private:
   friend class Client;
   struct State;
-  // The target was checked.
+  // The request was checked.
   static base::Result<WebSocket> Open(const Endpoint& endpoint, std::unique_ptr<Socket> socket,
-                                      const std::string& target, Patience& patience);
+                                      const WebSocketRequest& request, Patience& patience);
   explicit WebSocket(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -96,7 +96,7 @@ void Echo(TestPeer& peer) {
 TEST(WebSocketTest, SendsAndReceivesTextAndBytes) {
   TestServer server({Echo});
   Client client(server.endpoint());
-  auto socket = client.Connect("/v1/attach?offset=0", Soon());
+  auto socket = client.Connect({.target = "/v1/attach?offset=0"}, Soon());
   ASSERT_TRUE(socket.has_value()) << socket.error().message;
   ASSERT_TRUE(socket->Send(Kind::kText, "{}", Soon()).has_value());
   auto message = socket->Receive(Soon());
@@ -118,11 +118,56 @@ TEST(WebSocketTest, SaysWhoAsks) {
   Endpoint endpoint = server.endpoint();
   endpoint.token = "sk_abc";
   Client client(endpoint);
-  ASSERT_TRUE(client.Connect("/v1/attach?offset=7", Soon()).has_value());
+  ASSERT_TRUE(client.Connect({.target = "/v1/attach?offset=7"}, Soon()).has_value());
   EXPECT_TRUE(head.starts_with("GET /v1/attach?offset=7 HTTP/1.1\r\n")) << head;
   EXPECT_TRUE(head.contains("Host: localhost\r\n")) << head;
   EXPECT_TRUE(head.contains("Authorization: Bearer sk_abc\r\n")) << head;
   EXPECT_TRUE(head.contains("User-Agent: skerry/")) << head;
+}
+
+TEST(WebSocketTest, OffersSubprotocolsAndSendsHeaders) {
+  std::string head;
+  TestServer server({[&](TestPeer& peer) { Accept(peer, &head, "Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n"); }});
+  Client client(server.endpoint());
+  const auto socket = client.Connect({.target = "/",
+                                      .headers = {{"X-Api-Key", "one"}, {"X-Api-Key", "two"}},
+                                      .subprotocols = {"v5.channel.k8s.io", "v4.channel.k8s.io"}},
+                                     Soon());
+  ASSERT_TRUE(socket.has_value()) << socket.error().message;
+  EXPECT_EQ(socket->subprotocol(), "v4.channel.k8s.io");
+  EXPECT_TRUE(head.contains("Sec-WebSocket-Protocol: v5.channel.k8s.io, v4.channel.k8s.io\r\n")) << head;
+  EXPECT_TRUE(head.contains("X-Api-Key: one\r\n")) << head;
+  EXPECT_TRUE(head.contains("X-Api-Key: two\r\n")) << head;
+}
+
+TEST(WebSocketTest, AServerMayChooseNoSubprotocol) {
+  TestServer server({[](TestPeer& peer) { Accept(peer); }});
+  Client client(server.endpoint());
+  const auto socket = client.Connect({.target = "/", .subprotocols = {"a"}}, Soon());
+  ASSERT_TRUE(socket.has_value()) << socket.error().message;
+  EXPECT_EQ(socket->subprotocol(), "");
+}
+
+TEST(WebSocketTest, ASubprotocolThatWasNotOfferedIsRefused) {
+  TestServer server({[](TestPeer& peer) { Accept(peer, nullptr, "Sec-WebSocket-Protocol: b\r\n"); }});
+  Client client(server.endpoint());
+  const auto socket = client.Connect({.target = "/", .subprotocols = {"a"}}, Soon());
+  ASSERT_FALSE(socket.has_value());
+  EXPECT_EQ(socket.error().code, base::Code::kUnavailable);
+}
+
+TEST(WebSocketTest, RefusesWhatWouldBeAnotherRequest) {
+  Client client(Endpoint{.path = "/nowhere"});
+  for (const WebSocketRequest& request :
+       {WebSocketRequest{.target = "/a b"}, WebSocketRequest{.target = "/", .headers = {{"A", "b\r\nC: d"}}},
+        WebSocketRequest{.target = "/", .headers = {{"Upgrade", "tcp"}}},
+        WebSocketRequest{.target = "/", .headers = {{"sec-websocket-key", "x"}}},
+        WebSocketRequest{.target = "/", .subprotocols = {"a, b"}},
+        WebSocketRequest{.target = "/", .subprotocols = {""}}}) {
+    const auto socket = client.Connect(request, Soon());
+    ASSERT_FALSE(socket.has_value());
+    EXPECT_EQ(socket.error().code, base::Code::kInvalidArgument) << socket.error().message;
+  }
 }
 
 // Over each kind of socket: many messages, some of them large.
@@ -141,7 +186,7 @@ TEST_P(WebSocketKindTest, EchoesLargeMessages) {
                     }},
                     GetParam());
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value()) << socket.error().message;
   for (const std::size_t size : {std::size_t{200}, std::size_t{30'000}, std::size_t{65'000}}) {
     std::string sent(size, '\0');
@@ -168,7 +213,7 @@ TEST(WebSocketTlsTest, SendsAndReceives) {
   Endpoint endpoint = server.endpoint();
   endpoint.certificates = tls.file();
   Client client(endpoint);
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value()) << socket.error().message;
   EXPECT_EQ(socket->Receive(Soon())->bytes, "one");
   EXPECT_EQ(socket->Receive(Soon())->bytes, "two");
@@ -186,7 +231,7 @@ TEST(WebSocketTest, ARequestToStopEndsReceivingAndLosesNothing) {
     peer.AwaitClose();
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   std::stop_source source;
   const std::jthread stopper([&] {
@@ -209,7 +254,7 @@ TEST(WebSocketTest, ARequestToStopEndsSending) {
     while (!over) std::this_thread::sleep_for(5ms);
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   std::stop_source source;
   const std::jthread stopper([&] {
@@ -231,7 +276,7 @@ TEST(WebSocketTest, ARefusalIsTheErrorThatTheServerTells) {
     peer.Write("HTTP/1.1 404 Not Found\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }});
   Client client(server.endpoint());
-  const auto socket = client.Connect("/", Soon());
+  const auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_FALSE(socket.has_value());
   EXPECT_EQ(socket.error().code, base::Code::kNotFound);
   EXPECT_EQ(socket.error().message, "no such command");
@@ -245,14 +290,14 @@ TEST(WebSocketTest, AServerThatDoesNotProveItselfIsRefused) {
         "Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n");
   }});
   Client client(server.endpoint());
-  const auto socket = client.Connect("/", Soon());
+  const auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_FALSE(socket.has_value());
 }
 
 TEST(WebSocketTest, ASilentServerIsATimeout) {
   TestServer server({[](TestPeer& peer) { peer.AwaitClose(); }});
   Client client(server.endpoint());
-  const auto socket = client.Connect("/", base::Deadline::After(50ms));
+  const auto socket = client.Connect({.target = "/"}, base::Deadline::After(50ms));
   ASSERT_FALSE(socket.has_value());
   EXPECT_EQ(socket.error().code, base::Code::kTimeout);
 }
@@ -266,7 +311,7 @@ TEST(WebSocketTest, ATimeoutLosesNothing) {
     peer.AwaitClose();
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   const auto early = socket->Receive(base::Deadline::After(50ms));
   ASSERT_FALSE(early.has_value());
@@ -282,7 +327,7 @@ TEST(WebSocketTest, TellsOfMessagesThatPollDoesNotSee) {
     peer.AwaitClose();
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   std::vector<std::string> received;
   while (received.size() < 3) {
@@ -304,7 +349,7 @@ TEST(WebSocketTest, WithoutPatienceWhatHasComeIsTaken) {
     peer.Write(FrameOf(kTextFrame, "now"));
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket);
   const auto wait = [&] {
     pollfd entry{socket->fd(), POLLIN, 0};
@@ -334,7 +379,7 @@ TEST(WebSocketTest, JoinsFragmentsAndAnswersPings) {
     peer.AwaitClose();
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   EXPECT_EQ(socket->Receive(Soon())->bytes, "ab");
   EXPECT_EQ(socket->Receive(Soon())->bytes, "10 ping");
@@ -347,7 +392,7 @@ TEST(WebSocketTest, AnEndSaysWhy) {
     peer.AwaitClose();
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   EXPECT_EQ(socket->Receive(Soon())->bytes, "last");
   for (int i = 0; i < 2; ++i) {
@@ -365,7 +410,7 @@ TEST(WebSocketTest, AConnectionThatIsJustGoneIsAnError) {
     peer.Write(FrameOf(kTextFrame, "hello").substr(0, 4));
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   const auto message = socket->Receive(Soon());
   ASSERT_FALSE(message.has_value());
@@ -380,7 +425,7 @@ TEST(WebSocketTest, SendGivesUpOnAServerThatDoesNotRead) {
     while (!over) std::this_thread::sleep_for(5ms);
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   const auto sent = socket->Send(Kind::kBinary, everything, base::Deadline::After(100ms));
   over = true;
@@ -395,7 +440,7 @@ TEST(WebSocketTest, CloseDoesNotWaitForEver) {
     peer.AwaitClose();
   }});
   Client client(server.endpoint());
-  auto socket = client.Connect("/", Soon());
+  auto socket = client.Connect({.target = "/"}, Soon());
   ASSERT_TRUE(socket.has_value());
   const auto begin = std::chrono::steady_clock::now();
   socket->Close();

@@ -43,6 +43,8 @@ const CodeRow& RowOf(Code code);
 struct Error {
   Code code = Code::kInternal;
   std::string message;  // one line; says what to do next where there is something to do
+
+  bool operator==(const Error&) const = default;
 };
 
 }  // namespace skerry::base

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/cell.hpp"
 #include "core/execution.hpp"
 #include "core/output_sink.hpp"
 
@@ -18,25 +19,6 @@ struct Cell {
   std::string text;
   std::chrono::milliseconds timeout{30'000};
   std::uint64_t max_output_bytes = 10U << 20U;  // of both streams and of the outputs, each
-};
-
-// One value in several forms: text/plain, text/html, image/png (base64), image/svg+xml, application/json.
-struct RichData {
-  std::string mime;
-  std::string data;
-};
-
-struct CellOutput {
-  enum class Kind { kDisplay, kResult };  // shown while the cell runs; the value of its last expression
-  Kind kind = Kind::kDisplay;
-  std::vector<RichData> forms;
-};
-
-// An uncaught exception, or the exit status of a shell's last command.
-struct CellError {
-  std::string name;
-  std::string message;
-  std::string traceback;
 };
 
 struct CellResult {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
+#include "core/names.hpp"
 
 namespace skerry::core {
 namespace {
@@ -105,41 +107,41 @@ std::string ShellText(const std::vector<std::string>& arguments) {
   return text;
 }
 
+namespace {
+
+constexpr std::array kOutcomeNames = {std::pair{OutcomeKind::kExited, std::string_view("exited")},
+                                      std::pair{OutcomeKind::kSignalled, std::string_view("signalled")},
+                                      std::pair{OutcomeKind::kTimedOut, std::string_view("timed_out")},
+                                      std::pair{OutcomeKind::kOutOfMemory, std::string_view("out_of_memory")},
+                                      std::pair{OutcomeKind::kFileTooLarge, std::string_view("file_too_large")},
+                                      std::pair{OutcomeKind::kCancelled, std::string_view("cancelled")},
+                                      std::pair{OutcomeKind::kLost, std::string_view("lost")},
+                                      std::pair{OutcomeKind::kRejected, std::string_view("rejected")}};
+
+constexpr std::array kStartNames = {std::pair{StartKind::kWarm, std::string_view("warm")},
+                                    std::pair{StartKind::kFork, std::string_view("fork")},
+                                    std::pair{StartKind::kExec, std::string_view("exec")}};
+
+}  // namespace
+
 std::string_view NameOf(OutcomeKind kind) {
-  switch (kind) {
-    case OutcomeKind::kExited:
-      return "exited";
-    case OutcomeKind::kSignalled:
-      return "signalled";
-    case OutcomeKind::kTimedOut:
-      return "timed_out";
-    case OutcomeKind::kOutOfMemory:
-      return "out_of_memory";
-    case OutcomeKind::kFileTooLarge:
-      return "file_too_large";
-    case OutcomeKind::kCancelled:
-      return "cancelled";
-    case OutcomeKind::kLost:
-      return "lost";
-    case OutcomeKind::kRejected:
-      return "rejected";
-  }
-  return "";
+  return NameIn(kOutcomeNames, kind);
+}
+
+std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) {
+  return ValueIn(kOutcomeNames, name);
 }
 
 std::string_view NameOf(StartKind kind) {
-  switch (kind) {
-    case StartKind::kWarm:
-      return "warm";
-    case StartKind::kFork:
-      return "fork";
-    case StartKind::kExec:
-      return "exec";
-  }
-  return "";
+  return NameIn(kStartNames, kind);
+}
+
+std::optional<StartKind> ParseStartKind(std::string_view name) {
+  return ValueIn(kStartNames, name);
 }
 
 std::string Outcome::Explanation() const {
+  if (!reason.empty() && kind != OutcomeKind::kExited && kind != OutcomeKind::kRejected) return reason;
   switch (kind) {
     case OutcomeKind::kExited:
       return "";

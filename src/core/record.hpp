@@ -114,7 +114,8 @@ struct ExecutionRecord {
   std::string by;        // who asked for the execution
   std::string sandbox;
   std::string risk;      // level; empty where none was assessed
-  std::string approval;  // who or what approved it; empty where no approval was needed
+  std::string approval;  // who or what said yes; empty where nobody was asked
+  std::string digest;    // of everything that the yes was about; empty where nobody was asked
   std::uint64_t timeout_seconds = 0;
   std::uint64_t memory_mb = 0;
   std::string caused_by;  // the execution that led to this one, or empty
@@ -133,13 +134,14 @@ struct ExecutionRecord {
   bool operator==(const ExecutionRecord&) const = default;
 };
 
-// How an execution ended, and all that it did to files. Where `sandbox`, `risk` or `approval` is empty, the value from
-// the beginning stays.
+// How an execution ended, and all it did to files. `sandbox`, `risk`, `approval` and `digest` that are empty leave what
+// was known at the beginning.
 struct ExecutionEnd {
   ExecutionState state = ExecutionState::kDone;
   std::string sandbox;
   std::string risk;
   std::string approval;
+  std::string digest;
   std::string outcome;
   int exit_code = 0;
   std::string reason;

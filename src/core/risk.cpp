@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
+
+#include "core/names.hpp"
 
 namespace skerry::core {
 namespace {
 
 constexpr std::array<std::string_view, 5> kLevels = {"safe", "low", "medium", "high", "critical"};
+
+constexpr std::array kSandboxes = {std::pair{SuggestedSandbox::kSubprocess, std::string_view("subprocess")},
+                                   std::pair{SuggestedSandbox::kIsolated, std::string_view("isolated")},
+                                   std::pair{SuggestedSandbox::kBrowser, std::string_view("browser sandbox")},
+                                   std::pair{SuggestedSandbox::kReject, std::string_view("REJECT")}};
 
 std::string UpperCase(std::string_view text) {
   std::string upper(text);
@@ -30,17 +38,22 @@ base::Result<RiskLevel> ParseRiskLevel(std::string_view name) {
 }
 
 std::string_view NameOf(SuggestedSandbox sandbox) {
-  switch (sandbox) {
-    case SuggestedSandbox::kSubprocess:
-      return "subprocess";
-    case SuggestedSandbox::kIsolated:
-      return "isolated";
-    case SuggestedSandbox::kBrowser:
-      return "browser sandbox";
-    case SuggestedSandbox::kReject:
-      return "REJECT";
-  }
-  return "";
+  return NameIn(kSandboxes, sandbox);
+}
+
+std::optional<SuggestedSandbox> ParseSuggestedSandbox(std::string_view name) {
+  return ValueIn(kSandboxes, name);
+}
+
+RiskSummary RiskAssessment::Summary() const {
+  return {.assessed = true,
+          .level = level,
+          .reason = reason,
+          .requires_confirmation = requires_confirmation,
+          .requires_isolation = requires_isolation,
+          .suggested_sandbox = suggested_sandbox,
+          .detected_patterns = DetectedPatterns(),
+          .lowerings = lowerings};
 }
 
 std::vector<std::string> RiskAssessment::DetectedPatterns() const {

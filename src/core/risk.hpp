@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ enum class SuggestedSandbox {
   kReject,   // none: the content should not run at all
 };
 std::string_view NameOf(SuggestedSandbox sandbox);
+std::optional<SuggestedSandbox> ParseSuggestedSandbox(std::string_view name);
 
 // One thing that was found in the content.
 struct Finding {
@@ -34,6 +36,20 @@ struct Finding {
   std::string text;  // the text that was matched, the first 80 bytes; for a match in a string, that string's text
   std::string explanation;  // one sentence
   std::string source;       // where the text is, when not in the content itself: a path, "variables", "input"
+};
+
+// An assessment without the findings one by one: what a result and a record have of it.
+struct RiskSummary {
+  bool assessed = false;  // false: nobody came to assess it
+  RiskLevel level = RiskLevel::kSafe;
+  std::string reason;  // one line
+  bool requires_confirmation = false;
+  bool requires_isolation = false;
+  SuggestedSandbox suggested_sandbox = SuggestedSandbox::kSubprocess;
+  std::vector<std::string> detected_patterns;  // a line for each finding
+  std::vector<std::string> lowerings;
+
+  bool operator==(const RiskSummary&) const = default;
 };
 
 struct RiskAssessment {
@@ -48,6 +64,7 @@ struct RiskAssessment {
 
   // A line for each finding: "[CRITICAL] python.eval: Runs text as code. (line 3)".
   [[nodiscard]] std::vector<std::string> DetectedPatterns() const;
+  [[nodiscard]] RiskSummary Summary() const;
 };
 
 }  // namespace skerry::core

@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "core/record.hpp"
+#include "core/run_end.hpp"
 
 namespace skerry::core {
 
@@ -55,18 +56,6 @@ struct HostedSessionRecord {
   bool operator==(const HostedSessionRecord&) const = default;
 };
 
-enum class RunState {
-  kWaiting,  // for a thread, a sandbox or a person; nothing of it has run
-  kRunning,
-  kDone,
-  kLost,  // the process that ran it is gone
-};
-std::string_view NameOf(RunState state);
-std::optional<RunState> ParseRunState(std::string_view name);
-[[nodiscard]] constexpr bool IsFinal(RunState state) {
-  return state == RunState::kDone || state == RunState::kLost;
-}
-
 struct RunRecord {
   std::string id;
   std::uint64_t sequence = 0;  // in the order of their beginning; given by the store
@@ -76,22 +65,14 @@ struct RunRecord {
   std::string language;  // of code; "" of a command
   std::string what;      // the beginning of the code or command, for lists
   RunState state = RunState::kWaiting;
-  std::string result;  // as the engine encoded it; "" until the end. In lists its summary
+  std::optional<RunEnd> end;  // none until the end; in lists with a summary of the result
   TimePoint created_at;
   std::optional<TimePoint> ended_at;
 
   bool operator==(const RunRecord&) const = default;
 };
 
-// How a run ended.
-struct RunEnding {
-  RunState state = RunState::kDone;
-  std::string result;
-  std::string summary;  // of the result, for lists: short, whatever the run did
-  TimePoint at;
-};
-
-// To whom a run belongs.
+// Whose a run is.
 struct RunOwner {
   std::string id;
   std::string tenant;
@@ -166,8 +147,8 @@ class ServiceStore {
 
   // Gives the sequence number. A claim is handled as by AddHosted.
   virtual base::Result<std::uint64_t> BeginRun(const RunRecord& run, const std::optional<IdempotencyClaim>& claim) = 0;
-  // kConflict when the run has ended already: a run has one final state.
-  virtual base::Status EndRun(const std::string& id, const RunEnding& ending) = 0;
+  // Gives the bytes that the end takes in the store. kConflict when it has ended already: a run has one final state.
+  virtual base::Result<std::uint64_t> EndRun(const std::string& id, const RunEnd& end, TimePoint at) = 0;
   virtual base::Result<RunRecord> FindRun(const std::string& id) = 0;
   virtual base::Result<std::vector<RunRecord>> Runs(const RunFilter& filter) = 0;  // the newest first, with summaries
   virtual base::Result<std::vector<RunOwner>> RunOwners() = 0;                     // of all runs

@@ -45,8 +45,15 @@ Json ByToJson(const Principal& by) {
   return {{"by", by.id}, {"tenant", by.tenant}, {"from", TextOrNull(by.from)}};
 }
 
-std::string RiskOf(const RunFacts& facts) {
-  return facts.assessed ? std::string(core::NameOf(facts.risk)) : "";
+// The level; "" of what nobody came to assess.
+std::string RiskOf(const RunEnd& end) {
+  const core::RiskSummary& risk = end.result.risk;
+  return risk.assessed ? std::string(core::NameOf(risk.level)) : "";
+}
+
+// How the interpreter came to be; "" when nothing ran.
+std::string StartOf(const RunEnd& end) {
+  return end.result.timings.run.count() != 0 ? std::string(core::NameOf(end.result.start)) : "";
 }
 
 // Values of variables may be secrets; their names stay.
@@ -177,59 +184,62 @@ void Chronicle::RunFed(const Run& run, const FedInput& input) {
                      {"input_sha256", input.sha256}});
 }
 
-void Chronicle::RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts) {
+void Chronicle::RunEnds(const Run& run, const RunEnd& end) {
   const core::RunRecord& record = run.record();
   Json details = {{"execution_id", record.id},
                   {"session_id", NameOrNull(record.session)},
                   {"tenant", record.tenant},
                   {"state", core::NameOf(end.state)},
-                  {"outcome", end.outcome},
-                  {"exit_code", end.exit_code},
-                  {"risk", TextOrNull(RiskOf(facts))},
-                  {"approved_by", TextOrNull(facts.approved_by)},
-                  {"sandbox", TextOrNull(facts.sandbox)},
+                  {"outcome", end.Outcome()},
+                  {"exit_code", end.ExitCode()},
+                  {"risk", TextOrNull(RiskOf(end))},
+                  {"approved_by", TextOrNull(end.result.approved_by)},
+                  {"digest", TextOrNull(end.result.digest)},
+                  {"sandbox", TextOrNull(end.result.sandbox_type)},
                   {"output_bytes", run.output_bytes()}};
   if (const auto input = run.fed()) details.update({{"input_bytes", input->bytes}, {"input_sha256", input->sha256}});
   Note("run.ended", details);
 }
 
-void Chronicle::RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace) {
+void Chronicle::RunEnded(const Run& run, const RunEnd& end, const watch::TraceContext& trace) {
   const core::RunRecord& record = run.record();
-  const std::string risk = RiskOf(facts);
-  events_.Publish({"execution.ended", record.tenant, NameOf(record.session)}, {{"execution_id", record.id},
-                                                                               {"kind", record.kind},
-                                                                               {"state", core::NameOf(end.state)},
-                                                                               {"outcome", end.outcome},
-                                                                               {"exit_code", end.exit_code},
-                                                                               {"duration_ms", facts.took.count()},
-                                                                               {"risk", TextOrNull(risk)},
-                                                                               {"start", TextOrNull(facts.start)}});
-  metrics_.CounterOf("skerry_runs_total", "Runs that have ended.", {{"kind", record.kind}, {"outcome", end.outcome}})
+  const std::string risk = RiskOf(end);
+  const std::string start = StartOf(end);
+  events_.Publish({"execution.ended", record.tenant, NameOf(record.session)},
+                  {{"execution_id", record.id},
+                   {"kind", record.kind},
+                   {"state", core::NameOf(end.state)},
+                   {"outcome", end.Outcome()},
+                   {"exit_code", end.ExitCode()},
+                   {"duration_ms", end.result.execution_time.count()},
+                   {"risk", TextOrNull(risk)},
+                   {"start", TextOrNull(start)}});
+  metrics_.CounterOf("skerry_runs_total", "Runs that have ended.", {{"kind", record.kind}, {"outcome", end.Outcome()}})
       .Add();
-  if (facts.assessed)
+  if (!risk.empty())
     metrics_.CounterOf("skerry_risk_total", "Runs by the risk of their code.", {{"level", risk}}).Add();
-  if (!facts.start.empty()) {
-    const watch::Labels labels = {{"start", facts.start}};
+  if (!start.empty()) {
+    const watch::Labels labels = {{"start", start}};
     metrics_
         .HistogramOf("skerry_run_seconds", "How long programs ran, by how their interpreter came to be.",
                      watch::LatencyBounds(), labels)
-        .Observe(Seconds(facts.timings.run));
+        .Observe(Seconds(end.result.timings.run));
     metrics_
         .HistogramOf("skerry_start_seconds", "How long it took until a sandbox was there.", watch::LatencyBounds(),
                      labels)
-        .Observe(Seconds(facts.timings.obtain));
+        .Observe(Seconds(end.result.timings.obtain));
   }
   Log(watch::LogLevel::kInfo, "run ended",
       {{"execution_id", record.id},
        {"session_id", NameOf(record.session)},
        {"tenant", record.tenant},
        {"kind", record.kind},
-       {"outcome", end.outcome},
-       {"exit_code", std::to_string(end.exit_code)},
+       {"outcome", end.Outcome()},
+       {"exit_code", std::to_string(end.ExitCode())},
        {"risk", risk},
-       {"duration_ms", std::to_string(facts.took.count())},
+       {"duration_ms", std::to_string(end.result.execution_time.count())},
        {"trace_id", trace.trace_id}});
-  Trace(run, end, facts, trace);
+  Trace(run, end, trace);
 }
 
 void Chronicle::RunLost(const core::RunRecord& run) {
@@ -241,7 +251,7 @@ void Chronicle::RunLost(const core::RunRecord& run) {
 }
 
 // The phases follow each other: policy, the person, the sandbox, the program, what is carried over.
-void Chronicle::Trace(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace) {
+void Chronicle::Trace(const Run& run, const RunEnd& end, const watch::TraceContext& trace) {
   if (!parts_.spans || !trace.valid()) return;
   const core::RunRecord& record = run.record();
   const watch::TraceContext whole = watch::ChildOf(trace);
@@ -254,8 +264,8 @@ void Chronicle::Trace(const Run& run, const RunEnd& end, const RunFacts& facts, 
                                     {"skerry.session_id", NameOf(record.session)},
                                     {"skerry.kind", record.kind},
                                     {"skerry.language", record.language},
-                                    {"skerry.outcome", end.outcome},
-                                    {"skerry.risk", RiskOf(facts)}},
+                                    {"skerry.outcome", end.Outcome()},
+                                    {"skerry.risk", RiskOf(end)}},
                      .error = end.error ? end.error->message : ""});
   auto at = record.created_at;
   const auto phase = [&](const char* name, std::chrono::nanoseconds took) {
@@ -267,12 +277,12 @@ void Chronicle::Trace(const Run& run, const RunEnd& end, const RunFacts& facts, 
   };
   // A session has its sandbox before anything is asked about what runs in it.
   const bool claimed_first = !record.session.empty();
-  if (claimed_first) phase("skerry.claim", facts.timings.obtain);
-  phase("skerry.policy", facts.timings.policy);
-  phase("skerry.approval_wait", facts.timings.approval);
-  if (!claimed_first) phase("skerry.claim", facts.timings.obtain);
-  phase("skerry.run", facts.timings.run);
-  phase("skerry.commit", facts.timings.finish);
+  if (claimed_first) phase("skerry.claim", end.result.timings.obtain);
+  phase("skerry.policy", end.result.timings.policy);
+  phase("skerry.approval_wait", end.result.timings.approval);
+  if (!claimed_first) phase("skerry.claim", end.result.timings.obtain);
+  phase("skerry.run", end.result.timings.run);
+  phase("skerry.commit", end.result.timings.finish);
 }
 
 void Chronicle::Asked(const confirm::Approval& approval, const std::string& tenant) {

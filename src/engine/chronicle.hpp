@@ -42,17 +42,6 @@ struct ChronicleParts {
   Budgets::Share audit;                         // what tenants may fill of it; `each` is for a day
 };
 
-// What is known of a run when it has ended, besides its RunEnd.
-struct RunFacts {
-  core::RiskLevel risk = core::RiskLevel::kSafe;
-  bool assessed = false;
-  std::string start;  // how its interpreter came to be; "" when nothing ran
-  std::string sandbox;
-  std::string approved_by;
-  core::Timings timings;
-  std::chrono::milliseconds took{0};
-};
-
 // What somebody does over the API, and that nothing else tells of.
 struct Deed {
   // What cannot be recorded is not done, unless it ends or frees something.
@@ -84,9 +73,9 @@ class Chronicle {
   void RunStarts(const Run& run);
   // What it was fed until now.
   void RunFed(const Run& run, const FedInput& input);
-  void RunEnds(const Run& run, const RunEnd& end, const RunFacts& facts);
+  void RunEnds(const Run& run, const RunEnd& end);
   // When whoever asks is told the same.
-  void RunEnded(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);
+  void RunEnded(const Run& run, const RunEnd& end, const watch::TraceContext& trace);
   // Those of a daemon that was ended before them.
   void RunLost(const core::RunRecord& run);
 
@@ -131,7 +120,7 @@ class Chronicle {
   base::Status Afford(const Principal& by, Deed::Weight weight = Deed::Weight::kUsual) {
     return by.owner ? base::Status{} : Afford(by.tenant, weight);
   }
-  void Trace(const Run& run, const RunEnd& end, const RunFacts& facts, const watch::TraceContext& trace);
+  void Trace(const Run& run, const RunEnd& end, const watch::TraceContext& trace);
 
   watch::EventLog events_;
   watch::Metrics metrics_;

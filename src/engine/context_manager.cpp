@@ -263,6 +263,12 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(name, language, cell, stop, asker));
   if (admission.refused) return core::CellResult{.outcome = std::move(*admission.refused)};
   if (asker.admitted) asker.admitted();
+  SKERRY_ASSIGN_OR_RETURN(CellRun ran, Execute(name, language, cell, sink, std::move(stop)));
+  return std::move(ran.result);
+}
+
+base::Result<CellRun> ContextManager::Execute(const std::string& name, core::Language language, const core::Cell& cell,
+                                              core::OutputSink& sink, std::stop_token stop) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Claim(name, language));
   std::stop_source interrupt = use->interrupt;
   const std::stop_callback forward(std::move(stop), [&interrupt] { interrupt.request_stop(); });
@@ -273,7 +279,8 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
     }
   }
   if (interrupt.stop_requested())
-    return core::CellResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
+    return CellRun{.result = {.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}},
+                   .context = SummaryOf(*use)};
   auto result = use->context->Run(cell, sink, interrupt.get_token());
   {
     const std::scoped_lock lock(mutex_);
@@ -282,7 +289,13 @@ base::Result<core::CellResult> ContextManager::Run(const std::string& name, core
   }
   // After an error nobody knows what the interpreter has seen of the cell.
   if (!result || !result->alive) use->Drop();
-  return result;
+  if (!result) return std::unexpected(std::move(result).error());
+  return CellRun{.result = std::move(*result), .context = SummaryOf(*use)};
+}
+
+ContextSummary ContextManager::SummaryOf(const Entry& entry) const {
+  const std::scoped_lock lock(mutex_);
+  return entry.summary;
 }
 
 base::Result<ContextSummary> ContextManager::Create(const std::string& name, core::Language language) {

@@ -68,6 +68,12 @@ struct ContextSummary {
   std::vector<std::string> degraded;  // what this machine could not enforce
 };
 
+// What came of a cell, and the context behind it.
+struct CellRun {
+  core::CellResult result;
+  ContextSummary context;
+};
+
 // What a branch could not take along.
 struct ForkReport {
   std::vector<std::string> variables;
@@ -95,11 +101,18 @@ class ContextManager {
   base::Result<core::CellResult> Run(const std::string& name, core::Language language, const core::Cell& cell,
                                      core::OutputSink& sink, std::stop_token stop, const Asker& asker = {});
 
+  // Runs a cell that was admitted already. The context is made where there is none.
+  base::Result<CellRun> Execute(const std::string& name, core::Language language, const core::Cell& cell,
+                                core::OutputSink& sink, std::stop_token stop);
+
   // Makes it without running anything. kConflict when it is there.
   base::Result<ContextSummary> Create(const std::string& name, core::Language language);
 
   [[nodiscard]] std::vector<ContextSummary> List() const;  // by name
   [[nodiscard]] base::Result<ContextSummary> Find(const std::string& name) const;
+
+  // The text of the cells on whose effects it depends where the next cell looks for files.
+  [[nodiscard]] std::string BeforeOf(const std::string& name) const;
 
   // What happens in the context is asked to end. False when nothing does.
   base::Result<bool> Interrupt(const std::string& name);
@@ -131,10 +144,9 @@ class ContextManager {
   base::Status Open(Entry& entry) const;
   [[nodiscard]] ProposalLook LookAt(const std::string& name, core::Language language, const core::Cell& cell,
                                     Sight sight, const std::stop_token& stop) const;
-  // The text of the cells on whose effects it depends where the next one looks for files.
-  [[nodiscard]] std::string BeforeOf(const std::string& name) const;
   [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
                                               const std::stop_token& stop, const Asker& asker) const;
+  [[nodiscard]] ContextSummary SummaryOf(const Entry& entry) const;
   void Forget(const Entry& entry);
   void Release(Entry& entry);
 

@@ -141,7 +141,7 @@ base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Propos
       .once_only = shown.once_only};
   const auto asked_at = std::chrono::steady_clock::now();
   const confirm::Answer answer = service.Ask(question, base::Deadline::After(options_.confirm_timeout), stop);
-  Admission admission{.waited = std::chrono::steady_clock::now() - asked_at};
+  Admission admission{.digest = question.digest, .waited = std::chrono::steady_clock::now() - asked_at};
   switch (answer.decision) {
     case confirm::Decision::kApproved:
       break;
@@ -158,8 +158,8 @@ base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Propos
   if (!answer.was_shown) return BeginBesideOthers(proposal, stop, std::move(admission));
   // A service that says yes to what it was not to be shown is told no.
   if (!shown.unknown.empty()) {
-    admission = {.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown),
-                 .waited = admission.waited};
+    admission.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown);
+    admission.approved_by.clear();
     return admission;
   }
   return BeginAsShown(proposal, question.digest, stop, std::move(admission));

@@ -83,6 +83,7 @@ struct Proposal {
 struct Admission {
   std::optional<core::Outcome> refused;
   std::string approved_by;             // who or what said yes; empty where nobody was asked
+  std::string digest;                  // of what was asked about
   std::chrono::nanoseconds waited{0};  // for a person
   FootingHold footing;                 // to be kept until it has ended
 };

@@ -45,8 +45,7 @@ Host::Host(HostOptions options, SandboxManager& manager, base::WorkerPool& worke
       manager_(manager),
       workers_(workers),
       approvals_(Recorded(options_.approvals)),
-      remembered_(approvals_),
-      gate_(std::make_shared<const Gate>(manager.options().gate)) {}
+      remembered_(approvals_) {}
 
 confirm::ApprovalQueueOptions Host::Recorded(confirm::ApprovalQueueOptions options) {
   options.before_asking = [this](const confirm::Approval& approval) { return chronicle_->Asks(approval); };
@@ -218,7 +217,7 @@ std::shared_ptr<SessionLife> Host::LifeFor(const std::string& tenant, const std:
   const std::string workspace = shared ? SharedWorkspace(tenant) : id;
   auto life = std::make_shared<SessionLife>(
       workspace, settings,
-      LifeParts{*sessions_, manager_, gate_, [this, workspace](bool has) { NoteSandbox(workspace, has); }, tenant});
+      LifeParts{*sessions_, manager_, [this, workspace](bool has) { NoteSandbox(workspace, has); }, tenant});
   if (shared) shared_[tenant] = life;
   return life;
 }

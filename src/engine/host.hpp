@@ -74,7 +74,7 @@ enum class Place {
 // Something to be run.
 struct Work {
   std::shared_ptr<HostedSession> session;  // none: in a sandbox of its own
-  std::string kind = "execute";            // or "command"
+  std::string kind = "execute";            // or "command", or "cell" where the request names a context
   core::ExecutionRequest request;
   Consent consent = Consent::kAsk;  // kGiven: whoever asks may say yes, and does
   std::optional<std::string> input_text;
@@ -84,13 +84,6 @@ struct Work {
   std::stop_token gone;    // whoever asked waits no longer
   std::stop_token cancel;  // ends it; whoever asked has gone, and said that this shall be
   std::optional<core::IdempotencyClaim> claim;
-};
-
-struct CellWork {
-  std::shared_ptr<HostedSession> session;
-  std::string context;
-  core::Cell cell;
-  Consent consent = Consent::kAsk;
 };
 
 // Thread-safe. What is not the principal's is kNotFound. A session is named by its tenant's name for it; for those who
@@ -120,7 +113,6 @@ class Host {
   base::Status Stop(HostedSession& session);
 
   base::Result<Begun> Execute(const Principal& principal, Work work, Place place);
-  base::Result<Begun> ExecuteCell(const Principal& principal, CellWork work, Place place);
   [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
                                                                          core::RunFilter filter) const;
@@ -149,7 +141,7 @@ class Host {
   [[nodiscard]] Chronicle& chronicle() { return *chronicle_; }
   [[nodiscard]] const Monitor& monitor() const { return *monitor_; }
   [[nodiscard]] SandboxManager& manager() { return manager_; }
-  [[nodiscard]] const Gate& gate() const { return *gate_; }
+  [[nodiscard]] const Gate& gate() const { return manager_.gate(); }
   [[nodiscard]] const HostOptions& options() const { return options_; }
   [[nodiscard]] core::RecordStore* record() const { return options_.record.get(); }
 
@@ -181,7 +173,6 @@ class Host {
   base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why,
                       const Principal* by = nullptr);
   void Perform(Run& run, Work& work, const Principal& principal);
-  void PerformCell(Run& run, CellWork& work, const Principal& principal);
   template <class Do>
   base::Result<Begun> Launch(Begun begun, Place place, const std::stop_token& gone, const Principal& principal, Do act);
   // While it lives, this host does not end.
@@ -191,7 +182,7 @@ class Host {
   base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code,
                          const std::optional<std::string>& input = std::nullopt);
   void NoteInputs();
-  void EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal);
+  void EndRun(Run& run, RunEnd end, const Principal& principal);
   [[nodiscard]] Asker AskerFor(Run& run, Consent consent, const Principal& principal);
   confirm::ApprovalQueueOptions Recorded(confirm::ApprovalQueueOptions options);
   void RecordApproval(const confirm::Event& event);
@@ -213,7 +204,6 @@ class Host {
   std::unique_ptr<RecordKeeper> keeper_;
   confirm::ApprovalQueue approvals_;
   confirm::SessionApprovals remembered_;
-  std::shared_ptr<const Gate> gate_;
   std::unique_ptr<Chronicle> chronicle_;
   std::unique_ptr<Sessions> sessions_;
   std::unique_ptr<Tokens> tokens_;

@@ -1,50 +1,36 @@
 // How a Host runs what it is told to.
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "confirm/auto_approve.hpp"
 #include "engine/host.hpp"
 #include "engine/recorded_questions.hpp"
-#include "json/context_json.hpp"
-#include "json/execution_json.hpp"
-#include "json/text.hpp"
 
 namespace skerry::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-RunEnd EndOf(core::ExecutionResult result, const std::string& execution) {
-  result.execution_id = execution;
-  return {.outcome = std::string(core::NameOf(result.outcome.kind)),
-          .exit_code = result.outcome.exit_code,
-          .result = json::ToJson(result, json::kKeptLists)};
+// The lists of files are kept as far as the store has room for every run.
+RunEnd EndOf(core::ExecutionResult result, const Run& run) {
+  result.execution_id = run.id();
+  core::Shorten(result, core::kKeptLists);
+  return {.result = std::move(result)};
 }
 
-RunEnd EndOf(const base::Error& error, const std::string& execution) {
-  Json object = json::Parse(json::ToJson(error));
-  object["execution_id"] = execution;
-  object["outcome"] = "failed";
-  return {.outcome = "failed",
-          .exit_code = base::RowOf(error.code).exit_code,
-          .result = json::Text(object),
-          .error = error};
+RunEnd EndOf(const base::Error& error, const Run& run) {
+  return {.result = {.execution_id = run.id(), .output_bytes = run.output_bytes()}, .error = error};
 }
 
 base::Reach ReachOf(const Principal& principal) {
   return principal.owner ? base::Reach::kReserve : base::Reach::kTenant;
 }
 
-RunFacts FactsOf(const core::ExecutionResult& result) {
-  const bool ran = result.outcome.kind != core::OutcomeKind::kRejected && result.timings.run.count() != 0;
-  return {.risk = result.risk.level,
-          .assessed = true,
-          .start = ran ? std::string(core::NameOf(result.start)) : "",
-          .sandbox = result.sandbox_type,
-          .approved_by = result.approved_by,
-          .timings = result.timings,
-          .took = result.execution_time};
+// Of a cell that was rejected or cancelled before it began.
+core::CellDetails DetailsOfUnrunCell(SessionLife& life, const std::string& name) {
+  core::CellDetails details{.context = name};
+  if (const auto context = life.contexts().Find(name)) {
+    details.language = context->language;
+    details.number = context->cells;
+  }
+  return details;
 }
 
 }  // namespace
@@ -64,18 +50,17 @@ base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std
                              const std::optional<std::string>& input) {
   if (begun.replayed) return {};
   const auto noted = chronicle_->RunBegins(*begun.run, principal, code, input);
-  if (!noted) runs_->End(*begun.run, EndOf(noted.error(), begun.run->id()));
+  if (!noted) (void)runs_->End(*begun.run, EndOf(noted.error(), *begun.run));
   return noted;
 }
 
-void Host::EndRun(Run& run, const RunEnd& end, const RunFacts& facts, const Principal& principal) {
+void Host::EndRun(Run& run, RunEnd end, const Principal& principal) {
   // Nothing is fed behind what is told of the input.
   run.controls().End();
   // Whoever hears of the end finds it in the audit.
-  chronicle_->RunEnds(run, end, facts);
-  keeper_->Add(run.record().tenant, end.result.size());
-  runs_->End(run, end);
-  chronicle_->RunEnded(run, end, facts, principal.trace);
+  chronicle_->RunEnds(run, end);
+  keeper_->Add(run.record().tenant, runs_->End(run, std::move(end)));
+  chronicle_->RunEnded(run, *run.end(), principal.trace);
 }
 
 std::shared_ptr<void> Host::Performing() {
@@ -100,7 +85,7 @@ base::Result<Begun> Host::Launch(Begun begun, Place place, const std::stop_token
     try {
       act(run);
     } catch (const std::exception& error) {
-      EndRun(run, EndOf(base::Error{base::Code::kInternal, error.what()}, run.id()), {}, principal);
+      EndRun(run, EndOf(base::Error{base::Code::kInternal, error.what()}, run), principal);
     }
   };
   if (place == Place::kHere) {
@@ -110,7 +95,7 @@ base::Result<Begun> Host::Launch(Begun begun, Place place, const std::stop_token
   const bool accepted = workers_.Submit([run = begun.run, guarded, mark = Performing()] { guarded(*run); });
   if (accepted) return begun;
   const base::Error busy{base::Code::kUnavailable, "too much runs already; try again later"};
-  EndRun(*begun.run, EndOf(busy, begun.run->id()), {}, principal);
+  EndRun(*begun.run, EndOf(busy, *begun.run), principal);
   return std::unexpected(busy);
 }
 
@@ -118,6 +103,10 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
   SKERRY_RETURN_IF_ERROR(core::Validate(work.request));
   const bool known = work.claim && options_.store->FindClaim(work.claim->tenant, work.claim->key).has_value();
   if (!known) SKERRY_RETURN_IF_ERROR(Admit(principal));
+  if (!work.request.context.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, work.session->life().contexts().Find(work.request.context));
+    work.request.language = context.language;
+  }
   RunOrder order{.record = {.session = work.session ? work.session->id() : "",
                             .tenant = principal.tenant,
                             .kind = work.kind,
@@ -145,9 +134,11 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
   if (run.HasTerminal()) streams.terminal = TerminalOptions{.type = work.terminal_type};
   RunOccasion occasion{.asker = AskerFor(run, work.consent, principal),
                        .admitted = [this, &run, &turn] { Admitted(run, turn); }};
+  const std::string context = work.request.context;
   auto result = work.session ? work.session->life().Execute(std::move(work.request), streams, std::move(occasion),
                                                             run.stop_token(), run.id())
                              : manager_.Execute(work.request, streams, occasion, run.stop_token());
+  if (result && !context.empty() && !result->cell) result->cell = DetailsOfUnrunCell(work.session->life(), context);
   if (result && run.lost_bytes() != 0) {
     result->output_truncated = true;
     result->degraded.push_back("output: " + std::to_string(run.lost_bytes()) +
@@ -156,70 +147,13 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
                                       "outputPerTenantMb)"
                                     : " bytes could not be kept; the disk is full"));
   }
-  const RunFacts facts = result ? FactsOf(*result) : RunFacts{};
-  EndRun(run, result ? EndOf(std::move(*result), run.id()) : EndOf(Told(principal, result.error()), run.id()), facts,
-         principal);
+  EndRun(run, result ? EndOf(std::move(*result), run) : EndOf(Told(principal, result.error()), run), principal);
 }
 
 void Host::Admitted(Run& run, RunShares::Turn& turn) {
   turn.Renew(run.stop_token());
   run.MarkRunning();
   chronicle_->RunStarts(run);
-}
-
-base::Result<Begun> Host::ExecuteCell(const Principal& principal, CellWork work, Place place) {
-  SKERRY_RETURN_IF_ERROR(Admit(principal));
-  SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, work.session->life().contexts().Find(work.context));
-  RunOrder order{.record = {.session = work.session->id(),
-                            .tenant = principal.tenant,
-                            .kind = "cell",
-                            .language = std::string(core::NameOf(context.language)),
-                            .what = work.cell.text},
-                 .most_of_tenant = principal.most_runs,
-                 .reach = ReachOf(principal)};
-  SKERRY_ASSIGN_OR_RETURN(Begun begun, runs_->Begin(std::move(order)));
-  SKERRY_RETURN_IF_ERROR(NoteBegin(begun, principal, work.cell.text));
-  auto shared = std::make_shared<CellWork>(std::move(work));
-  return Launch(std::move(begun), place, {}, principal,
-                [this, shared, principal](Run& run) { PerformCell(run, *shared, principal); });
-}
-
-void Host::PerformCell(Run& run, CellWork& work, const Principal& principal) {
-  work.session->Used();
-  RunShares::Turn turn = shares_.Take(principal.tenant, run.stop_token());
-  const auto start = std::chrono::steady_clock::now();
-  auto admitted = start;
-  Asker asker = AskerFor(run, work.consent, principal);
-  asker.admitted = [this, &run, &turn, &admitted] {
-    admitted = std::chrono::steady_clock::now();
-    Admitted(run, turn);
-  };
-  SharingSink sink(run.sink(), shares_, principal.tenant, run.stop_token());
-  auto result = work.session->life().RunCell(work.context, work.cell, sink, run.stop_token(), asker);
-  if (!result) {
-    EndRun(run, EndOf(Told(principal, result.error()), run.id()), {}, principal);
-    return;
-  }
-  json::CellReport report{.context = work.context, .result = std::move(*result)};
-  report.execution_time =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
-  if (const auto context = work.session->life().contexts().Find(work.context)) {
-    report.language = context->language;
-    report.cell = context->cells;
-    report.start = context->start;
-    report.degraded = context->degraded;
-  }
-  Json object = json::Parse(json::ToJson(report));
-  object["execution_id"] = run.id();
-  const bool ran = report.result.outcome.kind != core::OutcomeKind::kRejected;
-  const RunFacts facts{.start = ran ? std::string(core::NameOf(report.start)) : "",
-                       .timings = {.policy = admitted - start, .run = std::chrono::steady_clock::now() - admitted},
-                       .took = report.execution_time};
-  EndRun(run,
-         {.outcome = std::string(core::NameOf(report.result.outcome.kind)),
-          .exit_code = report.result.outcome.exit_code,
-          .result = json::Text(object)},
-         facts, principal);
 }
 
 base::Result<std::shared_ptr<Run>> Host::FindRun(const Principal& principal, const std::string& id) const {

@@ -22,7 +22,7 @@ Run::Run(core::RunRecord record, int log_directory, RunChannels channels, Output
   if (channels.terminal) (void)controls_.Resize(*channels.terminal);
 }
 
-Run::Run(core::RunRecord record, int log_directory, RunEnd end)
+Run::Run(core::RunRecord record, int log_directory)
     : record_(std::move(record)),
       log_directory_(log_directory),
       controls_(RunControls::Input::kNone),
@@ -30,7 +30,7 @@ Run::Run(core::RunRecord record, int log_directory, RunEnd end)
       takes_signals_(false),
       has_terminal_(false),
       state_(record_.state),
-      end_(std::move(end)),
+      end_(std::make_shared<const RunEnd>(record_.end.value_or(RunEnd{.state = record_.state}))),
       ended_at_(record_.ended_at) {}
 
 core::RunState Run::state() const {
@@ -38,7 +38,7 @@ core::RunState Run::state() const {
   return state_;
 }
 
-std::optional<RunEnd> Run::end() const {
+std::shared_ptr<const RunEnd> Run::end() const {
   const std::scoped_lock lock(mutex_);
   return end_;
 }
@@ -51,7 +51,7 @@ std::optional<core::TimePoint> Run::ended_at() const {
 std::uint64_t Run::output_bytes() const {
   if (log_) return log_->size();
   const std::scoped_lock lock(mutex_);
-  return end_ ? end_->output_bytes : 0;
+  return end_ ? end_->result.output_bytes : 0;
 }
 
 bool Run::HasLostOutput() const {
@@ -166,10 +166,11 @@ void Run::MarkRunning() {
 }
 
 void Run::Finish(RunEnd end, core::TimePoint at) {
+  auto kept = std::make_shared<const RunEnd>(std::move(end));
   {
     const std::scoped_lock lock(mutex_);
-    state_ = end.state;
-    end_ = std::move(end);
+    state_ = kept->state;
+    end_ = std::move(kept);
     ended_at_ = at;
   }
   ended_.notify_all();

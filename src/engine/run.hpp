@@ -18,6 +18,7 @@
 #include "base/sha256.hpp"
 #include "base/unique_fd.hpp"
 #include "core/backend.hpp"
+#include "core/run_end.hpp"
 #include "core/service_store.hpp"
 #include "engine/output_log.hpp"
 #include "engine/run_controls.hpp"
@@ -25,15 +26,7 @@
 
 namespace skerry::engine {
 
-// How a run ended.
-struct RunEnd {
-  core::RunState state = core::RunState::kDone;
-  std::string outcome;
-  int exit_code = 0;
-  std::uint64_t output_bytes = 0;
-  std::string result;                // JSON, without what was written
-  std::optional<base::Error> error;  // why nothing is to be had of it
-};
+using core::RunEnd;
 
 // What else can be done to a run, or comes with it.
 struct RunChannels {
@@ -55,12 +48,13 @@ class Run {
   // Under way.
   Run(core::RunRecord record, int log_directory, RunChannels channels, OutputRoom room = {});
   // One that is over, from the store.
-  Run(core::RunRecord record, int log_directory, RunEnd end);
+  Run(core::RunRecord record, int log_directory);
 
   [[nodiscard]] const core::RunRecord& record() const { return record_; }
   [[nodiscard]] const std::string& id() const { return record_.id; }
   [[nodiscard]] core::RunState state() const;
-  [[nodiscard]] std::optional<RunEnd> end() const;
+  // Null until the run is over.
+  [[nodiscard]] std::shared_ptr<const RunEnd> end() const;
   [[nodiscard]] std::optional<core::TimePoint> ended_at() const;
   [[nodiscard]] std::uint64_t output_bytes() const;
   [[nodiscard]] std::uint64_t lost_bytes() const { return log_ ? log_->lost() : 0; }  // that were not kept
@@ -153,7 +147,7 @@ class Run {
   mutable std::mutex mutex_;
   mutable std::condition_variable_any ended_;
   core::RunState state_;
-  std::optional<RunEnd> end_;
+  std::shared_ptr<const RunEnd> end_;
   std::optional<core::TimePoint> ended_at_;
   mutable std::mutex watch_mutex_;
   mutable std::map<std::uint64_t, std::function<void()>> watchers_;

@@ -45,6 +45,8 @@ RunDigests DigestsOf(const RunConditions& run, const NamedFilesFound& named, con
   digest.Add("input", run.input.IsKnown() ? DigestOf(run.input) : "of " + std::string(run.execution));
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
   digest.Add("around", around.digest);
+  // Cells that ran meanwhile may have given the names of this one another meaning.
+  if (!request.context.empty()) digest.Add("context", request.context).Add("cells", run.cells);
   const std::string content = digest.Finish();
   DigestBuilder all;
   all.Add("content", content).Add("session", request.session_id.value_or(""));
@@ -100,6 +102,7 @@ Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, 
       {"workspace", WorkspaceInWords(request, run.workspace)},
       {"network", "none"},
       {"limits", std::to_string(request.max_memory_mb) + " MB, " + std::to_string(request.timeout.count()) + " s"}};
+  if (!request.context.empty()) conditions.emplace_back("context", request.context);
   if (request.image) conditions.emplace_back("image", *request.image);
   if (!request.directory.empty()) conditions.emplace_back("directory", request.directory);
   for (const auto& [name, value] : request.environment)
@@ -120,7 +123,9 @@ Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, 
 
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   RunDigests digests = DigestsOf(run, named, around);
-  const bool once_only = !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
+  // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
+  const bool once_only =
+      !run.request.context.empty() || !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
   return {.digest = std::move(digests.all),
           // What is read while it runs, or was not looked at, is no part of the content.
           .content = !once_only && run.input.IsKnown() ? std::move(digests.content) : "",

@@ -1,6 +1,7 @@
 // Under what conditions a program would run: what a person is told, and what an approval is about.
 #pragma once
 
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct RunConditions {
   const ManagerOptions& options;
   const RunInput& input;       // that it reads
   std::string_view execution;  // the run
+  std::uint64_t cells = 0;     // of a cell: those that its context has run
 };
 
 // The files that it names, as they are now.

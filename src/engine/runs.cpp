@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "base/ids.hpp"
-#include "json/execution_json.hpp"
-#include "json/text.hpp"
 #include "os/errno_error.hpp"
 
 namespace skerry::engine {
@@ -36,34 +32,12 @@ std::uint64_t BytesIn(int directory, const std::string& id) {
 }
 
 RunEnd LostEnd(const core::RunRecord& record, std::uint64_t output_bytes) {
-  core::ExecutionResult result{
-      .execution_id = record.id,
-      .outcome = {.kind = core::OutcomeKind::kLost, .exit_code = base::RowOf(base::Code::kInternal).exit_code},
-      .output_bytes = output_bytes};
-  auto object = json::Parse(json::ToJson(result));
-  object["error"] = "the daemon was ended while this ran";
   return {.state = core::RunState::kLost,
-          .outcome = "lost",
-          .exit_code = result.outcome.exit_code,
-          .output_bytes = output_bytes,
-          .result = json::Text(object)};
-}
-
-RunEnd TakeEnd(core::RunRecord& record) {
-  RunEnd end{.state = record.state, .result = std::move(record.result)};
-  const auto object = json::Parse(end.result);
-  if (!object.is_object()) return end;
-  end.outcome = object.value("outcome", "");
-  end.exit_code = object.value("exit_code", 0);
-  end.output_bytes = object.value("output_bytes", std::uint64_t{0});
-  const std::string code = object.value("error_code", "");
-  for (const base::CodeRow& row : base::CodeTable())
-    if (row.name == code) end.error = base::Error{row.code, object.value("error", "")};
-  return end;
-}
-
-core::RunEnding EndingOf(const RunEnd& end, core::TimePoint at) {
-  return {.state = end.state, .result = end.result, .summary = json::SummaryOf(end.result), .at = at};
+          .result = {.execution_id = record.id,
+                     .outcome = {.kind = core::OutcomeKind::kLost,
+                                 .exit_code = base::RowOf(base::Code::kInternal).exit_code,
+                                 .reason = "the daemon was ended while this ran"},
+                     .output_bytes = output_bytes}};
 }
 
 }  // namespace
@@ -116,9 +90,9 @@ base::Result<Begun> Runs::Begin(RunOrder order) {
   return Replay(*order.claim);
 }
 
-void Runs::End(Run& run, RunEnd end) {
+std::uint64_t Runs::End(Run& run, RunEnd end) {
   const auto now = std::chrono::system_clock::now();
-  const auto written = store_.EndRun(run.id(), EndingOf(end, now));
+  const auto written = store_.EndRun(run.id(), end, now);
   {
     // Before it is told: whoever hears of the end may begin the next.
     const std::scoped_lock lock(mutex_);
@@ -132,11 +106,11 @@ void Runs::End(Run& run, RunEnd end) {
   const std::scoped_lock lock(mutex_);
   ending_.erase(run.id());
   left_.notify_all();
+  return written.value_or(0);
 }
 
 std::shared_ptr<Run> Runs::FromRecord(core::RunRecord record) const {
-  RunEnd end = TakeEnd(record);
-  return std::make_shared<Run>(std::move(record), directory_, std::move(end));
+  return std::make_shared<Run>(std::move(record), directory_);
 }
 
 std::shared_ptr<Run> Runs::UnderWay(const std::string& id) const {
@@ -155,7 +129,7 @@ void Runs::WriteAgain() {
   for (const auto& [id, run] : left) {
     const auto end = run->end();
     if (!end) continue;
-    const auto written = store_.EndRun(id, EndingOf(*end, run->ended_at().value_or(core::TimePoint{})));
+    const auto written = store_.EndRun(id, *end, run->ended_at().value_or(core::TimePoint{}));
     if (!written && written.error().code == base::Code::kUnavailable) return;
     const std::scoped_lock lock(mutex_);
     unwritten_.erase(id);
@@ -231,7 +205,7 @@ base::Result<std::vector<core::RunRecord>> Runs::MarkLost() {
   SKERRY_ASSIGN_OR_RETURN(auto unfinished, store_.UnfinishedRuns());
   for (const core::RunRecord& record : unfinished) {
     const RunEnd end = LostEnd(record, BytesIn(directory_, record.id));
-    SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, EndingOf(end, std::chrono::system_clock::now())));
+    SKERRY_RETURN_IF_ERROR(store_.EndRun(record.id, end, std::chrono::system_clock::now()));
   }
   return unfinished;
 }

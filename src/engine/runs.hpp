@@ -51,8 +51,8 @@ class Runs {
 
   // In the store before it is given out. kRateLimited, kConflict (the key was used for something else).
   base::Result<Begun> Begin(RunOrder order);
-  // Once for each that was begun.
-  void End(Run& run, RunEnd end);
+  // Once for each that was begun. Gives the bytes that the end takes in the store; 0 when it could not be written yet.
+  std::uint64_t End(Run& run, RunEnd end);
 
   // One that is under way or over. kNotFound.
   [[nodiscard]] base::Result<std::shared_ptr<Run>> Find(const std::string& id) const;

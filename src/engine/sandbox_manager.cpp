@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/context_manager.hpp"
 #include "engine/named_files.hpp"
 #include "engine/run_assessment.hpp"
 #include "engine/run_conditions.hpp"
@@ -236,6 +237,7 @@ struct SandboxManager::Run {
   std::optional<NamedFilesFound> named;  // when it was last looked at
   core::Reach ends = core::Reach::kSandbox;
 
+  [[nodiscard]] bool IsCell() const { return !request.context.empty(); }
   [[nodiscard]] base::UniqueFd Files() const { return FilesFor(workspace, live); }
   [[nodiscard]] TreeLook LookAround(const std::stop_token& stop) const {
     if (live != nullptr) return engine::LookAround(*live, stop);
@@ -251,9 +253,11 @@ base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(con
                                                                              const RunOccasion& occasion, int files,
                                                                              const std::stop_token& stop) const {
   Stopwatch watch;
+  const std::string before = request.context.empty() ? "" : occasion.contexts->BeforeOf(request.context);
   auto risk = AssessRun(gate_,
                         {.language = request.language,
                          .code = request.code,
+                         .before = before,
                          .directory = request.directory,
                          .environment = request.environment,
                          .workspace = files,
@@ -320,6 +324,12 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   return result;
 }
 
+// What a cell does depends on those before it in its context.
+std::uint64_t SandboxManager::CellsBefore(const Run& run) {
+  const auto context = run.occasion.contexts->Find(run.request.context);
+  return context ? context->cells : 0;
+}
+
 base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, Run& run,
                                               const std::stop_token& stop) const {
   if (options_.sandboxing == Sandboxing::kDisabled)
@@ -335,7 +345,8 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
                                    .files = files.get(),
                                    .options = options_,
                                    .input = run.streams.input,
-                                   .execution = run.occasion.asker.execution};
+                                   .execution = run.occasion.asker.execution,
+                                   .cells = run.IsCell() ? CellsBefore(run) : 0};
     run.named = FilesNamedBy(conditions, token);
     // In a directory of a person it is their own programs that change files meanwhile.
     const bool whole = sight == Sight::kWhole && run.occasion.session != nullptr;
@@ -432,10 +443,11 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assesse
     NoteUses(run, stop);
     SKERRY_ASSIGN_OR_RETURN(result, run_it(run, stop));
   }
-  result.risk = std::move(assessed.risk);
+  result.risk = assessed.risk.Summary();
   result.timings.policy = assessed.took;
   result.timings.approval = admission.waited;
   result.approved_by = std::move(admission.approved_by);
+  result.digest = std::move(admission.digest);
   return result;
 }
 
@@ -497,7 +509,8 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
     const std::scoped_lock lock(live.order);
     SKERRY_RETURN_IF_ERROR(live.mirror->Push(base::Deadline::After(kFilesPatience), stop));
   }
-  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*live.sandbox, run, stop));
+  SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result,
+                          run.IsCell() ? RunCell(run, stop) : RunIn(*live.sandbox, run, stop));
   Stopwatch watch;
   const std::scoped_lock lock(live.order);
   const auto committed = Standing(
@@ -512,6 +525,36 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
   result.degraded.insert(result.degraded.end(), live.degraded.begin(), live.degraded.end());
   // It is lost with all that ran in it. The next command finds another one on the same files.
   if (lost) SKERRY_RETURN_IF_ERROR(Revive(live, base::Deadline::After(kMakingPatience), stop));
+  return result;
+}
+
+// The context is a process of the live sandbox that waits for its next cell.
+base::Result<core::ExecutionResult> SandboxManager::RunCell(Run& run, std::stop_token stop) {
+  const core::ExecutionRequest& request = run.request;
+  core::ExecutionResult result;
+  CollectingSink collecting(result);
+  core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
+  Stopwatch watch;
+  SKERRY_ASSIGN_OR_RETURN(
+      CellRun ran,
+      run.occasion.contexts->Execute(
+          request.context, request.language,
+          {.text = request.code, .timeout = request.timeout, .max_output_bytes = request.max_output_mb << 20U}, sink,
+          std::move(stop)));
+  result.timings.run = watch.Lap();
+  result.execution_time = std::chrono::duration_cast<std::chrono::milliseconds>(result.timings.run);
+  result.outcome = std::move(ran.result.outcome);
+  result.output_truncated = ran.result.output_truncated;
+  result.output_bytes = ran.result.output_bytes;
+  result.start = ran.context.start;
+  result.sandbox_type = run.backend;
+  result.degraded = std::move(ran.context.degraded);
+  result.cell = core::CellDetails{.context = request.context,
+                                  .language = request.language,
+                                  .number = ran.context.cells,
+                                  .outputs = std::move(ran.result.outputs),
+                                  .error = std::move(ran.result.error),
+                                  .alive = ran.result.alive};
   return result;
 }
 

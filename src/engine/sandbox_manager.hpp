@@ -24,6 +24,8 @@
 
 namespace skerry::engine {
 
+class ContextManager;
+
 // Without sandboxes programs run beside the caller's, and only the local guard stands between (S4.6).
 enum class Sandboxing { kEnabled, kDisabled };
 
@@ -54,9 +56,10 @@ struct RunStreams {
 
 // For whom a run is, and in which session.
 struct RunOccasion {
-  Asker asker;                     // in place of whom the gate would ask
-  std::function<void()> admitted;  // called when nothing stands in the way of the run any more
-  SessionRun* session = nullptr;   // whose workspace the run works in; borrowed, and filled
+  Asker asker;                         // in place of whom the gate would ask
+  std::function<void()> admitted;      // called when nothing stands in the way of the run any more
+  SessionRun* session = nullptr;       // whose workspace the run works in; borrowed, and filled
+  ContextManager* contexts = nullptr;  // of the session, for requests that name one; borrowed
 };
 
 // Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
@@ -82,7 +85,8 @@ class SandboxManager {
                                                        const core::SandboxLimits& limits, const std::string& tenant,
                                                        base::Deadline deadline, const std::stop_token& stop);
   // As Execute, in that sandbox, beside whatever runs there; a timeout ends this program with what it started and
-  // nothing else. What was changed by then is committed with all processes standing still.
+  // nothing else. What was changed by then is committed with all processes standing still. A request that names a
+  // context is a cell of it.
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
                                                   const RunStreams& streams, const RunOccasion& occasion,
                                                   std::stop_token stop);
@@ -100,6 +104,9 @@ class SandboxManager {
 
   // "; use the NAME one": a backend that can what another one cannot; "" where none can.
   [[nodiscard]] std::string Advice(const std::function<bool(const core::Abilities&)>& can) const;
+
+  // What stands before every run. For those who only want to know the risk.
+  [[nodiscard]] const Gate& gate() const { return gate_; }
 
   // The sandboxes that wait, or nullptr where none are kept.
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
@@ -140,6 +147,8 @@ class SandboxManager {
                                               std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
   base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, const std::stop_token& stop) const;
+  static std::uint64_t CellsBefore(const Run& run);
+  static base::Result<core::ExecutionResult> RunCell(Run& run, std::stop_token stop);
 
   const core::BackendRegistry& registry_;
   ManagerOptions options_;

@@ -46,10 +46,16 @@ std::vector<core::FileNotice> NoticesOf(const core::ExecutionResult& result) {
   return notices;
 }
 
+std::string KindOf(const core::ExecutionRequest& request) {
+  if (!request.context.empty()) return "cell";
+  return request.carry == core::Carry::kShow ? "dry-run" : "run";
+}
+
 core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
   return {.sandbox = result.sandbox_type,
           .risk = std::string(core::NameOf(result.risk.level)),
           .approval = result.approved_by,
+          .digest = result.digest,
           .outcome = std::string(core::NameOf(result.outcome.kind)),
           .exit_code = result.outcome.exit_code,
           .reason = result.outcome.Explanation(),
@@ -303,7 +309,7 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   const bool live = sandbox == In::kThatStays && !dry && live_ != nullptr;
   core::ExecutionRecord record{.id = std::move(execution),
                                .session = id(),
-                               .kind = dry ? "dry-run" : "run",
+                               .kind = KindOf(request),
                                .what = request.code,
                                .language = std::string(core::NameOf(request.language)),
                                .timeout_seconds = static_cast<std::uint64_t>(request.timeout.count()),

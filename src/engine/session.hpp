@@ -35,7 +35,7 @@ struct SessionLimits {
 // Held by one at a time, of all processes. What changes something is recorded, whether it succeeds or not. Reading goes
 // through files() and is not.
 //
-// Of one thread at a time. Between BeginLife and EndLife Run, RunApart and files() may be used by any number, beside
+// Of one thread at a time. Between BeginLife and EndLife Run and files() may be used by any number, beside
 // one that changes files.
 class Session {
  public:
@@ -76,8 +76,6 @@ class Session {
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request,
                                           const RunStreams& streams, std::stop_token stop, std::string execution = "",
                                           In sandbox = In::kThatStays, RunOccasion occasion = {});
-  // Something else that programs of the sandbox that stays do: what they changed by its end is recorded as its.
-  base::Status RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act);
 
   // From now on programs run in one sandbox that stays, with what they leave running, until EndLife. files() is then
   // what they see, at once and both ways. What was changed is committed at the end of each command and of each change
@@ -96,14 +94,6 @@ class Session {
   [[nodiscard]] bool IsMirrored() const { return live_ != nullptr && live_->mirror != nullptr; }
   // Brings what programs of a copy changed since the last time into files().
   base::Status Refresh();
-  // The workspace as programs find it now. Not valid where none lives.
-  [[nodiscard]] base::UniqueFd LiveFiles() const;
-  // The files that a cell's text names, as programs would find them now. While it lives.
-  [[nodiscard]] NamedFilesFound FilesNamedBy(core::Language language, std::string_view text,
-                                             const std::stop_token& stop) const;
-  // At all files that programs would find now and could change. While it lives.
-  [[nodiscard]] TreeLook LookAround(const std::stop_token& stop) const;
-
   // What the last run that changed something did, as a diff; "" for nothing.
   [[nodiscard]] base::Result<std::string> Diff() const;
   base::Result<Changes> Undo(workspace::LaterWork later);

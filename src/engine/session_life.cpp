@@ -18,15 +18,6 @@ constexpr auto kEndPatience = 5s;   // with processes that are about to end
 constexpr auto kMakingPatience = 600s;
 constexpr auto kMotionPatience = 30s;
 
-core::ExecutionEnd EndOf(const base::Result<core::CellResult>& result) {
-  if (!result)
-    return {
-        .outcome = "failed", .exit_code = base::RowOf(result.error().code).exit_code, .reason = result.error().message};
-  return {.outcome = std::string(core::NameOf(result->outcome.kind)),
-          .exit_code = result->outcome.exit_code,
-          .reason = result->outcome.Explanation()};
-}
-
 }  // namespace
 
 class SessionLife::Use {
@@ -53,13 +44,7 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
                    return ContextPlace{.sandbox = std::move(borrowed),
                                        .backend = std::string(session_->backend().Name())};
                  },
-                 .gate = [this]() -> base::Result<std::shared_ptr<const Gate>> { return parts_.gate; },
-                 .session = workspace_,
-                 .ends = core::Reach::kCommand,
-                 .named = [this](core::Language language, std::string_view text,
-                                 const std::stop_token& stop) { return session_->FilesNamedBy(language, text, stop); },
-                 .around = [this](const std::stop_token& stop) { return session_->LookAround(stop); },
-                 .files = [this] { return session_->LiveFiles(); }}) {}
+                 .ends = core::Reach::kCommand}) {}
 
 SessionLife::~SessionLife() {
   End();
@@ -303,9 +288,12 @@ bool SessionLife::Fits(const core::ExecutionRequest& request) const {
 base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest request, const RunStreams& streams,
                                                          RunOccasion occasion, std::stop_token stop,
                                                          const std::string& execution) {
-  for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
+  const bool cell = !request.context.empty();
+  // A context has the variables that its interpreter began with.
+  if (!cell)
+    for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
   const bool dry = request.carry == core::Carry::kShow;
-  const bool apart = !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
+  const bool apart = !cell && !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
   const auto asked = std::chrono::steady_clock::now();
   const auto use = Enter(apart ? Need::kApart : Need::kSandbox, stop);
   const auto entered = std::chrono::steady_clock::now();
@@ -320,8 +308,9 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     } else if (settings_.mode == LifeMode::kDisabled) {
       SKERRY_ASSIGN_OR_RETURN(kept, StandInOrder(token));
     } else {
-      // Of files that are not looked at through the sandbox that lives, only commits can change anything.
-      if (dry) return Stand(footing, kPatience, token);
+      // Of files that are not looked at through the sandbox that lives, only commits can change anything. The
+      // interpreter of a cell lives on with what earlier cells made of it: to be alone inside cannot be had.
+      if (dry || cell) return Stand(footing, kPatience, token);
       SKERRY_ASSIGN_OR_RETURN(FootingHold hold, StandInSandbox(footing, token));
       // What programs of a copy did is looked at where it is committed to.
       if (footing == Footing::kAlone) SKERRY_RETURN_IF_ERROR(session_->Refresh());
@@ -329,6 +318,7 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     }
     return kept;
   };
+  occasion.contexts = &contexts_;
   auto result = session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
                               apart ? Session::In::kItsOwn : Session::In::kThatStays, std::move(occasion));
   if (result) result->timings.obtain += entered - asked;
@@ -347,26 +337,6 @@ base::Status SessionLife::RestartContext(const std::string& name) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
   SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Restart(name);
-}
-
-base::Result<core::CellResult> SessionLife::RunCell(const std::string& name, const core::Cell& cell,
-                                                    core::OutputSink& sink, std::stop_token stop, Asker asker) {
-  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
-  // Its interpreter lives on with what earlier cells made of it: that it is alone inside cannot be had.
-  asker.begin = [this](Footing footing, const std::stop_token& token) { return Stand(footing, kPatience, token); };
-  SKERRY_ASSIGN_OR_RETURN(const ContextSummary context, contexts_.Find(name));
-  base::Result<core::CellResult> result = base::Err(base::Code::kInternal, "the cell was not run");
-  core::ExecutionRecord record{
-      .id = asker.execution,
-      .kind = "cell",
-      .what = cell.text,
-      .language = std::string(core::NameOf(context.language)),
-      .timeout_seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(cell.timeout).count())};
-  SKERRY_RETURN_IF_ERROR(session_->RunApart(std::move(record), [&] {
-    result = contexts_.Run(name, context.language, cell, sink, std::move(stop), asker);
-    return EndOf(result);
-  }));
-  return result;
 }
 
 base::Status SessionLife::Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look) {

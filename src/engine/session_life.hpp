@@ -35,7 +35,6 @@ namespace skerry::engine {
 struct LifeParts {
   const Sessions& sessions;
   SandboxManager& manager;
-  std::shared_ptr<const Gate> gate;                     // before cells
   std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back; called without a lock
   std::string tenant;
 };
@@ -68,13 +67,11 @@ class SessionLife {
   // changes of files wait for it, and it is rejected where other programs of the session live on. What a request wants
   // other than the session has (memory, image, sandbox) it gets in a sandbox of its own, when nothing else runs:
   // kConflict otherwise. That is seen to when it begins, and until then the session is as it was. kConflict when it is
-  // paused.
+  // paused. A request that names a context is a cell of it.
   base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, const RunStreams& streams,
                                               RunOccasion occasion, std::stop_token stop, const std::string& execution);
 
   base::Result<ContextSummary> CreateContext(const std::string& name, core::Language language);
-  base::Result<core::CellResult> RunCell(const std::string& name, const core::Cell& cell, core::OutputSink& sink,
-                                         std::stop_token stop, Asker asker);
   // What needs no sandbox to be made: names, interrupts, removal.
   [[nodiscard]] ContextManager& contexts() { return contexts_; }
   base::Status RestartContext(const std::string& name);

@@ -94,36 +94,4 @@ base::Status Session::EndLife() {
   return committed;
 }
 
-base::Status Session::RunApart(core::ExecutionRecord record, const std::function<core::ExecutionEnd()>& act) {
-  if (!live_)
-    return base::Err(base::Code::kNotStarted, "session " + std::string(core::NameOfSession(id())) + " has no sandbox");
-  record.session = id();
-  SKERRY_ASSIGN_OR_RETURN(const std::string execution, recorder_->Begin(std::move(record)));
-  core::ExecutionEnd end = act();
-  SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
-  Join(run);
-  const auto committed = manager_->CommitLive(*live_, run);
-  files_->Recount();
-  directory_->Touch();
-  end.changes = std::move(run.changes);
-  SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, std::move(end)));
-  SKERRY_RETURN_IF_ERROR(committed);
-  return OpenLiveView();
-}
-
-base::UniqueFd Session::LiveFiles() const {
-  return live_ ? FilesOf(*live_) : base::UniqueFd();
-}
-
-NamedFilesFound Session::FilesNamedBy(core::Language language, std::string_view text,
-                                      const std::stop_token& stop) const {
-  const base::UniqueFd files = LiveFiles();
-  if (!files.valid()) return {.unread = "the workspace: the sandbox has none now"};
-  return NamedFiles({.language = language, .texts = {text}}, files.get(), stop);
-}
-
-TreeLook Session::LookAround(const std::stop_token& stop) const {
-  return live_ ? engine::LookAround(*live_, stop) : TreeLook{.rest = "the sandbox has no files now"};
-}
-
 }  // namespace skerry::engine

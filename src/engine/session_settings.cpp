@@ -16,6 +16,8 @@ constexpr std::array kModes = {std::pair{LifeMode::kPerSession, std::string_view
                                std::pair{LifeMode::kShared, std::string_view("shared")},
                                std::pair{LifeMode::kDisabled, std::string_view("disabled")}};
 
+constexpr int kVersion = 2;  // of the stored form; the first had no number
+
 // The one list of which limit has which name.
 template <class Visit>
 void ForEachLimit(const Visit& visit) {
@@ -46,9 +48,13 @@ std::optional<LifeMode> ParseLifeMode(std::string_view name) {
 std::string EncodeSettings(const SessionSettings& settings) {
   Json limits = Json::object();
   ForEachLimit([&](const char* name, auto member) { limits[name] = settings.limits.*member; });
-  Json object = {{"mode", NameOf(settings.mode)},        {"backend", settings.backend},
-                 {"limits", std::move(limits)},          {"timeout_seconds", settings.timeout.count()},
-                 {"environment", settings.environment},  {"metadata", settings.metadata},
+  Json object = {{"v", kVersion},
+                 {"mode", NameOf(settings.mode)},
+                 {"backend", settings.backend},
+                 {"limits", std::move(limits)},
+                 {"timeout_seconds", settings.timeout.count()},
+                 {"environment", settings.environment},
+                 {"metadata", settings.metadata},
                  {"idle_seconds", settings.idle.count()}};
   if (settings.image) object["image"] = *settings.image;
   return json::Text(object);
@@ -62,9 +68,10 @@ base::Result<SessionSettings> DecodeSettings(std::string_view text) {
     if (!mode) return base::Err(base::Code::kInternal, "the settings of a session have an unknown mode");
     settings.mode = *mode;
     settings.backend = object.at("backend").get<std::string>();
-    ForEachLimit([&](const char* name, auto member) {
-      settings.limits.*member = object.at("limits").at(name).get<std::uint64_t>();
-    });
+    // A limit that did not exist when the session was made has its default.
+    const Json& limits = object.at("limits");
+    ForEachLimit(
+        [&](const char* name, auto member) { settings.limits.*member = limits.value(name, settings.limits.*member); });
     settings.timeout = std::chrono::seconds(object.at("timeout_seconds").get<std::int64_t>());
     settings.environment = object.at("environment").get<std::map<std::string, std::string>>();
     settings.metadata = object.at("metadata").get<std::map<std::string, std::string>>();

@@ -1,8 +1,9 @@
 #include "json/execution_json.hpp"
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <span>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -22,44 +23,61 @@ Json TextsToJson(const std::vector<std::string>& texts) {
   return array;
 }
 
-// As many from the beginning as the bounds let through.
-template <class T, class Path>
-std::span<const T> Within(const std::vector<T>& all, const ListBounds& bounds, const Path& path) {
-  std::size_t count = 0;
-  for (std::size_t bytes = 0; count < all.size() && count < bounds.names && bytes < bounds.bytes; ++count)
-    bytes += path(all[count]).size();
-  return std::span(all).first(count);
+Json WithheldToJson(const std::vector<core::WithheldFile>& files) {
+  Json array = Json::array();
+  for (const core::WithheldFile& file : files)
+    array.push_back({{"path", base::ToValidUtf8(file.path)}, {"reason", base::ToValidUtf8(file.reason)}});
+  return array;
 }
 
 // The lists of files, and how many there are where they do not have all.
-void AddFiles(Json& object, const core::ExecutionResult& result, const ListBounds& bounds) {
-  bool cut = false;
-  const auto names = [&](const std::vector<std::string>& files) {
-    const auto kept = Within(files, bounds, std::identity());
-    cut = cut || kept.size() < files.size();
-    Json array = Json::array();
-    for (const std::string& name : kept) array.push_back(base::ToValidUtf8(name));
-    return array;
-  };
-  object["files_created"] = names(result.files_created);
-  object["files_changed"] = names(result.files_changed);
-  object["files_deleted"] = names(result.files_deleted);
-  const auto reasons = [&](const std::vector<core::WithheldFile>& files) {
-    const auto kept = Within(files, bounds, std::mem_fn(&core::WithheldFile::path));
-    cut = cut || kept.size() < files.size();
-    Json array = Json::array();
-    for (const core::WithheldFile& file : kept)
-      array.push_back({{"path", base::ToValidUtf8(file.path)}, {"reason", base::ToValidUtf8(file.reason)}});
-    return array;
-  };
-  object["files_withheld"] = reasons(result.files_withheld);
-  if (!result.files_to_review.empty()) object["files_to_review"] = reasons(result.files_to_review);
-  if (!cut) return;
-  object["files_total"] = {{"created", result.files_created.size()},
-                           {"changed", result.files_changed.size()},
-                           {"deleted", result.files_deleted.size()},
-                           {"withheld", result.files_withheld.size()},
-                           {"to_review", result.files_to_review.size()}};
+void AddFiles(Json& object, const core::ExecutionResult& result) {
+  object["files_created"] = TextsToJson(result.files_created);
+  object["files_changed"] = TextsToJson(result.files_changed);
+  object["files_deleted"] = TextsToJson(result.files_deleted);
+  object["files_withheld"] = WithheldToJson(result.files_withheld);
+  if (!result.files_to_review.empty()) object["files_to_review"] = WithheldToJson(result.files_to_review);
+  if (!result.files_total) return;
+  const core::FileTotals& total = *result.files_total;
+  object["files_total"] = {{"created", total.created},
+                           {"changed", total.changed},
+                           {"deleted", total.deleted},
+                           {"withheld", total.withheld},
+                           {"to_review", total.to_review}};
+}
+
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
+}
+
+// What ended it, else the exception that a cell did not catch.
+std::string ErrorLine(const core::ExecutionResult& result) {
+  std::string explanation = result.outcome.Explanation();
+  if (!explanation.empty() || !result.cell || !result.cell->error) return explanation;
+  const core::CellError& error = *result.cell->error;
+  return error.name + (error.message.empty() ? "" : ": " + error.message);
+}
+
+Json OutputsToJson(const std::vector<core::CellOutput>& outputs) {
+  Json array = Json::array();
+  for (const core::CellOutput& output : outputs) {
+    Json forms = Json::object();
+    for (const core::RichData& form : output.forms) forms[base::ToValidUtf8(form.mime)] = base::ToValidUtf8(form.data);
+    array.push_back(
+        {{"kind", output.kind == core::CellOutput::Kind::kResult ? "result" : "display"}, {"data", std::move(forms)}});
+  }
+  return array;
+}
+
+void AddCell(Json& object, const core::CellDetails& cell) {
+  object["error_name"] = TextOrNull(cell.error ? cell.error->name : "");
+  object["traceback"] = TextOrNull(cell.error ? cell.error->traceback : "");
+  object["outputs"] = OutputsToJson(cell.outputs);
+  if (cell.outputs_left_out != 0) object["outputs_total"] = cell.outputs.size() + cell.outputs_left_out;
+  object["context"] = cell.context;
+  object["language"] = core::NameOf(cell.language);
+  object["cell"] = cell.number;
+  object["alive"] = cell.alive;
 }
 
 Json LimitsToJson(const std::vector<core::LimitReached>& limits) {
@@ -85,14 +103,16 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-std::string ToJson(const core::ExecutionResult& result, const ListBounds& lists) {
+Json ResultToJson(const core::ExecutionResult& result, Streams streams) {
   Json object;
   object["success"] = result.Success();
-  AddBytes(object, "stdout", result.standard_output);
-  AddBytes(object, "stderr", result.standard_error);
+  if (streams == Streams::kIncluded) {
+    AddBytes(object, "stdout", result.standard_output);
+    AddBytes(object, "stderr", result.standard_error);
+  }
   object["exit_code"] = result.outcome.exit_code;
-  const std::string explanation = result.outcome.Explanation();
-  object["error"] = explanation.empty() ? Json(nullptr) : Json(base::ToValidUtf8(explanation));
+  object["error"] = TextOrNull(ErrorLine(result));
+  if (result.cell) AddCell(object, *result.cell);
   object["sandbox_type"] = result.sandbox_type.empty() ? Json(nullptr) : Json(result.sandbox_type);
   object["start"] = core::NameOf(result.start);
   object["execution_time_ms"] = result.execution_time.count();
@@ -100,26 +120,33 @@ std::string ToJson(const core::ExecutionResult& result, const ListBounds& lists)
   object["timings_ms"] = {{"obtain", milliseconds(result.timings.obtain)},
                           {"run", milliseconds(result.timings.run)},
                           {"finish", milliseconds(result.timings.finish)}};
-  AddFiles(object, result, lists);
+  AddFiles(object, result);
   object["outcome"] = core::NameOf(result.outcome.kind);
-  object["output_truncated"] = result.output_truncated;
+  object["output_truncated"] = result.output_truncated || result.output_removed;
+  if (result.output_removed) object["output_removed"] = true;
   object["output_bytes"] = result.output_bytes;
   object["memory_peak_bytes"] = result.memory_peak_bytes;
   if (!result.execution_id.empty()) object["execution_id"] = result.execution_id;
   if (!result.approved_by.empty()) object["approved_by"] = base::ToValidUtf8(result.approved_by);
+  if (!result.digest.empty()) object["digest"] = result.digest;
   if (!result.diff.empty()) object["diff"] = base::ToValidUtf8(result.diff);
   object["limits_reached"] = LimitsToJson(result.limits_reached);
   object["degraded"] = TextsToJson(result.degraded);
   object["risk"] = RiskSummaryToJson(result.risk);
-  return Text(object);
+  return object;
 }
 
-std::string ToJson(const base::Error& error) {
+std::string ToJson(const core::ExecutionResult& result) {
+  return Text(ResultToJson(result));
+}
+
+namespace {
+
+Json ErrorToJson(const base::Error& error, Streams streams) {
   const base::CodeRow& row = base::RowOf(error.code);
   Json object;
   object["success"] = false;
-  object["stdout"] = "";
-  object["stderr"] = "";
+  if (streams == Streams::kIncluded) object.update({{"stdout", ""}, {"stderr", ""}});
   object["exit_code"] = row.exit_code;
   object["error"] = base::ToValidUtf8(error.message);
   object["error_code"] = row.name;
@@ -128,7 +155,20 @@ std::string ToJson(const base::Error& error) {
   for (const char* name :
        {"files_created", "files_changed", "files_deleted", "files_withheld", "limits_reached", "degraded"})
     object[name] = Json::array();
-  return Text(object);
+  return object;
+}
+
+}  // namespace
+
+std::string ToJson(const base::Error& error) {
+  return Text(ErrorToJson(error, Streams::kIncluded));
+}
+
+Json EndToJson(const core::RunEnd& end, const std::string& execution, Streams streams) {
+  Json object = end.error ? ErrorToJson(*end.error, streams) : ResultToJson(end.result, streams);
+  object["execution_id"] = execution;
+  if (end.error) object["outcome"] = end.Outcome();
+  return object;
 }
 
 }  // namespace skerry::json

@@ -1,34 +1,33 @@
-// The JSON form of a result, with the names of SPEC S1.2. One form for the command line and for every protocol.
+// The JSON form of a result, with the names of SPEC S1.2. One form for the command line and for every protocol; nobody
+// in the daemon reads it back.
 #pragma once
 
-#include <cstddef>
-#include <limits>
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "base/error.hpp"
 #include "core/execution.hpp"
+#include "core/run_end.hpp"
 
 namespace skerry::json {
 
-// How long a list of files may be: so many names, and about so many bytes of names.
-struct ListBounds {
-  std::size_t names = std::numeric_limits<std::size_t>::max();
-  std::size_t bytes = std::numeric_limits<std::size_t>::max();
-};
-// The bounds for results that the daemon keeps.
-inline constexpr ListBounds kKeptLists{.names = 1000, .bytes = std::size_t{128} << 10U};
+// What the program wrote: with the result, or had elsewhere.
+enum class Streams { kIncluded, kLeftOut };
 
-// One line, valid JSON whatever the program wrote: bytes that are no UTF-8 become U+FFFD, and then the exact bytes are
-// in `stdout_base64` or `stderr_base64`. Where a list of files does not have all of them, `files_total` says how many
+// Valid JSON whatever the program wrote: bytes that are no UTF-8 become U+FFFD, and then the exact bytes are in
+// `stdout_base64` or `stderr_base64`. Where a list of files does not have all of them, `files_total` says how many
 // there are.
-std::string ToJson(const core::ExecutionResult& result, const ListBounds& lists = {});
+nlohmann::ordered_json ResultToJson(const core::ExecutionResult& result, Streams streams = Streams::kIncluded);
+// The same as one line.
+std::string ToJson(const core::ExecutionResult& result);
 
 // The same shape for a run that could not begin: success false, the error's message and exit code.
 std::string ToJson(const base::Error& error);
 
-// The short form of a result, or of a cell's result, for lists: without what the program wrote, with the first names of
-// each list of files, without a cell's outputs (`outputs_total` says how many there are), long texts cut.
-std::string SummaryOf(std::string_view result);
+// What came of a run of a daemon, whichever of the two it is.
+nlohmann::ordered_json EndToJson(const core::RunEnd& end, const std::string& execution,
+                                 Streams streams = Streams::kIncluded);
 
 std::string Base64(std::string_view bytes);
 

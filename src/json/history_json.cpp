@@ -150,6 +150,7 @@ Json ExecutionToJson(const core::ExecutionRecord& execution) {
   object["by"] = TextOrNull(execution.by);
   object["sandbox"] = TextOrNull(execution.sandbox);
   object["risk"] = TextOrNull(execution.risk);
+  if (!execution.digest.empty()) object["digest"] = execution.digest;
   object["approval"] = TextOrNull(execution.approval);
   object["limits"] = {{"timeout_s", execution.timeout_seconds}, {"memory_mb", execution.memory_mb}};
   object["caused_by"] = TextOrNull(execution.caused_by);

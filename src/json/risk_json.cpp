@@ -8,20 +8,20 @@ namespace skerry::json {
 
 using Json = nlohmann::ordered_json;
 
-Json RiskSummaryToJson(const core::RiskAssessment& risk) {
+Json RiskSummaryToJson(const core::RiskSummary& risk) {
   Json object;
   object["level"] = core::NameOf(risk.level);
   object["reason"] = base::ToValidUtf8(risk.reason);
   object["requires_confirmation"] = risk.requires_confirmation;
   object["requires_isolation"] = risk.requires_isolation;
   object["suggested_sandbox"] = core::NameOf(risk.suggested_sandbox);
-  object["detected_patterns"] = risk.DetectedPatterns();
+  object["detected_patterns"] = risk.detected_patterns;
   object["lowerings"] = risk.lowerings;
   return object;
 }
 
 Json RiskToJson(const core::RiskAssessment& risk) {
-  Json object = RiskSummaryToJson(risk);
+  Json object = RiskSummaryToJson(risk.Summary());
   Json findings = Json::array();
   for (const core::Finding& finding : risk.findings) {
     findings.push_back({{"rule", finding.rule},

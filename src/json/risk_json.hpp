@@ -13,6 +13,6 @@ namespace skerry::json {
 nlohmann::ordered_json RiskToJson(const core::RiskAssessment& risk);
 
 // The same without the findings one by one, for a result that has much else to say.
-nlohmann::ordered_json RiskSummaryToJson(const core::RiskAssessment& risk);
+nlohmann::ordered_json RiskSummaryToJson(const core::RiskSummary& risk);
 
 }  // namespace skerry::json

@@ -34,6 +34,7 @@ base::Result<core::ExecutionRecord> NextExecution(Database& database, Statement&
   execution.sandbox = statement.NextText();
   execution.risk = statement.NextText();
   execution.approval = statement.NextText();
+  execution.digest = statement.NextText();
   execution.timeout_seconds = NextUnsigned(statement);
   execution.memory_mb = NextUnsigned(statement);
   execution.caused_by = statement.NextText();
@@ -76,8 +77,9 @@ const std::string_view kSessionColumns =
     "id, CASE WHEN instr(id, '~') THEN id ELSE id || '~' || key END, tenant, created_by, created_at, used_at, "
     "deleted_at";
 const std::string_view kExecutionColumns =
-    "e.id, e.sequence, s.id, e.kind, e.language, e.asked_by, e.sandbox, e.risk, e.approval, e.timeout_seconds, "
-    "e.memory_mb, (SELECT cause FROM causes WHERE execution = e.sequence), e.state, e.outcome, e.exit_code, e.reason, "
+    "e.id, e.sequence, s.id, e.kind, e.language, e.asked_by, e.sandbox, e.risk, e.approval, e.digest, "
+    "e.timeout_seconds, e.memory_mb, (SELECT cause FROM causes WHERE execution = e.sequence), e.state, e.outcome, "
+    "e.exit_code, e.reason, "
     "e.started_at, e.ended_at, e.obtain, e.run, e.finish, e.left_out, e.what_bytes, e.what_sha256, e.what";
 const std::string_view kChangeColumns = "v.path, v.action, v.kind, v.size, v.mode, v.sha256";
 const std::string_view kUseColumns = "u.path, u.how, u.sha256";

@@ -212,7 +212,12 @@ CREATE TABLE file_notices(
 CREATE INDEX file_notices_of_execution ON file_notices(execution);
 )";
 
-constexpr std::array kMigrations = {kFirst, kService, kDecisions, kTenants, kBounds, kNotices};
+// What a yes was about.
+constexpr std::string_view kDigests = R"(
+ALTER TABLE executions ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+)";
+
+constexpr std::array kMigrations = {kFirst, kService, kDecisions, kTenants, kBounds, kNotices, kDigests};
 
 }  // namespace
 

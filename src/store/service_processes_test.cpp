@@ -80,7 +80,7 @@ TEST_F(ServiceProcessesTest, TheRecordAndTheServiceShareAFile) {
           const std::string id = std::to_string(writer) + "-" + std::to_string(i);
           if (!service->BeginRun(ARun(id), AClaim(id))) ++failed;
           if (!Record(*record, AnExecution(id), AnEnd({AChange(id)}))) ++failed;
-          if (!service->EndRun(id, {.state = RunState::kDone, .result = std::string(3000, 'r'), .at = At(1)})) ++failed;
+          if (!service->EndRun(id, {.result = {.diff = std::string(3000, 'r')}}, At(1))) ++failed;
         }
       });
   }
@@ -120,8 +120,7 @@ TEST_F(ServiceProcessesTest, AKilledProcessLeavesItsRunUnfinished) {
   const pid_t child = StartChild([&] {
     const auto store = OpenService();
     if (!Expect(store->BeginRun(ARun("ended"), AClaim("first")).has_value(), "BeginRun")) return false;
-    if (!Expect(store->EndRun("ended", {.state = RunState::kDone, .result = "r", .at = At(1)}).has_value(), "EndRun"))
-      return false;
+    if (!Expect(store->EndRun("ended", {.result = {.diff = "r"}}, At(1)).has_value(), "EndRun")) return false;
     if (!Expect(store->BeginRun(ARun("running"), AClaim("second")).has_value(), "BeginRun")) return false;
     if (!Expect(::write(ends[1], "x", 1) == 1, "write")) return false;
     while (true) ::pause();
@@ -142,7 +141,7 @@ TEST_F(ServiceProcessesTest, AKilledProcessLeavesItsRunUnfinished) {
   EXPECT_EQ(unfinished[0].state, RunState::kRunning);
   EXPECT_EQ(store->FindRun("ended")->state, RunState::kDone);
   EXPECT_EQ(store->FindClaim("t", "second")->made, "running");
-  ASSERT_TRUE(store->EndRun("running", {.state = RunState::kLost, .result = "", .at = At(2)}));
+  ASSERT_TRUE(store->EndRun("running", {.state = RunState::kLost}, At(2)));
   EXPECT_TRUE(store->UnfinishedRuns()->empty());
 }
 
@@ -154,8 +153,7 @@ TEST_F(ServiceProcessesTest, KillsAtAnyMomentLeaveWholeRuns) {
       for (int i = 0;; ++i) {
         const std::string id = std::to_string(round) + "-" + std::to_string(i);
         if (!Expect(store->BeginRun(ARun(id), AClaim(id)).has_value(), "BeginRun")) return false;
-        if (!Expect(store->EndRun(id, {.state = RunState::kDone, .result = "r", .at = At(1)}).has_value(), "EndRun"))
-          return false;
+        if (!Expect(store->EndRun(id, {.result = {.diff = "r"}}, At(1)).has_value(), "EndRun")) return false;
       }
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(10 + 3 * round));
@@ -166,13 +164,15 @@ TEST_F(ServiceProcessesTest, KillsAtAnyMomentLeaveWholeRuns) {
     const auto store = OpenService();
     const auto unfinished = store->UnfinishedRuns().value();
     ASSERT_LE(unfinished.size(), 1U);
-    for (const auto& run : unfinished)
-      ASSERT_TRUE(store->EndRun(run.id, {.state = RunState::kLost, .result = "", .at = At(2)}));
+    for (const auto& run : unfinished) ASSERT_TRUE(store->EndRun(run.id, {.state = RunState::kLost}, At(2)));
   }
   const auto database = Database::Open(Path(), {}).value();
   EXPECT_EQ(database->Ask("SELECT count(*) FROM runs WHERE id NOT IN (SELECT made FROM claims)").value(), 0);
   EXPECT_EQ(database->Ask("SELECT count(*) FROM claims WHERE made NOT IN (SELECT id FROM runs)").value(), 0);
-  EXPECT_EQ(database->Ask("SELECT count(*) FROM runs WHERE state = 'done' AND result <> 'r'").value(), 0);
+  EXPECT_EQ(
+      database->Ask("SELECT count(*) FROM runs WHERE state = 'done' AND json_extract(result, '$.diff') IS NOT 'r'")
+          .value(),
+      0);
   EXPECT_GT(database->Ask("SELECT count(*) FROM runs").value(), 0);
   EXPECT_TRUE(Open()->Check());
 }

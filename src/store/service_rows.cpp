@@ -4,6 +4,7 @@
 
 #include "store/columns.hpp"
 #include "store/lookup.hpp"
+#include "store/run_form.hpp"
 
 namespace skerry::store {
 namespace {
@@ -60,7 +61,8 @@ base::Result<core::RunRecord> NextRun(Database& database, Statement& statement) 
   run.created_at = NextTime(statement);
   run.ended_at = NextOptionalTime(statement);
   run.what = statement.NextText();
-  run.result = statement.NextText();
+  const std::string end = statement.NextText();
+  if (core::IsFinal(run.state)) run.end = DecodeEnd(run.state, end);
   return run;
 }
 

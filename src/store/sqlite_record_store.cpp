@@ -196,10 +196,12 @@ base::Status SqliteRecordStore::UpdateExecution(std::int64_t sequence, const cor
   SKERRY_ASSIGN_OR_RETURN(
       Statement update,
       database_->Prepare("UPDATE executions SET state = ?, sandbox = ifnull(nullif(?, ''), sandbox), "
-                         "risk = ifnull(nullif(?, ''), risk), approval = ifnull(nullif(?, ''), approval), outcome = ?, "
-                         "exit_code = ?, reason = ?, ended_at = ?, obtain = ?, run = ?, finish = ?, left_out = ? "
+                         "risk = ifnull(nullif(?, ''), risk), approval = ifnull(nullif(?, ''), approval), "
+                         "digest = ifnull(nullif(?, ''), digest), outcome = ?, exit_code = ?, reason = ?, ended_at = "
+                         "?, obtain = ?, run = ?, finish = ?, left_out = ? "
                          "WHERE sequence = ? AND state = 'running'"));
-  update.Text(NameOf(end.state)).Text(end.sandbox).Text(end.risk).Text(end.approval).Text(end.outcome);
+  update.Text(NameOf(end.state)).Text(end.sandbox).Text(end.risk).Text(end.approval).Text(end.digest);
+  update.Text(end.outcome);
   update.Number(end.exit_code).Text(end.reason).Number(ToMicroseconds(end.ended_at));
   update.Number(end.obtain.count()).Number(end.run.count()).Number(end.finish.count());
   update.Number(Saturated(end.left_out)).Number(sequence);

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "store/columns.hpp"
 #include "store/lookup.hpp"
+#include "store/run_form.hpp"
 #include "store/service_rows.hpp"
 #include "store/vacuum.hpp"
 
@@ -156,24 +157,30 @@ base::Result<std::uint64_t> SqliteServiceStore::BeginRun(const core::RunRecord& 
   return static_cast<std::uint64_t>(sequence);
 }
 
-base::Status SqliteServiceStore::EndRun(const std::string& id, const core::RunEnding& ending) {
-  if (!IsFinal(ending.state)) return Err(Code::kInvalidArgument, "a run that ended is done or lost");
+base::Result<std::uint64_t> SqliteServiceStore::EndRun(const std::string& id, const core::RunEnd& end,
+                                                       core::TimePoint at) {
+  if (!IsFinal(end.state)) return Err(Code::kInvalidArgument, "a run that ended is done or lost");
+  const std::string result = EncodeEnd(end);
+  const std::string summary =
+      EncodeEnd({.state = end.state, .result = core::SummaryOf(end.result), .error = end.error});
+  const std::uint64_t bytes = result.size() + summary.size();
   const Lock lock(mutex_);
   SKERRY_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
   SKERRY_ASSIGN_OR_RETURN(Statement update,
                           database_->Prepare("UPDATE runs SET state = ?, result = ?, bytes = bytes + ?, ended_at = ? "
                                              "WHERE id = ? AND ended_at IS NULL"));
-  update.Text(NameOf(ending.state)).Text(ending.result);
-  update.Number(static_cast<std::int64_t>(ending.result.size() + ending.summary.size()));
-  update.Number(ToMicroseconds(ending.at)).Text(id);
+  update.Text(NameOf(end.state)).Text(result);
+  update.Number(static_cast<std::int64_t>(bytes));
+  update.Number(ToMicroseconds(at)).Text(id);
   SKERRY_RETURN_IF_ERROR(update.Run());
   const bool ended = database_->RowsWritten() != 0;
   SKERRY_ASSIGN_OR_RETURN(Statement find, database_->Prepare("SELECT sequence FROM runs WHERE id = ?"));
   SKERRY_ASSIGN_OR_RETURN(const std::int64_t sequence, KeyOf(std::move(find), "run", id));
   if (ended) {
     SKERRY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare("INSERT INTO summaries(run, summary) VALUES(?, ?)"));
-    SKERRY_RETURN_IF_ERROR(insert.Number(sequence).Text(ending.summary).Run());
-    return transaction.Commit();
+    SKERRY_RETURN_IF_ERROR(insert.Number(sequence).Text(summary).Run());
+    SKERRY_RETURN_IF_ERROR(transaction.Commit());
+    return bytes;
   }
   return Err(Code::kConflict, "the run '" + base::Printable(id) + "' has ended already");
 }

@@ -37,7 +37,7 @@ class SqliteServiceStore : public core::ServiceStore {
   // kNotFound when the run's session is not there; kInvalidArgument for a run that has ended.
   base::Result<std::uint64_t> BeginRun(const core::RunRecord& run,
                                        const std::optional<core::IdempotencyClaim>& claim) override;
-  base::Status EndRun(const std::string& id, const core::RunEnding& ending) override;
+  base::Result<std::uint64_t> EndRun(const std::string& id, const core::RunEnd& end, core::TimePoint at) override;
   base::Result<core::RunRecord> FindRun(const std::string& id) override;
   base::Result<std::vector<core::RunRecord>> Runs(const core::RunFilter& filter) override;
   base::Result<std::vector<core::RunOwner>> RunOwners() override;

@@ -36,7 +36,7 @@ class SqliteServiceStoreTest : public ServiceTest {
   void Begin(const core::RunRecord& run) { ASSERT_TRUE(store_->BeginRun(run, std::nullopt)) << run.id; }
   void Ended(const std::string& id, std::int64_t at, const std::string& session = "") {
     ASSERT_TRUE(store_->BeginRun(ARun(id, session), AClaim("key of " + id)));
-    ASSERT_TRUE(store_->EndRun(id, {.state = RunState::kDone, .result = "r", .at = At(at)}));
+    ASSERT_TRUE(store_->EndRun(id, {.state = RunState::kDone}, At(at)));
   }
   // Reopens the file, so that everything comes from the disk.
   void Reopen() { store_ = OpenService(); }
@@ -173,9 +173,9 @@ TEST_F(SqliteServiceStoreTest, ARunComesBackAsItWas) {
   run.sequence = store_->BeginRun(run, std::nullopt).value();
   EXPECT_EQ(store_->FindRun("r").value(), run);
   run.state = RunState::kDone;
-  run.result = std::string(20'000, 'x') + bytes;
+  run.end = core::RunEnd{.result = {.execution_id = "r", .diff = std::string(20'000, 'x')}};
   run.ended_at = At(4);
-  ASSERT_TRUE(store_->EndRun("r", {.state = RunState::kDone, .result = run.result, .at = At(4)}));
+  ASSERT_TRUE(store_->EndRun("r", *run.end, At(4)));
   Reopen();
   EXPECT_EQ(store_->FindRun("r").value(), run);
   EXPECT_EQ(store_->FindRun("R").error().code, Code::kNotFound);
@@ -188,10 +188,10 @@ TEST_F(SqliteServiceStoreTest, ARunBeginsWaitingOrRunningAndWithoutAnEnd) {
     EXPECT_EQ(store_->BeginRun(run, std::nullopt).error().code, Code::kInvalidArgument);
   }
   auto run = ARun("r");
-  run.result = "early";
+  run.end = core::RunEnd{};
   run.ended_at = At(1);
   Begin(run);
-  EXPECT_EQ(store_->FindRun("r")->result, "");
+  EXPECT_EQ(store_->FindRun("r")->end, std::nullopt);
   EXPECT_EQ(store_->FindRun("r")->ended_at, std::nullopt);
 }
 
@@ -238,16 +238,14 @@ TEST_F(SqliteServiceStoreTest, TenantsHaveKeysOfTheirOwn) {
 TEST_F(SqliteServiceStoreTest, ARunHasOneFinalState) {
   Begin(ARun("r"));
   for (const auto state : {RunState::kWaiting, RunState::kRunning})
-    EXPECT_EQ(store_->EndRun("r", {.state = state, .result = "", .at = At(1)}).error().code, Code::kInvalidArgument);
-  ASSERT_TRUE(store_->EndRun("r", {.state = RunState::kLost, .result = "first", .at = At(1)}));
-  EXPECT_EQ(store_->EndRun("r", {.state = RunState::kDone, .result = "second", .at = At(2)}).error().code,
-            Code::kConflict);
+    EXPECT_EQ(store_->EndRun("r", {.state = state}, At(1)).error().code, Code::kInvalidArgument);
+  ASSERT_TRUE(store_->EndRun("r", {.state = RunState::kLost, .result = {.diff = "first"}}, At(1)));
+  EXPECT_EQ(store_->EndRun("r", {.result = {.diff = "second"}}, At(2)).error().code, Code::kConflict);
   const auto run = store_->FindRun("r").value();
   EXPECT_EQ(run.state, RunState::kLost);
-  EXPECT_EQ(run.result, "first");
+  EXPECT_EQ(run.end->result.diff, "first");
   EXPECT_EQ(run.ended_at, At(1));
-  EXPECT_EQ(store_->EndRun("none", {.state = RunState::kDone, .result = "", .at = At(1)}).error().code,
-            Code::kNotFound);
+  EXPECT_EQ(store_->EndRun("none", {.state = RunState::kDone}, At(1)).error().code, Code::kNotFound);
 }
 
 TEST_F(SqliteServiceStoreTest, TheSchemaRefusesStatesThatCannotBe) {
@@ -268,8 +266,8 @@ TEST_F(SqliteServiceStoreTest, RunsAreFilteredAndTheNewestComesFirst) {
   cell.kind = "cell";
   cell.state = RunState::kWaiting;
   Begin(cell);
-  ASSERT_TRUE(store_->EndRun("a", {.state = RunState::kDone, .result = "", .at = At(1)}));
-  ASSERT_TRUE(store_->EndRun("d", {.state = RunState::kLost, .result = "", .at = At(1)}));
+  ASSERT_TRUE(store_->EndRun("a", {.state = RunState::kDone}, At(1)));
+  ASSERT_TRUE(store_->EndRun("d", {.state = RunState::kLost}, At(1)));
 
   EXPECT_THAT(Ids(store_->Runs({})), ElementsAre("e", "d", "c", "b", "a"));
   EXPECT_THAT(Ids(store_->Runs({.tenant = "t"})), ElementsAre("e", "b", "a"));
@@ -304,8 +302,8 @@ TEST_F(SqliteServiceStoreTest, TheUnfinishedAreThoseOfEverybodyThatWaitOrRun) {
   auto waiting = ARun("waiting");
   waiting.state = RunState::kWaiting;
   Begin(waiting);
-  ASSERT_TRUE(store_->EndRun("done", {.state = RunState::kDone, .result = "", .at = At(1)}));
-  ASSERT_TRUE(store_->EndRun("lost", {.state = RunState::kLost, .result = "", .at = At(1)}));
+  ASSERT_TRUE(store_->EndRun("done", {.state = RunState::kDone}, At(1)));
+  ASSERT_TRUE(store_->EndRun("lost", {.state = RunState::kLost}, At(1)));
   EXPECT_THAT(Ids(store_->UnfinishedRuns()), ElementsAre("running", "waiting"));
 }
 

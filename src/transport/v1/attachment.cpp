@@ -141,7 +141,7 @@ class Attachment : public http::Conversation {
   engine::Run::Watch watch_;
   kit::Ticker::Registration tick_;
   std::deque<engine::OutputPiece> pieces_;
-  std::optional<engine::RunEnd> end_;
+  std::shared_ptr<const engine::RunEnd> end_;
   std::size_t fed_ = 0;  // of the message that did not fit
   bool attached_ = true;
   bool asked_ = false;

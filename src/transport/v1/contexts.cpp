@@ -82,19 +82,21 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
-  engine::CellWork work{.session = std::move(session), .context = request.parameters.at("context")};
+  engine::Work work{.session = std::move(session), .kind = "cell"};
+  core::ExecutionRequest& cell = work.request;
+  cell.context = request.parameters.at("context");
   auto code = fields.Text("code", std::size_t{4} << 20U);
   if (!code) fields.Fail("code", "is missing");
+  const engine::SessionSettings& settings = work.session->settings();
   const auto timeout = fields.Number("timeout", 1, 300);
-  work.cell.max_output_bytes = std::min(work.cell.max_output_bytes, api.host.options().max_output_mb << 20U);
-  work.cell.timeout = timeout ? std::chrono::seconds(*timeout) : work.session->settings().timeout;
+  cell.timeout = timeout ? std::chrono::seconds(*timeout) : settings.timeout;
+  cell.max_memory_mb = settings.limits.memory_mb;
+  cell.max_output_mb = std::min(cell.max_output_mb, api.host.options().max_output_mb);
   SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  work.cell.text = *std::move(code);
-  SKERRY_RETURN_IF_ERROR(core::Validate({.code = work.cell.text}));
+  cell.code = *std::move(code);
   const auto place = kit::WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
-  SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
-                          api.host.ExecuteCell(PrincipalOf(request), std::move(work), place));
+  SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun, api.host.Execute(PrincipalOf(request), std::move(work), place));
   return AnswerBegun(api, request, begun, OnDisconnect::kContinue);
 }
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "json/text.hpp"
+#include "base/utf8.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/output.hpp"
@@ -49,18 +49,6 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
   return WholeAnswer(api, request, *run);
 }
 
-// The lists of a result that a kind of files is in, and what happened to those.
-struct ResultList {
-  const char* kind;
-  const char* name;
-  const char* action;  // of changes
-};
-constexpr std::array kResultLists = {
-    ResultList{"changes", "created", "created"},   ResultList{"changes", "changed", "changed"},
-    ResultList{"changes", "deleted", "removed"},   ResultList{"withheld", "withheld", nullptr},
-    ResultList{"to_review", "to_review", nullptr},
-};
-
 Json FilesAnswer(Json items, std::uint64_t next, std::uint64_t left_out) {
   Json answer = Page(std::move(items), next == 0 ? std::nullopt : std::optional(std::to_string(next)));
   answer["left_out"] = left_out;
@@ -71,18 +59,28 @@ Json FilesAnswer(Json items, std::uint64_t next, std::uint64_t left_out) {
 Json FilesOfResult(const Run& run, const std::string& kind) {
   Json items = Json::array();
   const auto end = run.end();
-  const Json result = end ? json::Parse(end->result) : Json();
-  if (!result.is_object()) return FilesAnswer(std::move(items), 0, 0);
-  const Json totals = result.value("files_total", Json::object());
+  if (!end) return FilesAnswer(std::move(items), 0, 0);
+  const core::ExecutionResult& result = end->result;
+  const core::FileTotals total = result.files_total.value_or(core::FileTotals{});
   std::uint64_t left_out = 0;
-  for (const ResultList& list : kResultLists) {
-    const auto found = result.find(std::string("files_") + list.name);
-    if (kind != list.kind || found == result.end() || !found->is_array()) continue;
-    for (const Json& file : *found)
-      items.push_back(list.action == nullptr ? file : Json{{"path", file}, {"action", list.action}});
-    const std::uint64_t total = totals.value(list.name, std::uint64_t{0});
-    left_out += total > found->size() ? total - found->size() : 0;
+  const auto count = [&](std::size_t listed, std::size_t all) { left_out += all > listed ? all - listed : 0; };
+  const auto add_changes = [&](const std::vector<std::string>& files, core::FileAction action, std::size_t all) {
+    for (const std::string& path : files)
+      items.push_back({{"path", base::ToValidUtf8(path)}, {"action", core::NameOf(action)}});
+    count(files.size(), all);
+  };
+  const auto add_withheld = [&](const std::vector<core::WithheldFile>& files, std::size_t all) {
+    for (const core::WithheldFile& file : files)
+      items.push_back({{"path", base::ToValidUtf8(file.path)}, {"reason", base::ToValidUtf8(file.reason)}});
+    count(files.size(), all);
+  };
+  if (kind == "changes") {
+    add_changes(result.files_created, core::FileAction::kCreated, total.created);
+    add_changes(result.files_changed, core::FileAction::kChanged, total.changed);
+    add_changes(result.files_deleted, core::FileAction::kRemoved, total.deleted);
   }
+  if (kind == "withheld") add_withheld(result.files_withheld, total.withheld);
+  if (kind == "to_review") add_withheld(result.files_to_review, total.to_review);
   return FilesAnswer(std::move(items), 0, left_out);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "json/text.hpp"
 #include "transport/v1/run_json.hpp"
 
 namespace skerry::transport::v1 {
@@ -102,9 +103,8 @@ base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& req
   for (const auto& run : runs) {
     if (bytes >= kMostBytes) break;
     last = run->record().sequence;
-    const auto end = run->end();
-    bytes += run->record().what.size() + (end ? end->result.size() : 0);
     items.push_back(ExecutionToJson(api, *run));
+    bytes += json::Text(items.back()).size();
   }
   const bool more = items.size() < runs.size() || runs.size() == page.limit;
   return JsonAnswer(200, Page(std::move(items), more ? std::optional(std::to_string(last)) : std::nullopt));

@@ -4,7 +4,6 @@
 
 #include "base/utf8.hpp"
 #include "core/session_name.hpp"
-#include "json/context_json.hpp"
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"
 #include "json/text.hpp"
@@ -21,12 +20,7 @@ Json TimeOrNull(const std::optional<core::TimePoint>& time) {
 
 Json ResultOrNull(const engine::Run& run) {
   const auto end = run.end();
-  if (!end) return nullptr;
-  Json result = json::Parse(end->result);
-  if (!result.is_object()) return nullptr;
-  result.erase("stdout");
-  result.erase("stderr");
-  return result;
+  return end ? json::EndToJson(*end, run.id(), json::Streams::kLeftOut) : Json(nullptr);
 }
 
 }  // namespace
@@ -46,37 +40,35 @@ Json ExecutionToJson(const Api& api, const engine::Run& run) {
           {"result", ResultOrNull(run)}};
 }
 
-void TellRemoved(Json& result) {
-  result["output_truncated"] = true;
-  result["output_removed"] = true;
-}
-
 namespace {
 
-base::Result<std::string> ResultWithStreams(const engine::Run& run, const engine::RunEnd& end) {
-  std::string standard_output;
-  std::string standard_error;
+// What the run wrote, as far as one answer holds it.
+base::Status ReadStreams(const engine::Run& run, core::ExecutionResult& result) {
   SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run.Output(0));
-  for (std::size_t total = 0; total < kMostOutput;) {
+  std::size_t total = 0;
+  while (total < kMostOutput) {
     SKERRY_ASSIGN_OR_RETURN(const auto pieces, reader.Next(std::size_t{1} << 20U));
     if (pieces.empty()) break;
     for (const engine::OutputPiece& piece : pieces) {
-      (piece.stream == core::Stream::kStdout ? standard_output : standard_error) += piece.bytes;
+      (piece.stream == core::Stream::kStdout ? result.standard_output : result.standard_error) += piece.bytes;
       total += piece.bytes.size();
     }
   }
-  const std::size_t read = standard_output.size() + standard_error.size();
-  if (read < std::min<std::uint64_t>(run.output_bytes(), kMostOutput)) {
-    Json object = json::Parse(end.result);
-    if (!object.is_object()) return end.result;
-    TellRemoved(object);
-    return json::Text(object);
-  }
-  if (standard_output.empty() && standard_error.empty()) return end.result;
-  if (end.output_bytes <= kMostOutput) return json::WithStreams(end.result, standard_output, standard_error);
-  Json object = json::Parse(end.result);
-  if (object.is_object()) object["output_truncated"] = true;
-  return json::WithStreams(json::Text(object), standard_output, standard_error);
+  const std::uint64_t written = run.output_bytes();
+  if (written > kMostOutput) result.output_truncated = true;
+  if (total >= std::min<std::uint64_t>(written, kMostOutput)) return {};
+  // Output that was there went to make room: what was read of it is not all.
+  result.output_removed = true;
+  result.standard_output.clear();
+  result.standard_error.clear();
+  return {};
+}
+
+base::Result<Json> ResultWithStreams(const engine::Run& run, const engine::RunEnd& end) {
+  if (end.error) return json::EndToJson(end, run.id());
+  engine::RunEnd whole = end;
+  SKERRY_RETURN_IF_ERROR(ReadStreams(run, whole.result));
+  return json::EndToJson(whole, run.id());
 }
 
 }  // namespace
@@ -85,23 +77,20 @@ base::Result<std::string> WholeResult(const engine::Run& run) {
   const auto end = run.end();
   if (!end) return base::Err(base::Code::kInternal, "the run has not ended");
   if (end->error) return std::unexpected(*end->error);
-  return ResultWithStreams(run, *end);
+  SKERRY_ASSIGN_OR_RETURN(const Json result, ResultWithStreams(run, *end));
+  return json::Text(result);
 }
 
 base::Result<std::string> WholeExecution(const Api& api, const engine::Run& run) {
   const auto end = run.end();
   Json object = ExecutionToJson(api, run);
-  if (!end || !object["result"].is_object()) return json::Text(object);
-  // What was written may be large, and is not read again to be put behind the rest.
-  SKERRY_ASSIGN_OR_RETURN(const std::string result, ResultWithStreams(run, *end));
-  object.erase("result");
-  std::string text = json::Text(object);
-  text.pop_back();
-  return text + ",\"result\":" + result + "}";
+  if (!end) return json::Text(object);
+  SKERRY_ASSIGN_OR_RETURN(object["result"], ResultWithStreams(run, *end));
+  return json::Text(object);
 }
 
 Json ExitToJson(const engine::RunEnd& end) {
-  return {{"exit_code", end.exit_code}, {"outcome", end.outcome}, {"state", core::NameOf(end.state)}};
+  return {{"exit_code", end.ExitCode()}, {"outcome", end.Outcome()}, {"state", core::NameOf(end.state)}};
 }
 
 Json PieceToJson(const engine::OutputPiece& piece) {

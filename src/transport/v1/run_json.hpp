@@ -15,8 +15,6 @@ Json ExecutionToJson(const Api& api, const engine::Run& run);
 base::Result<std::string> WholeExecution(const Api& api, const engine::Run& run);
 // The result as one text, with what was written. An error when nothing is to be had of the run.
 base::Result<std::string> WholeResult(const engine::Run& run);
-// Output that was there and went to make room: what was read of it is not all.
-void TellRemoved(Json& result);
 // How it ended, in a few words: the last event of a stream.
 Json ExitToJson(const engine::RunEnd& end);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "json/execution_json.hpp"
 #include "json/text.hpp"
 #include "transport/kit/admission.hpp"
 #include "transport/kit/event_stream.hpp"
@@ -70,13 +71,10 @@ class RunEvents : public http::Stream {
 
   void TellEnd(std::string& bytes, const engine::RunEnd& end) {
     ended_ = true;
-    Json result = json::Parse(end.result);
-    if (result.is_object()) {
-      result.erase("stdout");
-      result.erase("stderr");
-      if (reader_.offset() < run_->output_bytes()) TellRemoved(result);
-      Put(bytes, "result", result);
-    }
+    Json result = json::EndToJson(end, run_->id(), json::Streams::kLeftOut);
+    // Output that was there went to make room: what was read of it is not all.
+    if (reader_.offset() < run_->output_bytes()) result.update({{"output_truncated", true}, {"output_removed", true}});
+    Put(bytes, "result", result);
     Put(bytes, "exit", ExitToJson(end));
   }
 

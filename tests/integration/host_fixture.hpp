@@ -109,7 +109,7 @@ class HostTest : public testing::Test {
   }
   static std::string OutcomeOf(const Run& run, std::chrono::seconds patience = std::chrono::seconds(20)) {
     if (!run->Await(base::Deadline::After(patience), {})) return "under way";
-    return run->end()->outcome;
+    return run->end()->Outcome();
   }
   static std::string Until(const std::string& file) { return "until [ -e " + file + " ]; do sleep 0.02; done; "; }
 

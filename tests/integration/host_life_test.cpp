@@ -32,9 +32,12 @@ class HostLifeTest : public HostTest {
   }
   // The plain text of a cell's result.
   std::string Cell(const HostedSession& session, const std::string& context, const std::string& text) {
-    const auto begun = TheHost().ExecuteCell(
-        kAlice, {.session = session, .context = context, .cell = {.text = text}, .consent = engine::Consent::kGiven},
-        Place::kHere);
+    const auto begun = TheHost().Execute(kAlice,
+                                         {.session = session,
+                                          .kind = "cell",
+                                          .request = {.code = text, .context = context},
+                                          .consent = engine::Consent::kGiven},
+                                         Place::kHere);
     if (!begun) return begun.error().message;
     return Text(begun->run);
   }
@@ -98,7 +101,10 @@ TEST_F(HostLifeTest, ContextsKeepTheirStateAndShareFilesWithCommands) {
   EXPECT_EQ(Says(session, "cat cell; echo shell > command"), "42");
   EXPECT_EQ(Cell(session, "py", "print(open('command').read(), x)"), "shell\n 41\n");
   EXPECT_EQ(Cell(session, "none", "1"),
-            TheHost().ExecuteCell(kAlice, {.session = session, .context = "none"}, Place::kHere).error().message);
+            TheHost()
+                .Execute(kAlice, {.session = session, .request = {.code = "1", .context = "none"}}, Place::kHere)
+                .error()
+                .message);
   ASSERT_TRUE(session->life().RestartContext("py"));
   EXPECT_EQ(Cell(session, "py", "print('x' in globals())"), "False\n");
 }
@@ -142,8 +148,7 @@ TEST_F(HostLifeTest, WhatAMappingWroteIsToldAsAChange) {
   EXPECT_EQ(Says(session, "printf 1... > array; echo made"), "made\n");
   Settle(session);
   const auto run = Do(session, "python3 -c \"" + std::string(kMapped) + "m = mapped(); m[0] += 1\"");
-  EXPECT_THAT(run->end()->result, testing::HasSubstr(R"("files_changed":["array"])"))
-      << Text(run, core::Stream::kStderr);
+  EXPECT_THAT(run->end()->result.files_changed, testing::ElementsAre("array")) << Text(run, core::Stream::kStderr);
 }
 
 // Access times tell which files were mapped; a program cannot suppress its own.
@@ -344,7 +349,7 @@ TEST_F(HostLifeTest, ADryRunChangesNothing) {
   dry.request.carry = core::Carry::kShow;
   const auto run = Do(dry);
   EXPECT_EQ(Text(run), "dry\n");
-  EXPECT_NE(run->end()->result.find("-1\\n+2\\n"), std::string::npos) << run->end()->result;
+  EXPECT_THAT(run->end()->result.diff, testing::HasSubstr("-1\n+2\n"));
   EXPECT_EQ(Says(session, "cat file"), "1\n");
 }
 
@@ -389,7 +394,7 @@ TEST_F(HostLifeTest, SharedSessionsOfATenantSeeTheSameFiles) {
   EXPECT_EQ(Seen(two, "file"), "1\n");
   const auto bobs = TheHost().Execute(kBob, Shell(other, "ls file 2>&1"), Place::kHere);
   ASSERT_TRUE(bobs);
-  EXPECT_NE(bobs->run->end()->exit_code, 0);
+  EXPECT_NE(bobs->run->end()->ExitCode(), 0);
   EXPECT_EQ(Seen(other, "file"), "error: not_found");
   const auto first = Begin(one, "touch a; " + Until("b"));
   const auto second = Begin(two, "touch b; " + Until("a"));

@@ -90,7 +90,7 @@ TEST_F(HostRecoveryTest, TheNextOneFindsSessionsRunsAndKeys) {
   EXPECT_FALSE(TheHost().Find(kBob, "one"));
   const auto run = TheHost().FindRun(kAlice, id).value();
   EXPECT_EQ(run->state(), core::RunState::kDone);
-  EXPECT_EQ(run->end()->outcome, "exited");
+  EXPECT_EQ(run->end()->Outcome(), "exited");
   EXPECT_EQ(Text(run), "said\n");
   work.session = session;
   const auto again = TheHost().Execute(kAlice, work, Place::kHere);
@@ -115,7 +115,7 @@ TEST_F(HostRecoveryTest, AKilledOneLosesItsRunsAndNothingElse) {
   const auto run = TheHost().FindRun(kAlice, id);
   ASSERT_TRUE(run) << id;
   EXPECT_EQ((*run)->state(), core::RunState::kLost);
-  EXPECT_EQ((*run)->end()->outcome, "lost");
+  EXPECT_EQ((*run)->end()->Outcome(), "lost");
   EXPECT_EQ(Text(*run), "so far\n");
   EXPECT_EQ((*run)->output_bytes(), 7U);
   EXPECT_TRUE((*run)->ended_at().has_value());

@@ -65,7 +65,7 @@ TEST_F(HostTest, ADeletedSessionIsGoneWithItsFilesAndRuns) {
   EXPECT_EQ(CodeOf(TheHost().Delete(kAlice, "one")), Code::kNotFound);
   EXPECT_EQ(CodeOf(TheHost().FindRun(kAlice, run->id())), Code::kNotFound);
   // A caller that still holds the session gets an error.
-  EXPECT_EQ(Do(Shell(nullptr, "true"))->end()->outcome, "exited");
+  EXPECT_EQ(Do(Shell(nullptr, "true"))->end()->Outcome(), "exited");
   EXPECT_EQ(CodeOf(TheHost().Execute(kAlice, Shell(session, "true"), Place::kHere)), Code::kNotFound);
   EXPECT_EQ(Says(Session("one"), "ls"), "artifacts\ncode\ndata\noutput\ntemp\n");
 }
@@ -326,8 +326,8 @@ TEST_F(HostTest, WhatWaitsForAPersonCanBeCancelled) {
 
 TEST_F(HostTest, ARunWithoutASessionHasASandboxOfItsOwn) {
   const auto run = Do(Shell(nullptr, "echo out; echo err >&2; ls -A; exit 3"));
-  EXPECT_EQ(run->end()->outcome, "exited");
-  EXPECT_EQ(run->end()->exit_code, 3);
+  EXPECT_EQ(run->end()->Outcome(), "exited");
+  EXPECT_EQ(run->end()->ExitCode(), 3);
   EXPECT_EQ(Text(run), "out\n");
   EXPECT_EQ(Text(run, core::Stream::kStderr), "err\n");
 }
@@ -357,7 +357,7 @@ TEST_F(HostTest, OutputIsReadFromAnyOffsetWhileItRunsAndAfter) {
   EXPECT_EQ(read(again, 8, 2), "e8:89");
   EXPECT_EQ(read(again, 11, 100) + read(again, 1000, 100), "");
   EXPECT_EQ(again->output_bytes(), 11U);
-  EXPECT_EQ(again->end()->outcome, "exited");
+  EXPECT_EQ(again->end()->Outcome(), "exited");
 }
 
 TEST_F(HostTest, ACancelledRunEndsAndKeepsWhatItWrote) {
@@ -392,7 +392,7 @@ TEST_F(HostTest, ACommandTakesInputAndSignals) {
   ASSERT_TRUE(Eventually([&] { return run->output_bytes() == 10; }));
   EXPECT_TRUE(run->Signal(SIGUSR1));
   EXPECT_EQ(OutcomeOf(run), "exited");
-  EXPECT_EQ(run->end()->exit_code, 7);
+  EXPECT_EQ(run->end()->ExitCode(), 7);
   EXPECT_EQ(Text(run), "got hello\ncaught\n");
   EXPECT_EQ(CodeOf(run->Feed("more")), Code::kConflict);
   EXPECT_EQ(CodeOf(run->Signal(SIGUSR1)), Code::kConflict);

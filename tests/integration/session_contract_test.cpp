@@ -17,6 +17,7 @@ using base::Code;
 using engine::Consent;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
+using testing::Contains;
 using testing::HasSubstr;
 
 struct Subject {
@@ -52,8 +53,9 @@ class SessionContractTest : public HostTest, public testing::WithParamInterface<
     return session;
   }
   std::string Cell(const HostedSession& session, const std::string& text) {
-    const auto begun = TheHost().ExecuteCell(
-        kAlice, {.session = session, .context = "c", .cell = {.text = text}, .consent = Consent::kGiven},
+    const auto begun = TheHost().Execute(
+        kAlice,
+        {.session = session, .kind = "cell", .request = {.code = text, .context = "c"}, .consent = Consent::kGiven},
         engine::Place::kHere);
     return begun ? Text(begun->run) : begun.error().message;
   }
@@ -163,7 +165,7 @@ TEST_P(SessionContractTest, ADryRunShowsAndChangesNothing) {
   work.request.carry = core::Carry::kShow;
   const auto run = Do(std::move(work));
   EXPECT_EQ(OutcomeOf(run), "exited") << Text(run);
-  EXPECT_THAT(run->end()->result, HasSubstr("-before"));
+  EXPECT_THAT(run->end()->result.diff, HasSubstr("-before"));
   EXPECT_EQ(Says(session, "cat f made"), "before\n");
 }
 
@@ -191,6 +193,14 @@ TEST_P(SessionContractTest, CellsKeepTheirVariablesAndShareTheFiles) {
   ASSERT_TRUE(made.has_value()) << made.error().message;
   EXPECT_EQ(Cell(session, "x=5"), "");
   EXPECT_EQ(Cell(session, "echo $x; echo cell > from-cell"), "5\n");
+  // A cell has the record that every run has.
+  const auto record = TheHost().record()->Executions(session->id(), 0, 100).value().back();
+  EXPECT_EQ(record.kind, "cell");
+  EXPECT_EQ(record.sandbox, GetParam().name);
+  EXPECT_NE(record.risk, "");
+  EXPECT_NE(record.memory_mb, 0U);
+  EXPECT_EQ(record.timeout_seconds, 30U);
+  EXPECT_EQ(TheHost().record()->ChangesOf(record.id).value().front().path, "from-cell");
   EXPECT_EQ(OnDisk("one", "from-cell"), "cell\n");
   EXPECT_EQ(Says(session, "cat from-cell"), "cell\n");
 }
@@ -361,7 +371,7 @@ TEST_F(RemoteSessionTest, AMachineThatVanishesIsReplacedOnTheSameFiles) {
   std::this_thread::sleep_for(200ms);
   server_->LoseMachines();
   EXPECT_EQ(OutcomeOf(run), "lost");
-  EXPECT_THAT(run->end()->result, HasSubstr("the sandbox was lost"));
+  EXPECT_THAT(run->end()->result.degraded, Contains(HasSubstr("the sandbox was lost")));
   EXPECT_EQ(Says(session, "cat f"), "kept\n");
   EXPECT_EQ(server_->CountMachines(), 1U);
 }
@@ -372,7 +382,7 @@ TEST_F(RemoteSessionTest, ChangesThatCouldNotBeReadAreReadTheNextTime) {
   server_->Upset("export", Trouble::kFail);
   const auto run = Do(session, "echo written > f");
   EXPECT_EQ(OutcomeOf(run), "exited");
-  EXPECT_THAT(run->end()->result, HasSubstr("could not be read"));
+  EXPECT_THAT(run->end()->result.degraded, Contains(HasSubstr("could not be read")));
   EXPECT_EQ(Says(session, "echo next"), "next\n");
   EXPECT_EQ(OnDisk("one", "f"), "written\n");
   // When the files cannot be marked, nothing is run.

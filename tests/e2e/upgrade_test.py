@@ -3,6 +3,7 @@
 import contextlib
 import pathlib
 import sqlite3
+import time
 
 import daemon
 import harness
@@ -23,8 +24,16 @@ class UpgradeTest(daemon.DaemonTest):
         state.mkdir(mode=0o700)
         with contextlib.closing(sqlite3.connect(state / "record.db")) as database:
             database.executescript(OLD.read_text(encoding="utf-8"))
-        workspace = pathlib.Path(cls.home) / "sessions" / SESSION
-        workspace.mkdir(parents=True)
+            # Results without a session are kept for an hour, and the dump is older.
+            database.execute("UPDATE runs SET ended_at = ? WHERE ended_at IS NOT NULL", [time.time_ns() // 1000])
+            database.commit()
+        sessions = pathlib.Path(cls.home) / "sessions"
+        (sessions / ".skerry" / SESSION / "stage").mkdir(parents=True)
+        workspace = sessions / SESSION
+        workspace.mkdir()
+        for path in (sessions, *sessions.rglob("*")):
+            path.chmod(0o700)
+        (sessions / ".skerry" / SESSION / "lock").touch(mode=0o600)
         (workspace / "a.txt").write_text("x")
         (workspace / "b.txt").write_text("hello")
         cls.start()

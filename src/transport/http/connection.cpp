@@ -145,11 +145,11 @@ asio::awaitable<bool> Connection::ServeOne() {
   exchange.begun = std::chrono::steady_clock::now();
   exchange.request.head.peer = client_.peer;
   if (length) {
-    refusal = service_.gate.Read(in_.view().substr(0, *length), exchange);
+    refusal = service_.entrance.Read(in_.view().substr(0, *length), exchange);
     in_.Consume(*length);
   }
   if (exchange.request.id.empty()) exchange.request.id = base::RandomId("req");
-  if (!refusal) refusal = service_.gate.Admit(exchange, client_.local);
+  if (!refusal) refusal = service_.entrance.Admit(exchange, client_.local);
   co_await Meet(exchange, refusal);
   // A request that was refused before its body was read leaves that body on the connection.
   if (refusal && exchange.framing.HasBody()) exchange.framing.keep_alive = false;

@@ -12,7 +12,7 @@
 #include "transport/http/answer_text.hpp"
 #include "transport/http/channel.hpp"
 #include "transport/http/client_of.hpp"
-#include "transport/http/gate.hpp"
+#include "transport/http/entrance.hpp"
 #include "transport/http/loop.hpp"
 #include "transport/http/read_buffer.hpp"
 #include "transport/http/service.hpp"

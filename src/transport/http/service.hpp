@@ -10,7 +10,7 @@
 
 #include "base/flow_limiter.hpp"
 #include "base/worker_pool.hpp"
-#include "transport/http/gate.hpp"
+#include "transport/http/entrance.hpp"
 #include "transport/http/loop.hpp"
 #include "transport/http/places.hpp"
 #include "transport/http/server.hpp"
@@ -23,7 +23,7 @@ struct Service {
       : loop(std::make_shared<asio::io_context>(1)),
         options(std::move(the_options)),
         workers(pool),
-        gate(options, std::move(mounts)),
+        entrance(options, std::move(mounts)),
         memory(std::make_shared<base::Budget>(
             base::BudgetLimits{.each = options.limits.body_memory / 2, .all = options.limits.body_memory})),
         places(SharesOf(options.limits.connections, options.limits.connections_per_peer)),
@@ -35,7 +35,7 @@ struct Service {
   Loop loop;
   ServerOptions options;
   base::WorkerPool& workers;
-  Gate gate;
+  Entrance entrance;
   bool draining = false;
   std::shared_ptr<base::Budget> memory;  // for bodies and answers
   Places places;

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "transport/http/channel.hpp"
-#include "transport/http/gate.hpp"
+#include "transport/http/entrance.hpp"
 #include "transport/http/loop.hpp"
 #include "transport/http/read_buffer.hpp"
 #include "transport/http/service.hpp"

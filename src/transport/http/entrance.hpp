@@ -1,4 +1,4 @@
-// Gate: everything that is decided about a request before its body is read.
+// Entrance: everything that is decided about a request before its body is read.
 #pragma once
 
 #include <chrono>
@@ -32,9 +32,9 @@ struct Exchange {
 };
 
 // For one thread. Borrows the options; `mounts` is made from their dialects.
-class Gate {
+class Entrance {
  public:
-  Gate(const ServerOptions& options, MountTable mounts);
+  Entrance(const ServerOptions& options, MountTable mounts);
 
   // Reads the bytes of a head. The peer of the request must be set.
   std::optional<Refusal> Read(std::string_view head, Exchange& exchange) const;

@@ -1,4 +1,4 @@
-#include "transport/http/gate.hpp"
+#include "transport/http/entrance.hpp"
 
 #include <limits>
 #include <utility>
@@ -69,13 +69,13 @@ Refusal Unauthenticated(const base::Error& error) {
 
 }  // namespace
 
-Gate::Gate(const ServerOptions& options, MountTable mounts) : options_(options), mounts_(std::move(mounts)) {
+Entrance::Entrance(const ServerOptions& options, MountTable mounts) : options_(options), mounts_(std::move(mounts)) {
   for (const std::string& host : options.hosts) rules_.hosts.push_back(Lower(host));
   for (const std::string& origin : options.origins) rules_.origins.push_back(Lower(origin));
   for (const Dialect& dialect : options.dialects) routers_.emplace_back(dialect.routes);
 }
 
-std::optional<Refusal> Gate::FindDialect(Exchange& exchange) const {
+std::optional<Refusal> Entrance::FindDialect(Exchange& exchange) const {
   auto found = mounts_.Find(exchange.request.head, exchange.path);
   if (!found) return std::move(found).error();
   exchange.mount = std::move(*found);
@@ -83,7 +83,7 @@ std::optional<Refusal> Gate::FindDialect(Exchange& exchange) const {
   return std::nullopt;
 }
 
-std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) const {
+std::optional<Refusal> Entrance::Read(std::string_view text, Exchange& exchange) const {
   auto wire = ParseHead(text);
   if (!wire) return std::move(wire).error();
   Request& request = exchange.request;
@@ -108,7 +108,7 @@ std::optional<Refusal> Gate::Read(std::string_view text, Exchange& exchange) con
   return std::nullopt;
 }
 
-std::optional<Refusal> Gate::Admit(Exchange& exchange, std::span<const std::string> local) {
+std::optional<Refusal> Entrance::Admit(Exchange& exchange, std::span<const std::string> local) {
   const MountRules mounted{.by_host = exchange.mount.by_host,
                            .origins = exchange.dialect == nullptr ? Origins::kListed : exchange.dialect->origins};
   if (auto refusal = CheckHead(exchange.request.head, exchange.version, rules_, local, mounted)) return refusal;
@@ -126,7 +126,7 @@ std::optional<Refusal> Gate::Admit(Exchange& exchange, std::span<const std::stri
   return CheckLength(exchange);
 }
 
-std::optional<Refusal> Gate::Authenticate(Exchange& exchange) const {
+std::optional<Refusal> Entrance::Authenticate(Exchange& exchange) const {
   std::optional<std::string> credential;
   if (exchange.dialect->credential) {
     auto found = exchange.dialect->credential(exchange.request.head);
@@ -139,7 +139,7 @@ std::optional<Refusal> Gate::Authenticate(Exchange& exchange) const {
   return std::nullopt;
 }
 
-Router::Match Gate::FindRoute(const Exchange& exchange) const {
+Router::Match Entrance::FindRoute(const Exchange& exchange) const {
   const RequestHead& head = exchange.request.head;
   const Router& router = routers_[static_cast<std::size_t>(exchange.dialect - options_.dialects.data())];
   // A path that could not be split has no segments, as "/" has, but is another path.
@@ -147,7 +147,7 @@ Router::Match Gate::FindRoute(const Exchange& exchange) const {
   return router.FindTunnel(head.method, SplitAnyPath(exchange.path));
 }
 
-std::optional<Refusal> Gate::TakeRoute(Exchange& exchange, Router::Match match) {
+std::optional<Refusal> Entrance::TakeRoute(Exchange& exchange, Router::Match match) {
   if (match.route == nullptr && !match.allowed.empty()) return NotAllowed(match.allowed);
   if (match.route == nullptr) return NoSuchPath();
   exchange.route = match.route;
@@ -157,7 +157,7 @@ std::optional<Refusal> Gate::TakeRoute(Exchange& exchange, Router::Match match) 
 }
 
 // A web page can send anything but JSON to any server without asking it first.
-std::optional<Refusal> Gate::CheckMedia(const Exchange& exchange) {
+std::optional<Refusal> Entrance::CheckMedia(const Exchange& exchange) {
   const std::string& media = exchange.route->media;
   const bool has_body = exchange.framing.chunked || exchange.framing.content_length.value_or(0) > 0;
   if (media.empty() || !has_body) return std::nullopt;
@@ -168,12 +168,12 @@ std::optional<Refusal> Gate::CheckMedia(const Exchange& exchange) {
 }
 
 // A body that is passed on is not kept, and may have any size.
-std::uint64_t Gate::MostOf(BodyRule rule) const {
+std::uint64_t Entrance::MostOf(BodyRule rule) const {
   if (rule == BodyRule::kTunnel) return std::numeric_limits<std::uint64_t>::max();
   return rule == BodyRule::kSmall ? options_.limits.small_body : options_.limits.large_body;
 }
 
-std::optional<Refusal> Gate::CheckLength(Exchange& exchange) const {
+std::optional<Refusal> Entrance::CheckLength(Exchange& exchange) const {
   const Route& route = *exchange.route;
   if (route.body == BodyRule::kNone && exchange.framing.content_length.value_or(0) > 0)
     return Refusal{.status = 400, .code = "invalid_argument", .message = "this request has no body"};

@@ -1,5 +1,5 @@
-// The parts of the gate: heads, routes, rates, credentials, bodies.
-#include "transport/http/gate.hpp"
+// The parts of the entrance: heads, routes, rates, credentials, bodies.
+#include "transport/http/entrance.hpp"
 
 #include <unistd.h>
 

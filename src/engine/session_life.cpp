@@ -289,6 +289,7 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
                                                          RunOccasion occasion, std::stop_token stop,
                                                          const std::string& execution) {
   const bool cell = !request.context.empty();
+  if (cell) SKERRY_RETURN_IF_ERROR(CheckHasContexts());
   // A context has the variables that its interpreter began with.
   if (!cell)
     for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
@@ -325,9 +326,13 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   return result;
 }
 
+base::Status SessionLife::CheckHasContexts() const {
+  if (settings_.mode != LifeMode::kDisabled) return {};
+  return base::Err(base::Code::kDisabled, "contexts need a sandbox, and this session has none");
+}
+
 base::Result<ContextSummary> SessionLife::CreateContext(const std::string& name, core::Language language) {
-  if (settings_.mode == LifeMode::kDisabled)
-    return base::Err(base::Code::kDisabled, "contexts need a sandbox, and this session has none");
+  SKERRY_RETURN_IF_ERROR(CheckHasContexts());
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
   SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Create(name, language);

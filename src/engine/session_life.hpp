@@ -142,6 +142,7 @@ class SessionLife {
   enum class Motion { kStill, kMoving };
   base::Status Bring(Lock& lock, Motion motion);
   [[nodiscard]] bool Fits(const core::ExecutionRequest& request) const;
+  [[nodiscard]] base::Status CheckHasContexts() const;
 
   const std::string workspace_;
   const SessionSettings settings_;

@@ -620,8 +620,34 @@ class ContextsTest(daemon.DaemonTest):
         self.api.expect(404, "GET", f"{self.base}/c")
         self.assertEqual(self.api.post(f"{self.base}/c/execute", code="1").status, 404)
 
+    def test_a_cell_makes_its_context_when_it_says_so(self):
+        self.assertEqual(self.api.post(f"{self.base}/c/execute", code="1").status, 404)
+        made = self.cell("c", "x=5; echo $x", create=True, language="shell")
+        self.assertEqual((made["stdout"], made["language"], made["cell"]), ("5\n", "shell", 1))
+        self.assertEqual(self.cell("c", "echo $x", create=True)["stdout"], "5\n")
+        self.assertEqual(self.api.post(f"{self.base}/c/execute", code="1", language="python").status, 409)
+        self.assertEqual(self.cell("d", "print(1)", create=True)["language"], "python")
+        for fields in ({"language": "cobol"}, {"create": 1}, {"on_disconnect": "maybe"}, {"max_output_mb": 0}):
+            self.assertEqual(self.api.post(f"{self.base}/c/execute", code="1", **fields).status, 400, fields)
+        self.assertEqual(self.api.post(f"{self.base}/no%20name/execute", code="1", create=True).status, 400)
+
+    def test_a_cell_ends_with_its_client_when_it_says_so(self):
+        self.open_context("c")
+        with self.api.events("POST", f"{self.base}/c/execute", code="print('go', flush=True)\nwhile True: pass",
+                             on_disconnect="cancel") as events:
+            next(event for event in events if event.name == "stdout")
+        self.eventually(lambda: self.api.get(f"{self.base}/c").json["state"] == "idle")
+        self.assertEqual(self.cell("c", "print(1)")["stdout"], "1\n")
+
+    def test_output_beyond_the_limit_is_counted(self):
+        self.open_context("c")
+        result = self.cell("c", "print('y' * (3 << 20))", max_output_mb=1)
+        self.assertEqual((len(result["stdout"]), result["output_truncated"]), (1 << 20, True))
+        self.assertGreater(result["output_bytes"], 3 << 20)
+
     def test_interrupting(self):
         self.open_context("c")
+        self.assertEqual(self.api.expect(200, "POST", f"{self.base}/c/interrupt")["state"], "idle")
         self.cell("c", "x = 7")
 
         def stop():
@@ -630,7 +656,8 @@ class ContextsTest(daemon.DaemonTest):
             return self.api.expect(200, "POST", f"{self.base}/c/interrupt")
 
         started = time.monotonic()
-        result, _ = self.in_threads([lambda: self.cell("c", "import time\ntime.sleep(60)"), stop])
+        result, interrupted = self.in_threads([lambda: self.cell("c", "import time\ntime.sleep(60)"), stop])
+        self.assertEqual(interrupted["state"], "busy")
         self.assertLess(time.monotonic() - started, 30)
         self.assertFalse(result["success"])
         self.assertEqual(self.cell("c", "print(x)")["stdout"], "7\n")

@@ -73,8 +73,11 @@ base::Result<http::Response> Restart(Api& api, const http::Request& request) {
 base::Result<http::Response> Interrupt(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_RETURN_IF_ERROR(session->life().contexts().Interrupt(request.parameters.at("context")));
-  return Show(session->life().contexts(), request);
+  engine::ContextManager& contexts = session->life().contexts();
+  // As it was: who interrupts wants to know whether there was something to interrupt.
+  auto before = Show(contexts, request);
+  SKERRY_RETURN_IF_ERROR(contexts.Interrupt(request.parameters.at("context")));
+  return before;
 }
 
 base::Result<http::Response> Execute(Api& api, const http::Request& request) {
@@ -88,16 +91,24 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   auto code = fields.Text("code", std::size_t{4} << 20U);
   if (!code) fields.Fail("code", "is missing");
   const engine::SessionSettings& settings = work.session->settings();
+  if (fields.Flag("create").value_or(false)) work.creation = engine::Creation::kIfMissing;
+  if (const auto name = fields.Text("language", 64)) {
+    const auto language = core::ParseLanguage(*name);
+    if (language) work.context_language = *language;
+    if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
+  }
   const auto timeout = fields.Number("timeout", 1, 300);
   cell.timeout = timeout ? std::chrono::seconds(*timeout) : settings.timeout;
   cell.max_memory_mb = settings.limits.memory_mb;
-  cell.max_output_mb = std::min(cell.max_output_mb, api.host.options().max_output_mb);
+  cell.max_output_mb = ReadMaxOutput(api, request, fields);
+  const OnDisconnect on_disconnect = ReadOnDisconnect(fields);
+  if (on_disconnect == OnDisconnect::kCancel) work.cancel = request.gone;
   SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   cell.code = *std::move(code);
   const auto place = kit::WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
   SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun, api.host.Execute(PrincipalOf(request), std::move(work), place));
-  return AnswerBegun(api, request, begun, OnDisconnect::kContinue);
+  return AnswerBegun(api, request, begun, on_disconnect);
 }
 
 }  // namespace

@@ -58,6 +58,11 @@ std::uint64_t MostOutput(const Api& api, const http::Request& request) {
 
 }  // namespace
 
+std::uint64_t ReadMaxOutput(const Api& api, const http::Request& asked, json::Fields& fields) {
+  const auto output = fields.Number("max_output_mb", 1, kMostOutput);
+  return output ? std::min(*output, MostOutput(api, asked)) : api.host.options().max_output_mb;
+}
+
 base::Status ReadSurroundings(const Api& api, const http::Request& asked, json::Fields& fields,
                               const engine::SessionSettings& settings, engine::Work& work) {
   core::ExecutionRequest& request = work.request;
@@ -66,9 +71,7 @@ base::Status ReadSurroundings(const Api& api, const http::Request& asked, json::
   if (auto variables = ReadVariables(fields)) request.environment = *std::move(variables);
   if (auto directory = fields.Text("directory", kLongestPath)) request.directory = *directory;
   if (request.directory.find('\0') != std::string::npos) fields.Fail("directory", "holds a NUL character");
-  request.max_output_mb = api.host.options().max_output_mb;
-  if (const auto output = fields.Number("max_output_mb", 1, kMostOutput))
-    request.max_output_mb = std::min(*output, MostOutput(api, asked));
+  request.max_output_mb = ReadMaxOutput(api, asked, fields);
   return {};
 }
 

@@ -13,6 +13,8 @@ base::Status ReadCode(const Api& api, const http::Request& asked, json::Fields& 
 // The fields that code and commands have in common.
 base::Status ReadSurroundings(const Api& api, const http::Request& asked, json::Fields& fields,
                               const engine::SessionSettings& settings, engine::Work& work);
+// `max_output_mb`: what the request says, as far as its caller may have that.
+std::uint64_t ReadMaxOutput(const Api& api, const http::Request& asked, json::Fields& fields);
 // `approve`: only for those who may.
 base::Status ReadConsent(json::Fields& fields, const http::Request& request, engine::Consent& consent);
 OnDisconnect ReadOnDisconnect(json::Fields& fields);

@@ -357,12 +357,17 @@ base::Result<ForkReport> ContextManager::Fork(const std::string& name, const std
   const FileCopyLimits limits{.timeout = options_.fork_timeout, .max_bytes = options_.max_fork_bytes};
   const auto branch = [&]() -> base::Result<ForkReport> {
     SKERRY_ASSIGN_OR_RETURN(core::ContextState state, source->context->Save(options_.fork_timeout));
-    SKERRY_ASSIGN_OR_RETURN(PackedFiles files, PackFiles(*source->sandbox, limits));
     SKERRY_RETURN_IF_ERROR(Open(*target));
     target->before = source->before;
-    SKERRY_RETURN_IF_ERROR(UnpackFiles(*target->sandbox, files, limits));
+    ForkReport report;
+    if (source->sandbox.get() != target->sandbox.get()) {
+      SKERRY_ASSIGN_OR_RETURN(PackedFiles files, PackFiles(*source->sandbox, limits));
+      SKERRY_RETURN_IF_ERROR(UnpackFiles(*target->sandbox, files, limits));
+      report.files = std::move(files.remarks);
+    }
     SKERRY_RETURN_IF_ERROR(target->context->Load(state, options_.fork_timeout));
-    return ForkReport{.variables = std::move(state.left_out), .files = std::move(files.remarks)};
+    report.variables = std::move(state.left_out);
+    return report;
   };
   auto report = branch();
   if (report) return report;

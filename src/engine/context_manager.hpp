@@ -123,8 +123,8 @@ class ContextManager {
   base::Status Remove(const std::string& name);
   void RemoveAll();
 
-  // A second context with the same variables and a copy of the files. kConflict when the first is busy or the second
-  // is there already, kUnavailable where the language cannot.
+  // A second context with the same variables and a copy of the files, unless both have one sandbox and so the same
+  // files. kConflict when the first is busy or the second is there already, kUnavailable where the language cannot.
   base::Result<ForkReport> Fork(const std::string& name, const std::string& new_name);
 
   // Removes what nobody has used for the idle timeout. To be called now and then.

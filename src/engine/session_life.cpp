@@ -344,6 +344,12 @@ base::Status SessionLife::RestartContext(const std::string& name) {
   return contexts_.Restart(name);
 }
 
+base::Result<ForkReport> SessionLife::ForkContext(const std::string& name, const std::string& new_name) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
+  return contexts_.Fork(name, new_name);
+}
+
 base::Status SessionLife::Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look) {
   if (Lock lock(mutex_); !IsSettled() && !ended_) {
     lock.unlock();

@@ -75,6 +75,7 @@ class SessionLife {
   // What needs no sandbox to be made: names, interrupts, removal.
   [[nodiscard]] ContextManager& contexts() { return contexts_; }
   base::Status RestartContext(const std::string& name);
+  base::Result<ForkReport> ForkContext(const std::string& name, const std::string& new_name);
 
   // Files as programs see them now; as the last commit left them while the sandbox is being made or ended.
   base::Status Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);

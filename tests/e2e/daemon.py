@@ -720,7 +720,7 @@ class Scene:
                   "createSession": {"metadata": {"a": "b"}}, "extendSession": {"ttl_seconds": 7200},
                   "executeInSession": {"code": "print(1)"}, "undoSession": {"force": True},
                   "startCommand": {"command": "true"}, "signalCommand": {"signal": "KILL"},
-                  "resizeTerminal": {"rows": 3, "columns": 4}, "createContext": {"name": "d"},
+                  "resizeTerminal": {"rows": 3, "columns": 4}, "createContext": {"name": "d"}, "forkContext": {"name": "e"},
                   "executeCell": {"code": "1"},
                   "editFile": {"path": "f", "edits": [{"replace": "precious", "with": "changed"}]},
                   "makeDirectory": {"path": "made"}, "moveFile": {"from": "f", "to": "moved"},

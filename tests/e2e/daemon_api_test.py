@@ -645,6 +645,23 @@ class ContextsTest(daemon.DaemonTest):
         self.assertEqual((len(result["stdout"]), result["output_truncated"]), (1 << 20, True))
         self.assertGreater(result["output_bytes"], 3 << 20)
 
+    def test_a_fork_has_the_variables_and_the_files_of_the_session(self):
+        self.open_context("c")
+        self.cell("c", "x = [1]; import threading; lock = threading.Lock(); open('f', 'w').write('one')")
+        fork = self.api.expect(201, "POST", f"{self.base}/c/fork", name="d")
+        self.assertEqual((fork["context"]["name"], fork["context"]["language"]), ("d", "python"))
+        self.assertEqual((fork["variables_left_out"], fork["files_left_out"]), (["lock"], []))
+        self.assertEqual(self.cell("d", "x.append(2); print(x, open('f').read())")["stdout"], "[1, 2] one\n")
+        self.assertEqual(self.cell("c", "print(x)")["stdout"], "[1]\n")
+        self.assertEqual(self.api.post(f"{self.base}/c/fork", name="d").status, 409)
+        self.assertEqual(self.api.post(f"{self.base}/c/fork", name="no/name").status, 400)
+        self.assertEqual(self.api.post(f"{self.base}/c/fork").status, 400)
+        self.assertEqual(self.api.post(f"{self.base}/none/fork", name="e").status, 404)
+        self.open_context("s", language="shell")
+        self.assertEqual(self.api.post(f"{self.base}/s/fork", name="e").status, 503)
+        self.assertEqual(sorted(item["name"] for item in self.api.expect(200, "GET", self.base)["items"]),
+                         ["c", "d", "s"])
+
     def test_interrupting(self):
         self.open_context("c")
         self.assertEqual(self.api.expect(200, "POST", f"{self.base}/c/interrupt")["state"], "idle")

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "json/history_json.hpp"
 #include "transport/kit/event_stream.hpp"
 #include "transport/v1/api.hpp"
@@ -70,6 +71,28 @@ base::Result<http::Response> Restart(Api& api, const http::Request& request) {
   return Show(session->life().contexts(), request);
 }
 
+Json ValidTexts(const std::vector<std::string>& texts) {
+  Json valid = Json::array();
+  for (const std::string& text : texts) valid.push_back(base::ToValidUtf8(text));
+  return valid;
+}
+
+base::Result<http::Response> Fork(Api& api, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
+  json::Fields fields(body);
+  const auto name = fields.Text("name", 64);
+  if (!name) fields.Fail("name", "is missing");
+  SKERRY_RETURN_IF_ERROR(fields.Finish());
+  SKERRY_ASSIGN_OR_RETURN(const auto report, session->life().ForkContext(request.parameters.at("context"), *name));
+  session->Used();
+  SKERRY_ASSIGN_OR_RETURN(const auto context, session->life().contexts().Find(*name));
+  return JsonAnswer(201, {{"context", ContextToJson(context)},
+                          {"variables_left_out", ValidTexts(report.variables)},
+                          {"files_left_out", ValidTexts(report.files)}});
+}
+
 base::Result<http::Response> Interrupt(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
@@ -125,6 +148,8 @@ std::vector<http::Route> ContextRoutes(Api& api) {
           route("GET", "/{context}", kReadScope, kUnrecorded, Get),
           route("DELETE", "/{context}", kRunScope, {.how = kAnyway, .event = "context.deleted"}, Delete),
           route("POST", "/{context}/restart", kRunScope, {.how = kAnyway, .event = "context.restarted"}, Restart),
+          route("POST", "/{context}/fork", kRunScope, {.how = kFirst, .event = "context.forked", .fields = {"name"}},
+                Fork, http::BodyRule::kSmall),
           route("POST", "/{context}/interrupt", kRunScope, {.how = kAnyway, .event = "context.interrupted"}, Interrupt),
           route("POST", "/{context}/execute", kRunScope, kRunBegins, Execute, http::BodyRule::kSmall)};
 }

@@ -79,7 +79,7 @@ base::Result<engine::ContextPlace> ContextKeeper::MakeSandbox() {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context_.LoadConfig());
   SKERRY_ASSIGN_OR_RETURN(const core::BackendRegistry* registry, Backends(loaded.config.sandbox));
   SKERRY_ASSIGN_OR_RETURN(const engine::ManagerOptions options, ManagerOptionsOf({}, loaded.config.sandbox));
-  return engine::StartContextSandbox(*registry, options);
+  return engine::StartContextSandbox(engine::SandboxManager(*registry, options));
 }
 
 base::Result<std::shared_ptr<const engine::Gate>> ContextKeeper::MakeGate() {

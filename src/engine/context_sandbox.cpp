@@ -7,9 +7,9 @@
 
 namespace skerry::engine {
 
-base::Result<ContextPlace> StartContextSandbox(const core::BackendRegistry& registry, const ManagerOptions& options) {
+base::Result<ContextPlace> StartContextSandbox(const SandboxManager& manager) {
   constexpr std::chrono::minutes kPatience{10};
-  const SandboxManager manager(registry, {.mode = options.mode, .default_backend = options.default_backend});
+  const ManagerOptions& options = manager.options();
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, manager.Choose(std::string(core::kAutoSandbox)));
   const core::Abilities abilities = backend->Can();
   if (!abilities.contexts)

@@ -2,14 +2,13 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/backend.hpp"
 #include "engine/context_manager.hpp"
 #include "engine/sandbox_manager.hpp"
 
 namespace skerry::engine {
 
-// A started sandbox with an empty workspace of its own, made as the options say for every run. kUnavailable when the
-// backend they choose has no contexts.
-base::Result<ContextPlace> StartContextSandbox(const core::BackendRegistry& registry, const ManagerOptions& options);
+// A started sandbox with an empty workspace of its own, made as the manager's options say for every run. kUnavailable
+// when the backend they choose has no contexts.
+base::Result<ContextPlace> StartContextSandbox(const SandboxManager& manager);
 
 }  // namespace skerry::engine

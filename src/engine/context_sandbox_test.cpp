@@ -18,13 +18,17 @@ class ContextSandboxTest : public testing::Test {
     return added;
   }
 
+  base::Result<ContextPlace> Start(ManagerOptions options) {
+    return StartContextSandbox(SandboxManager(registry_, std::move(options)));
+  }
+
   core::BackendRegistry registry_;
 };
 
 TEST_F(ContextSandboxTest, ItIsStartedAndEndsWithItsOwner) {
   const FakeBackend& backend = Add(core::Strength::kNamespaces, "strong");
   {
-    const auto sandbox = StartContextSandbox(registry_, {.default_backend = "strong"});
+    const auto sandbox = Start({.default_backend = "strong"});
     ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
     EXPECT_TRUE(sandbox->sandbox->IsRunning());
     EXPECT_EQ(backend.Running(), 1);
@@ -35,15 +39,14 @@ TEST_F(ContextSandboxTest, ItIsStartedAndEndsWithItsOwner) {
 TEST_F(ContextSandboxTest, StrictModeTakesTheStrongerOne) {
   Add(core::Strength::kProcess, "weak");
   const FakeBackend& strong = Add(core::Strength::kNamespaces, "strong");
-  const auto sandbox = StartContextSandbox(registry_, {.default_backend = "weak"});
+  const auto sandbox = Start({.default_backend = "weak"});
   ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
   EXPECT_EQ(strong.Created(), 1);
 }
 
 TEST_F(ContextSandboxTest, AWeakOneIsRefusedInPermissiveModeToo) {
   const FakeBackend& weak = Add(core::Strength::kProcess, "weak");
-  const auto sandbox =
-      StartContextSandbox(registry_, {.mode = policy::SecurityMode::kPermissive, .default_backend = "weak"});
+  const auto sandbox = Start({.mode = policy::SecurityMode::kPermissive, .default_backend = "weak"});
   ASSERT_FALSE(sandbox.has_value());
   EXPECT_EQ(sandbox.error().code, base::Code::kUnavailable);
   EXPECT_EQ(weak.Created(), 0);
@@ -51,8 +54,7 @@ TEST_F(ContextSandboxTest, AWeakOneIsRefusedInPermissiveModeToo) {
 
 TEST_F(ContextSandboxTest, WhatASettingCannotKeepIsSaid) {
   Add(core::Strength::kNamespaces, "strong");
-  const auto sandbox = StartContextSandbox(
-      registry_, {.default_backend = "strong", .filesystem = {.allow_read = {"/nowhere/to/be/found"}}});
+  const auto sandbox = Start({.default_backend = "strong", .filesystem = {.allow_read = {"/nowhere/to/be/found"}}});
   ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
   EXPECT_EQ(sandbox->notes.size(), 1U);
 }

@@ -217,7 +217,8 @@ std::shared_ptr<SessionLife> Host::LifeFor(const std::string& tenant, const std:
   const std::string workspace = shared ? SharedWorkspace(tenant) : id;
   auto life = std::make_shared<SessionLife>(
       workspace, settings,
-      LifeParts{*sessions_, manager_, [this, workspace](bool has) { NoteSandbox(workspace, has); }, tenant});
+      LifeParts{*sessions_, manager_, [this, workspace](bool has) { NoteSandbox(workspace, has); }, tenant,
+                options_.own_contexts});
   if (shared) shared_[tenant] = life;
   return life;
 }
@@ -230,6 +231,17 @@ void Host::Add(core::HostedSessionRecord record, const SessionSettings& settings
   const std::string id = record.id;
   hosted_.insert_or_assign(id,
                            std::make_shared<HostedSession>(std::move(record), settings, std::move(life), condition));
+}
+
+std::size_t Host::CountContexts() const {
+  std::size_t count = 0;
+  for (const auto& session : List({.everybody = true})) count += session->life().contexts().List().size();
+  return count;
+}
+
+// In a session's sandbox a cell is approved once, and there is nothing to forget.
+void Host::ForgetApprovalsOfContexts(const HostedSession& session) {
+  if (options_.own_contexts) remembered_.Forget(session.id());
 }
 
 std::vector<std::shared_ptr<HostedSession>> Host::ThoseAt(const std::string& workspace) const {

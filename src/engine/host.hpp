@@ -49,6 +49,8 @@ struct HostOptions {
   std::size_t max_sessions = 1000;          // of everybody
   std::chrono::seconds keep_results{3600};  // of runs without a session
   std::size_t keep_results_count = 10'000;
+  // Of every session: see LifeParts.
+  std::optional<std::chrono::seconds> own_contexts;
   std::uint64_t max_output_mb = 10;  // that a run keeps: of one that names none, and the most for who may not do all
   Budgets budgets;
   confirm::ApprovalQueueOptions approvals;
@@ -136,6 +138,12 @@ class Host {
   // Before something leaves a session.
   base::Status NoteExport(const Principal& principal, const HostedSession& session, const std::string& what,
                           std::uint64_t bytes);
+
+  // Of all sessions.
+  [[nodiscard]] std::size_t CountContexts() const;
+  // A context of the session began anew or is gone. What a person approved for as long as it lives is asked about
+  // again, for all contexts that have a sandbox of their own.
+  void ForgetApprovalsOfContexts(const HostedSession& session);
 
   [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
   // As they were recorded, the newest first.

@@ -45,8 +45,10 @@ RunDigests DigestsOf(const RunConditions& run, const NamedFilesFound& named, con
   digest.Add("input", run.input.IsKnown() ? DigestOf(run.input) : "of " + std::string(run.execution));
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
   digest.Add("around", around.digest);
-  // Cells that ran meanwhile may have given the names of this one another meaning.
-  if (!request.context.empty()) digest.Add("context", request.context).Add("cells", run.cells);
+  if (!request.context.empty()) digest.Add("context", request.context);
+  // Cells that ran meanwhile may have given the names of this one another meaning, and files of the session another
+  // content.
+  if (IsCellOfSession(run)) digest.Add("cells", run.cells);
   const std::string content = digest.Finish();
   DigestBuilder all;
   all.Add("content", content).Add("session", request.session_id.value_or(""));

@@ -496,6 +496,19 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                      [&](Run& run, const std::stop_token& token) { return RunInLive(live, run, token); });
 }
 
+base::Result<core::ExecutionResult> SandboxManager::ExecuteInContext(const core::ExecutionRequest& request,
+                                                                     const RunStreams& streams,
+                                                                     const RunOccasion& occasion,
+                                                                     std::stop_token stop) {
+  SKERRY_RETURN_IF_ERROR(core::Validate(request));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, nullptr, options_.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, occasion, -1, stop));
+  if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
+  SKERRY_ASSIGN_OR_RETURN(const core::Backend* backend, Choose(std::string(core::kAutoSandbox)));
+  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *std::move(assessed),
+                     stop, [](Run& run, std::stop_token token) { return RunCell(run, std::move(token)); });
+}
+
 base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run,
                                                               const std::stop_token& stop) const {
   run.ends = core::Reach::kCommand;

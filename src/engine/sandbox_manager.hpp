@@ -90,6 +90,10 @@ class SandboxManager {
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
                                                   const RunStreams& streams, const RunOccasion& occasion,
                                                   std::stop_token stop);
+  // A cell of a context that has a sandbox and files of its own. Nothing is committed: the files live and die with the
+  // context.
+  base::Result<core::ExecutionResult> ExecuteInContext(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                       const RunOccasion& occasion, std::stop_token stop);
   // Commits what was changed since the last time.
   base::Status CommitLive(LiveSandbox& live, SessionRun& session) const;
   // Ends every process in it, and commits what they did since the last time. What a sandbox that was lost held besides

@@ -319,9 +319,11 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
   if (live) Join(run);
   request.session_id = id();
-  occasion.session = &run;
-  auto result = live ? manager.ExecuteLive(*live_, request, streams, occasion, std::move(stop))
-                     : manager.Execute(request, streams, occasion, std::move(stop));
+  const bool elsewhere = sandbox == In::kContextsOwn;
+  if (!elsewhere) occasion.session = &run;
+  auto result = elsewhere ? manager.ExecuteInContext(request, streams, occasion, std::move(stop))
+                : live    ? manager.ExecuteLive(*live_, request, streams, occasion, std::move(stop))
+                          : manager.Execute(request, streams, occasion, std::move(stop));
   files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(

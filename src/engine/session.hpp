@@ -72,7 +72,11 @@ class Session {
   // In the sandbox that stays, if there is one, or in one of its own, on these files; what it changed is carried over
   // at its end. `execution` is its id in the record; "" for a new one. In one of its own it may be called while the
   // session lives; its asker sees to it that the session does not when it begins.
-  enum class In { kThatStays, kItsOwn };
+  enum class In {
+    kThatStays,
+    kItsOwn,
+    kContextsOwn,  // that of the context that the request names, which has files of its own: nothing here changes
+  };
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request,
                                           const RunStreams& streams, std::stop_token stop, std::string execution = "",
                                           In sandbox = In::kThatStays, RunOccasion occasion = {});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/session_name.hpp"
+#include "engine/context_sandbox.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -38,13 +39,19 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
     : workspace_(std::move(workspace)),
       settings_(std::move(settings)),
       parts_(std::move(parts)),
-      contexts_({.make_sandbox = [this](core::Language) -> base::Result<ContextPlace> {
-                   // Of those who run something, while the sandbox is there.
-                   std::shared_ptr<core::Sandbox> borrowed(std::shared_ptr<void>(), &session_->sandbox());
-                   return ContextPlace{.sandbox = std::move(borrowed),
-                                       .backend = std::string(session_->backend().Name())};
-                 },
-                 .ends = core::Reach::kCommand}) {}
+      contexts_(OptionsOfContexts()) {}
+
+ContextOptions SessionLife::OptionsOfContexts() {
+  if (parts_.own_contexts)
+    return {.make_sandbox = [this](core::Language) { return StartContextSandbox(parts_.manager); },
+            .idle_timeout = *parts_.own_contexts};
+  return {.make_sandbox = [this](core::Language) -> base::Result<ContextPlace> {
+            // The sandbox of the session, which is there while somebody runs something in it.
+            std::shared_ptr<core::Sandbox> borrowed(std::shared_ptr<void>(), &session_->sandbox());
+            return ContextPlace{.sandbox = std::move(borrowed), .backend = std::string(session_->backend().Name())};
+          },
+          .ends = core::Reach::kCommand};
+}
 
 SessionLife::~SessionLife() {
   End();
@@ -127,6 +134,14 @@ base::Status SessionLife::EndLife(Lock& lock) {
     return {};
   });
   return ended;
+}
+
+void SessionLife::EndOwnContexts(Lock& lock) {
+  if (!parts_.own_contexts) return;
+  (void)Transit(lock, Phase::kStopping, phase_, [&]() -> base::Status {
+    contexts_.RemoveAll();
+    return {};
+  });
 }
 
 base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_token& stop) {
@@ -296,12 +311,16 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !cell && !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
   const auto asked = std::chrono::steady_clock::now();
-  const auto use = Enter(apart ? Need::kApart : Need::kSandbox, stop);
+  const auto use = Enter(apart ? Need::kApart : cell ? NeedOfContexts() : Need::kSandbox, stop);
   const auto entered = std::chrono::steady_clock::now();
   if (stop.stop_requested())
     return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
   if (!use) return std::unexpected(use.error());
   if (!apart && !dry && session_->IsMirrored()) SKERRY_RETURN_IF_ERROR(session_->Refresh());
+  occasion.contexts = &contexts_;
+  if (cell && parts_.own_contexts)
+    return session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
+                         Session::In::kContextsOwn, std::move(occasion));
   FootingHold kept;  // until the end of the run is recorded
   occasion.asker.begin = [&](Footing footing, const std::stop_token& token) -> base::Result<FootingHold> {
     if (apart) {
@@ -319,7 +338,6 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     }
     return kept;
   };
-  occasion.contexts = &contexts_;
   auto result = session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
                               apart ? Session::In::kItsOwn : Session::In::kThatStays, std::move(occasion));
   if (result) result->timings.obtain += entered - asked;
@@ -327,25 +345,25 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
 }
 
 base::Status SessionLife::CheckHasContexts() const {
-  if (settings_.mode != LifeMode::kDisabled) return {};
+  if (settings_.mode != LifeMode::kDisabled || parts_.own_contexts) return {};
   return base::Err(base::Code::kDisabled, "contexts need a sandbox, and this session has none");
 }
 
 base::Result<ContextSummary> SessionLife::CreateContext(const std::string& name, core::Language language) {
   SKERRY_RETURN_IF_ERROR(CheckHasContexts());
-  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(NeedOfContexts()));
   SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Create(name, language);
 }
 
 base::Status SessionLife::RestartContext(const std::string& name) {
-  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(NeedOfContexts()));
   SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Restart(name);
 }
 
 base::Result<ForkReport> SessionLife::ForkContext(const std::string& name, const std::string& new_name) {
-  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kSandbox));
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(NeedOfContexts()));
   SKERRY_ASSIGN_OR_RETURN(const FootingHold footing, Stand(Footing::kBesideOthers, kPatience, {}));
   return contexts_.Fork(name, new_name);
 }
@@ -429,6 +447,7 @@ base::Status SessionLife::Rest() {
   (void)left_.wait_for(lock, kPatience, [&] { return IsSettled() && (programs_ != 0 || apart_ != 0 || users_ == 0); });
   if (users_ != 0 || !IsSettled()) return base::Err(base::Code::kConflict, "programs run in session " + Name());
   const auto ended = EndLife(lock);
+  EndOwnContexts(lock);
   // Somebody may have come when the sandbox was gone.
   if (users_ == 0 && IsSettled()) session_.reset();
   paused_ = false;
@@ -460,6 +479,7 @@ void SessionLife::End() {
   paused_ = false;
   left_.wait(lock, [&] { return users_ == 0 && IsSettled(); });
   (void)EndLife(lock);
+  EndOwnContexts(lock);
   session_.reset();
 }
 

@@ -37,6 +37,9 @@ struct LifeParts {
   SandboxManager& manager;
   std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back; called without a lock
   std::string tenant;
+  // Each context has a sandbox and files of its own until nobody has used it for this long. Without: contexts live in
+  // the session's sandbox and work on its files.
+  std::optional<std::chrono::seconds> own_contexts = {};
 };
 
 enum class LifeState {
@@ -140,10 +143,14 @@ class SessionLife {
   base::Status OpenSession(Lock& lock);
   base::Status BeginLife(Lock& lock, const std::stop_token& stop);
   base::Status EndLife(Lock& lock);
+  void EndOwnContexts(Lock& lock);
   enum class Motion { kStill, kMoving };
   base::Status Bring(Lock& lock, Motion motion);
   [[nodiscard]] bool Fits(const core::ExecutionRequest& request) const;
+  [[nodiscard]] ContextOptions OptionsOfContexts();
   [[nodiscard]] base::Status CheckHasContexts() const;
+  // What somebody needs who uses a context.
+  [[nodiscard]] Need NeedOfContexts() const { return parts_.own_contexts ? Need::kReading : Need::kSandbox; }
 
   const std::string workspace_;
   const SessionSettings settings_;

@@ -1,4 +1,5 @@
 // A session's life in a Host: its sandbox comes and goes, its files stay.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -107,6 +108,55 @@ TEST_F(HostLifeTest, ContextsKeepTheirStateAndShareFilesWithCommands) {
                 .message);
   ASSERT_TRUE(session->life().RestartContext("py"));
   EXPECT_EQ(Cell(session, "py", "print('x' in globals())"), "False\n");
+}
+
+class OwnContextsTest : public HostLifeTest {
+ protected:
+  OwnContextsTest() { options_.own_contexts = 60s; }
+
+  std::string NewCell(const HostedSession& session, const std::string& context, const std::string& text) {
+    const auto begun = TheHost().ExecuteCell(kAlice,
+                                             {.session = session,
+                                              .context = context,
+                                              .creation = engine::Creation::kIfMissing,
+                                              .cell = {.text = text},
+                                              .consent = engine::Consent::kGiven},
+                                             Place::kHere);
+    return begun ? Text(begun->run) : begun.error().message;
+  }
+};
+
+TEST_F(OwnContextsTest, EachHasASandboxAndFilesOfItsOwn) {
+  const auto session = Session("one");
+  EXPECT_EQ(NewCell(session, "a", "x = 1; open('file', 'w').write('a'); print(x)"), "1\n");
+  EXPECT_EQ(NewCell(session, "b", "import os; print(os.listdir(), os.listdir('/tmp'))"), "[] []\n");
+  EXPECT_FALSE(session->life().HasSandbox());
+  EXPECT_FALSE(std::filesystem::exists(Place("one", "file")));
+  ASSERT_TRUE(session->life().ForkContext("a", "c"));
+  EXPECT_EQ(Cell(session, "c", "open('file', 'a').write('c'); print(x, open('file').read())"), "1 ac\n");
+  EXPECT_EQ(Cell(session, "a", "print(open('file').read())"), "a\n");
+  ASSERT_TRUE(session->life().RestartContext("a"));
+  EXPECT_EQ(Cell(session, "a", "import os; print(os.listdir(), 'x' in globals())"), "[] False\n");
+  EXPECT_EQ(TheHost().CountContexts(), 3U);
+  ASSERT_TRUE(TheHost().Stop(*session));
+  EXPECT_EQ(TheHost().CountContexts(), 0U);
+}
+
+TEST_F(OwnContextsTest, ACellIsRecordedAndACommandHasTheFilesOfTheSession) {
+  const auto session = Session("one");
+  EXPECT_EQ(NewCell(session, "a", "print(1)"), "1\n");
+  EXPECT_EQ(Says(session, "echo hello > file; cat file"), "hello\n");
+  EXPECT_EQ(Cell(session, "a", "import os; print(os.listdir())"), "[]\n");
+  const auto history = TheHost().record()->Executions(session->id(), 0, 10);
+  ASSERT_TRUE(history) << history.error().message;
+  EXPECT_EQ(std::ranges::count(*history, "cell", &core::ExecutionRecord::kind), 2);
+}
+
+TEST_F(OwnContextsTest, WhatNobodyUsesGoes) {
+  options_.own_contexts = 1s;
+  const auto session = Session("one");
+  EXPECT_EQ(NewCell(session, "a", "print(1)"), "1\n");
+  EXPECT_TRUE(Eventually([&] { return TheHost().CountContexts() == 0; }));
 }
 
 // On a tmpfs a store through a mapping stamps a file once, or never when the page was read first.

@@ -60,6 +60,7 @@ base::Result<http::Response> Get(Api& api, const http::Request& request) {
 base::Result<http::Response> Delete(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  api.host.ForgetApprovalsOfContexts(*session);
   SKERRY_RETURN_IF_ERROR(session->life().contexts().Remove(request.parameters.at("context")));
   return kit::NoContent();
 }
@@ -67,6 +68,7 @@ base::Result<http::Response> Delete(Api& api, const http::Request& request) {
 base::Result<http::Response> Restart(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  api.host.ForgetApprovalsOfContexts(*session);
   SKERRY_RETURN_IF_ERROR(session->life().RestartContext(request.parameters.at("context")));
   return Show(session->life().contexts(), request);
 }

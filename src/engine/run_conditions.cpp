@@ -16,6 +16,11 @@ NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& st
 
 namespace {
 
+// Of a context that works on the files of a session.
+bool IsCellOfSession(const RunConditions& run) {
+  return !run.request.context.empty() && run.workspace.session() != nullptr;
+}
+
 std::string_view NameOf(core::Carry carry) {
   return carry == core::Carry::kShow ? "dry" : "real";
 }
@@ -64,6 +69,7 @@ std::string Joined(const std::vector<std::string>& texts) {
 std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWorkspace& workspace) {
   if (workspace.session() != nullptr)
     return "that of session " + std::string(core::NameOfSession(workspace.session()->directory.id()));
+  if (!request.context.empty()) return "that of the context";
   return request.workspace.value_or("an empty one, burned afterwards");
 }
 
@@ -125,12 +131,13 @@ Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, 
 
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   RunDigests digests = DigestsOf(run, named, around);
-  // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
+  // What a cell does depends on those before it: there is no content that could be approved for itself; nor twice,
+  // where it finds the files of the session.
   const bool once_only =
-      !run.request.context.empty() || !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
+      IsCellOfSession(run) || !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
   return {.digest = std::move(digests.all),
           // What is read while it runs, or was not looked at, is no part of the content.
-          .content = !once_only && run.input.IsKnown() ? std::move(digests.content) : "",
+          .content = !once_only && run.request.context.empty() && run.input.IsKnown() ? std::move(digests.content) : "",
           .once_only = once_only,
           .conditions = ConditionsOf(run, named, around),
           .unknown = named.unread};

@@ -24,6 +24,7 @@
 namespace skerry::transport::daemon {
 namespace {
 
+using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 struct Listening {
@@ -68,7 +69,12 @@ base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions&
   return {};
 }
 
-base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voices, engine::Tokens& tokens) {
+base::Result<Listening> Listen(DaemonOptions& options, const Voices& voices, engine::Tokens& tokens) {
+  if (options.on_demand) {
+    Listening alone;
+    alone.sockets.push_back({.fd = std::move(options.on_demand->listener), .name = "unix"});
+    return alone;
+  }
   std::shared_ptr<const http::TlsFiles> tls;
   if (options.tls) {
     SKERRY_RETURN_IF_ERROR(http::CheckTls(*options.tls));
@@ -111,10 +117,42 @@ std::jthread WarmUp(engine::SandboxManager& manager) {
   });
 }
 
+bool IsReadable(int fd, std::chrono::milliseconds patience) {
+  pollfd entry{fd, POLLIN, 0};
+  return ::poll(&entry, 1, static_cast<int>(patience.count())) > 0;
+}
+
 void AwaitStop(int stop_fd) {
-  pollfd entry{stop_fd, POLLIN, 0};
-  while (::poll(&entry, 1, -1) <= 0) {
+  while (!IsReadable(stop_fd, std::chrono::milliseconds(-1))) {
   }
+}
+
+void AwaitStopOrLeave(int stop_fd, const OnDemand& on_demand, const http::Server& server, const engine::Host& host) {
+  constexpr auto kToBeSeen = 50ms;
+  const auto pause = std::clamp<std::chrono::milliseconds>(on_demand.idle / 4, 100ms, 60s);
+  auto last_use = std::chrono::steady_clock::now();
+  std::uint64_t served = 0;
+  while (!IsReadable(stop_fd, pause)) {
+    const auto now = std::chrono::steady_clock::now();
+    const http::Server::Statistics statistics = server.Now();
+    const bool used = statistics.connections != 0 || statistics.served != std::exchange(served, statistics.served);
+    if (used || host.CountContexts() != 0) last_use = now;
+    const bool needless = now - last_use >= on_demand.idle || !on_demand.reachable();
+    if (used || !needless || !on_demand.hide()) continue;
+    // Who connected before that shows by then.
+    std::this_thread::sleep_for(kToBeSeen);
+    const http::Server::Statistics after = server.Now();
+    if (after.connections == 0 && after.served == served) return;
+    on_demand.show_again();
+  }
+}
+
+// The contexts of an earlier daemon have ended with it, and what they wrote is not kept; their history is.
+base::Status RenewSession(engine::Host& host, const std::string& name) {
+  const engine::Principal owner{.id = "local", .tenant = "local", .everybody = true, .owner = true};
+  for (const auto& session : host.List(owner)) SKERRY_RETURN_IF_ERROR(host.Delete(owner, session->id()));
+  SKERRY_RETURN_IF_ERROR(host.Create(owner, {.id = name, .settings = host.options().defaults}));
+  return {};
 }
 
 // Requests get their time; then runs are ended, so that a client that waits for one is told how it ended; then
@@ -218,6 +256,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   options.manager.gate.looks = std::make_shared<base::Turns>(kLooksAtOnce);
   engine::SandboxManager manager(backends, std::move(options.manager));
   SKERRY_ASSIGN_OR_RETURN(const auto host, engine::Host::Start(std::move(options.host), manager, workers));
+  if (options.on_demand) SKERRY_RETURN_IF_ERROR(RenewSession(*host, options.on_demand->session));
   kit::Ticker ticker(5s);
   std::atomic<bool> draining = false;
   v1::Api api{.host = *host,
@@ -243,8 +282,9 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
                           http::Server::Start(std::move(listening.sockets), std::move(server_options), workers));
   std::jthread warming = WarmUp(manager);
   http::NotifySystemd("READY=1");
-  AwaitStop(stop_fd);
+  options.on_demand ? AwaitStopOrLeave(stop_fd, *options.on_demand, *server, *host) : AwaitStop(stop_fd);
   http::NotifySystemd("STOPPING=1");
+  if (options.on_demand) (void)options.on_demand->hide();
   LimitTheEnd(options, listening.path);
   draining = true;
   ticker.TickNow();  // followers of events are told at once

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "core/backend_registry.hpp"
 #include "engine/host.hpp"
 #include "transport/http/server.hpp"
@@ -16,6 +18,16 @@
 #include "watch/span_exporter.hpp"
 
 namespace skerry::transport::daemon {
+
+// A daemon that somebody has started for themselves, and that ends when nobody needs it.
+struct OnDemand {
+  base::UniqueFd listener;           // a unix socket, in place of those of the options
+  std::string session;               // the only one that is there at its start
+  std::chrono::seconds idle;         // without a context and a connection, after which it ends
+  std::function<bool()> reachable;   // whether clients still find it; it ends when they do not
+  std::function<bool()> hide;        // from now on nobody finds it; false when that is not to be had now
+  std::function<void()> show_again;  // somebody had come in before it was hidden
+};
 
 struct DaemonOptions {
   std::string socket;  // absolute
@@ -34,6 +46,7 @@ struct DaemonOptions {
   std::optional<watch::AnnouncerOptions> webhook;
   std::optional<watch::SpanExporterOptions> spans;
   engine::CodeBodies code = engine::CodeBodies::kLeftOut;
+  std::optional<OnDemand> on_demand;
 };
 
 // How long an end takes at most: requests that have begun get the drain time; then runs are ended and their clients
@@ -41,8 +54,8 @@ struct DaemonOptions {
 // a handler does.
 std::chrono::milliseconds LongestEnd(std::chrono::seconds drain);
 
-// Serves until `stop_fd` is readable, then ends requests and runs. Sockets that systemd passed replace those of the
-// options.
+// Serves until `stop_fd` is readable or the daemon, made on demand, leaves; then ends what is under way. Sockets that
+// systemd passed take the place of those of the options.
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd);
 
 }  // namespace skerry::transport::daemon

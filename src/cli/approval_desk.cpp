@@ -75,7 +75,7 @@ confirm::Question QuestionFrom(const Json& approval) {
 void ApprovalDesk::Ask(const Json& notice) {
   Withdraw();
   const std::string id = TextIn(notice, "approval_id");
-  if (!Tty().IsInteractive()) {
+  if (unattended_ == Unattended::kWaits && !Tty().IsInteractive()) {
     Note("waits for approval " + id + ", until " + TextIn(notice, "expires_at") + "; skerry approvals approve " + id +
          " answers, and --yes does not ask");
     waiting_.emplace("waits for approval " + id);

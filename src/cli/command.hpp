@@ -46,7 +46,6 @@ class Context {
 Command RunCommand(const Context& context);
 Command RiskCommand(const Context& context);
 Command ContextCommand(const Context& context);
-Command ContextKeeperCommand(const Context& context);
 Command ServeCommand(const Context& context);
 Command SessionCommand(const Context& context);
 Command ExecCommand(const Context& context);

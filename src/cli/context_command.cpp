@@ -1,13 +1,16 @@
 // skerry context: what becomes of the contexts that skerry run --context makes.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/answer.hpp"
 #include "cli/command.hpp"
-#include "cli/context_client.hpp"
+#include "cli/context_home.hpp"
+#include "cli/session_parts.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "engine/context_manager.hpp"
@@ -17,56 +20,49 @@ namespace skerry::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using std::chrono_literals::operator""s;
-
-constexpr auto kAnswerPatience = 300s;
-constexpr auto kEndPatience = 60s;
 
 struct ContextCommandOptions {
   std::string name;
   std::string new_name;
+  std::optional<std::string> session;
   bool json = false;
 };
 
-std::string MomentOf(std::int64_t milliseconds) {
-  return Moment(core::TimePoint(std::chrono::milliseconds(milliseconds)));
-}
-
-bool PrintJson(const Json& json) {
-  return Print(json::IndentedText(json));
-}
-
-std::unexpected<base::Error> NoContext(const std::string& name) {
-  return base::Err(base::Code::kNotFound,
-                   "there is no context '" + name + "'; skerry run --context " + name + " CODE makes it");
+// In whole seconds.
+std::string MomentIn(const Json& object, const char* name) {
+  const auto time = TimeIn(object, name);
+  return time ? Moment(*time) : "";
 }
 
 // One request about one context.
-base::Result<Json> Ask(const Context& context, const char* what, const ContextCommandOptions& options) {
+base::Result<Json> Ask(const Context& context, const ContextCommandOptions& options, const char* method,
+                       std::string_view behind, const Json& body = nullptr) {
   SKERRY_RETURN_IF_ERROR(engine::CheckContextName(options.name));
-  auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
-  if (!client && client.error().code == base::Code::kNotFound) return NoContext(options.name);
-  if (!client) return std::unexpected(std::move(client).error());
-  SKERRY_RETURN_IF_ERROR(client->Ask({{"do", what}, {"context", options.name}, {"new_context", options.new_name}}));
-  return client->Hear(base::Deadline::After(kAnswerPatience));
+  auto home = ContextHome::Find(context, options.session);
+  auto answer = home ? home->client().Ask(method, home->Target("/" + options.name + std::string(behind)), body)
+                     : base::Result<Json>(std::unexpected(home.error()));
+  const bool missing = !answer && answer.error().code == base::Code::kNotFound && !options.session;
+  if (!missing) return answer;
+  return base::Err(base::Code::kNotFound, "there is no context '" + options.name + "'; skerry run --context " +
+                                              options.name + " CODE makes it");
 }
 
-// The rows of the keeper with times as people write them.
-base::Result<Json> Rows(const Context& context) {
-  auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
-  if (!client && client.error().code == base::Code::kNotFound) return Json::array();
-  if (!client) return std::unexpected(std::move(client).error());
-  SKERRY_RETURN_IF_ERROR(client->Ask({{"do", "list"}}));
-  SKERRY_ASSIGN_OR_RETURN(const Json answer, client->Hear(base::Deadline::After(kAnswerPatience)));
+// The contexts of the daemon with times as people write them.
+base::Result<Json> Rows(const Context& context, const ContextCommandOptions& options) {
+  auto home = ContextHome::Find(context, options.session);
+  const auto answer =
+      home ? home->client().Ask("GET", home->Target()) : base::Result<Json>(std::unexpected(home.error()));
+  if (!answer && answer.error().code == base::Code::kNotFound && !options.session) return Json::array();
+  if (!answer) return answer;
   Json rows = Json::array();
-  for (const Json& each : answer.value("contexts", Json::array()))
-    rows.push_back({{"name", each.value("name", "")},
-                    {"language", each.value("language", "")},
-                    {"state", each.value("state", "")},
-                    {"cells", each.value("cells", std::uint64_t{0})},
-                    {"start", each.value("start", "")},
-                    {"created", MomentOf(each.value("created_ms", std::int64_t{0}))},
-                    {"last_used", MomentOf(each.value("last_used_ms", std::int64_t{0}))}});
+  for (const Json& each : ListIn(*answer, "items"))
+    rows.push_back({{"name", TextIn(each, "name")},
+                    {"language", TextIn(each, "language")},
+                    {"state", TextIn(each, "state")},
+                    {"cells", NumberIn(each, "cells")},
+                    {"start", TextIn(each, "start")},
+                    {"created", MomentIn(each, "created_at")},
+                    {"last_used", MomentIn(each, "used_at")}});
   return rows;
 }
 
@@ -83,57 +79,55 @@ std::string AsText(const Json& rows) {
 }
 
 base::Result<int> List(const Context& context, const ContextCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const Json rows, Rows(context));
-  options.json ? PrintJson(rows) : Print(AsText(rows));
+  SKERRY_ASSIGN_OR_RETURN(const Json rows, Rows(context, options));
+  options.json ? PrintIndented(rows) : Print(AsText(rows));
   return 0;
 }
 
 base::Result<int> Interrupt(const Context& context, const ContextCommandOptions& options) {
-  SKERRY_ASSIGN_OR_RETURN(const Json answer, Ask(context, "interrupt", options));
-  Print(answer.value("busy", false) ? "interrupted " + options.name + "\n"
-                                    : "nothing is running in " + options.name + "\n");
+  SKERRY_ASSIGN_OR_RETURN(const Json before, Ask(context, options, "POST", "/interrupt"));
+  Print(TextIn(before, "state") == "busy" ? "interrupted " + options.name + "\n"
+                                          : "nothing is running in " + options.name + "\n");
   return 0;
 }
 
 base::Result<int> Restart(const Context& context, const ContextCommandOptions& options) {
-  SKERRY_RETURN_IF_ERROR(Ask(context, "restart", options));
+  SKERRY_RETURN_IF_ERROR(Ask(context, options, "POST", "/restart"));
   Print("restarted " + options.name + "\n");
   return 0;
 }
 
 base::Result<int> Delete(const Context& context, const ContextCommandOptions& options) {
-  SKERRY_RETURN_IF_ERROR(Ask(context, "delete", options));
+  SKERRY_RETURN_IF_ERROR(Ask(context, options, "DELETE", ""));
   Print("deleted " + options.name + "\n");
   return 0;
 }
 
 base::Result<int> Fork(const Context& context, const ContextCommandOptions& options) {
   SKERRY_RETURN_IF_ERROR(engine::CheckContextName(options.new_name));
-  SKERRY_ASSIGN_OR_RETURN(Json answer, Ask(context, "fork", options));
+  SKERRY_ASSIGN_OR_RETURN(const Json answer, Ask(context, options, "POST", "/fork", {{"name", options.new_name}}));
   if (options.json) {
-    answer.erase("done");
-    Json object = {{"context", options.name}, {"new_context", options.new_name}};
-    object.update(answer);
-    PrintJson(object);
+    PrintIndented({{"context", options.name},
+                   {"new_context", options.new_name},
+                   {"variables_left_out", ListIn(answer, "variables_left_out")},
+                   {"files_left_out", ListIn(answer, "files_left_out")}});
     return 0;
   }
   Print("forked " + options.name + " into " + options.new_name + "\n");
-  for (const Json& name : answer.value("variables_left_out", Json::array()))
+  for (const Json& name : ListIn(answer, "variables_left_out"))
     Note("not carried over: variable " + name.get<std::string>());
-  for (const Json& line : answer.value("files_left_out", Json::array()))
-    Note("not carried over: " + line.get<std::string>());
+  for (const Json& line : ListIn(answer, "files_left_out")) Note("not carried over: " + line.get<std::string>());
   return 0;
 }
 
-base::Result<int> Stop(const Context& context) {
-  auto client = KeeperClient::Open(context, KeeperClient::Start::kNever);
-  if (!client && client.error().code == base::Code::kNotFound) {
+base::Result<int> Stop() {
+  auto daemon = PrivateDaemon::Find();
+  if (!daemon && daemon.error().code == base::Code::kNotFound) {
     Print("there are no contexts\n");
     return 0;
   }
-  if (!client) return std::unexpected(std::move(client).error());
-  SKERRY_RETURN_IF_ERROR(client->Ask({{"do", "stop"}}));
-  SKERRY_RETURN_IF_ERROR(client->AwaitEnd(base::Deadline::After(kEndPatience)));
+  if (!daemon) return std::unexpected(std::move(daemon).error());
+  SKERRY_RETURN_IF_ERROR(daemon->Stop());
   Print("stopped; all contexts have ended\n");
   return 0;
 }
@@ -144,6 +138,13 @@ Argument NameArgument(ContextCommandOptions& options) {
           .description = "The context",
           .to = &options.name,
           .need = Need::kRequired};
+}
+
+Option SessionOption(ContextCommandOptions& options) {
+  return {.names = "--session",
+          .value = Value::Session(),
+          .description = "In a session of the daemon, in place of your own",
+          .to = &options.session};
 }
 
 Command ForkCommand(const Context& context) {
@@ -157,7 +158,8 @@ Command ForkCommand(const Context& context) {
                          .description = "What to call it",
                          .to = &options->new_name,
                          .need = Need::kRequired}},
-          .options = {{.names = "--json",
+          .options = {SessionOption(*options),
+                      {.names = "--json",
                        .description = "Print what could not be carried over as an object",
                        .to = &options->json}},
           .action = [=, &context] { return Fork(context, *options); }};
@@ -170,7 +172,7 @@ Command ContextCommand(const Context& context) {
   return {.name = "context",
           .description = "List, interrupt, restart, fork and delete what run --context makes",
           .footer =
-              "A process in the background keeps the contexts. It starts with the first, and ends 30 minutes after the "
+              "A daemon in the background keeps the contexts. It starts with the first, and ends 30 minutes after the "
               "last use.\n\n"
               "Examples:\n"
               "  skerry run --context analysis 'x = 6'\n"
@@ -179,28 +181,32 @@ Command ContextCommand(const Context& context) {
           .commands = {{.name = "list",
                         .description = "List the contexts of this user",
                         .footer = "Example:\n  skerry context list --json",
-                        .options = {{.names = "--json", .description = "As an array of objects", .to = &options->json}},
+                        .options = {SessionOption(*options),
+                                    {.names = "--json", .description = "As an array of objects", .to = &options->json}},
                         .action = [=, &context] { return List(context, *options); }},
                        {.name = "interrupt",
                         .description = "End the cell that runs, as Ctrl-C does; the variables stay",
                         .footer = "Example:\n  skerry context interrupt analysis",
                         .arguments = {NameArgument(*options)},
+                        .options = {SessionOption(*options)},
                         .action = [=, &context] { return Interrupt(context, *options); }},
                        {.name = "restart",
                         .description = "Begin anew under the same name: no variables, no files; also when it has died",
                         .footer = "Example:\n  skerry context restart analysis",
                         .arguments = {NameArgument(*options)},
+                        .options = {SessionOption(*options)},
                         .action = [=, &context] { return Restart(context, *options); }},
                        ForkCommand(context),
                        {.name = "delete",
                         .description = "End a context and burn its files",
                         .footer = "Example:\n  skerry context delete analysis",
                         .arguments = {NameArgument(*options)},
+                        .options = {SessionOption(*options)},
                         .action = [=, &context] { return Delete(context, *options); }},
                        {.name = "stop",
-                        .description = "End all contexts and the process in the background that keeps them",
+                        .description = "End all contexts of your own and the daemon in the background that keeps them",
                         .footer = "Example:\n  skerry context stop",
-                        .action = [&context] { return Stop(context); }}}};
+                        .action = [] { return Stop(); }}}};
 }
 
 }  // namespace skerry::cli

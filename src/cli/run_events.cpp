@@ -68,7 +68,10 @@ void RunEvents::TakeOutput(core::Stream stream, const Json& piece) {
   if (output_ == Output::kCollected) {
     (stream == core::Stream::kStdout ? standard_output_ : standard_error_) += bytes;
   } else if (!reader_left_) {
-    reader_left_ = !sink_.Write(stream, bytes, base::Deadline::Never()).wants_more;
+    // What the reader has no room for must not keep the run from being cancelled; what it writes then is shown as well.
+    sink_.Heed(patience_ ? -1 : signals_.interrupt_fd());
+    (void)sink_.Write(stream, bytes, patience_.value_or(base::Deadline::Never()));
+    reader_left_ = sink_.error() != 0;
   }
 }
 

@@ -20,8 +20,8 @@ enum class Output { kPassedOn, kCollected };
 // From construction on signals ask for an end. Of one thread; `daemon` is borrowed.
 class RunEvents {
  public:
-  RunEvents(const DaemonClient& daemon, Output output, Shown shown)
-      : daemon_(daemon), output_(output), sink_(shown, signals_.interrupt_fd()), desk_(daemon) {}
+  RunEvents(const DaemonClient& daemon, Output output, Shown shown, Unattended unattended = Unattended::kWaits)
+      : daemon_(daemon), output_(output), sink_(shown, signals_.interrupt_fd()), desk_(daemon, unattended) {}
 
   // Until the run has ended. Questions go to the person; a signal, or a reader who has left, cancels the run.
   base::Status Follow(net::Incoming& answer);
@@ -31,6 +31,8 @@ class RunEvents {
   [[nodiscard]] const std::string& standard_output() const { return standard_output_; }
   [[nodiscard]] const std::string& standard_error() const { return standard_error_; }
   [[nodiscard]] int write_error() const { return sink_.error(); }
+  // That asked for an end, or 0.
+  [[nodiscard]] int signal() const { return signals_.signal(); }
   // The error of a run that never was one.
   [[nodiscard]] base::Status Failure() const;
   // The program's own, unless we were told to stop or lost our reader.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/private_daemon.hpp"
 #include "cli/run_options.hpp"
 #include "cli/sessions_of.hpp"
 #include "cli/signal_watch.hpp"
@@ -24,6 +25,7 @@ struct ServeOptions {
   std::optional<std::string> key;
   std::optional<std::string> log_level;
   std::optional<std::string> log_format;
+  std::optional<std::uint64_t> on_demand;  // seconds
 };
 
 engine::LifeMode LifeModeOf(const config::Sandbox& sandbox) {
@@ -163,7 +165,41 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
   return options;
 }
 
+// What a private daemon has other than the configuration says: files of its own, and nobody else who asks.
+std::vector<config::Override> OverridesOf(const PrivateDoor& door) {
+  constexpr char kFlag[] = "--on-demand";
+  return {{"sandbox.record.path", door.state() + "/record.db", kFlag},
+          {"sandbox.workspace.baseDir", door.state() + "/workspaces", kFlag},
+          {"sandbox.daemon.listen", "", kFlag},
+          {"sandbox.daemon.drainTimeout", "0", kFlag},
+          {"sandbox.approvals.webhookUrl", "", kFlag}};
+}
+
+// The daemon of contexts that src/cli/private_daemon.cpp starts.
+base::Result<int> ServeOnDemand(const Context& context, std::chrono::seconds idle) {
+  SKERRY_ASSIGN_OR_RETURN(PrivateDoor door, PrivateDoor::Take());
+  SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(door)));
+  const SignalWatch signals;
+  os::AllowManyDescriptors();
+  SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends(loaded.config.sandbox, Warmth::kWarm));
+  SKERRY_ASSIGN_OR_RETURN(auto daemon, DaemonOptionsOf(context, loaded.config.sandbox));
+  daemon.host.configuration = config::ShowJson(loaded);
+  daemon.host.own_contexts = idle;
+  daemon.manager.pool.reset();  // contexts have no use for it
+  daemon.on_demand = {.listener = door.TakeListener(),
+                      .session = PrivateDaemon::kSession,
+                      .idle = idle,
+                      .reachable = [&door] { return door.IsReachable(); },
+                      .hide = [&door] { return door.Hide(); },
+                      .show_again = [&door] { door.Show(); }};
+  const auto served = transport::daemon::Serve(*registry, std::move(daemon), signals.interrupt_fd());
+  door.Leave();
+  SKERRY_RETURN_IF_ERROR(served);
+  return 0;
+}
+
 base::Result<int> Serve(const Context& context, const ServeOptions& options) {
+  if (options.on_demand) return ServeOnDemand(context, std::chrono::seconds(*options.on_demand));
   std::vector<config::Override> overrides;
   const auto add = [&](const std::optional<std::string>& value, const char* path, const char* flag) {
     if (value) overrides.push_back({path, *value, flag});
@@ -208,7 +244,12 @@ std::vector<Option> OptionsInto(ServeOptions& options) {
           {.names = "--log-format",
            .value = Value::OneOf("FORMAT", {"text", "json"}),
            .description = "text, or json: one object for each line",
-           .to = &options.log_format}};
+           .to = &options.log_format},
+          {.names = "--on-demand",
+           .value = Value::Text("SECONDS"),
+           .description = "End when nobody needs it; for skerry run --context",
+           .to = &options.on_demand,
+           .visibility = Visibility::kHidden}};
 }
 
 }  // namespace

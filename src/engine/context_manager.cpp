@@ -30,6 +30,13 @@ void AddMove(std::string_view cell, std::string& before) {
   if (before.size() > kMostBefore) before = "'";
 }
 
+std::string DigestOfCell(const std::string& context, core::Language language, const core::Cell& cell) {
+  DigestBuilder digest;
+  digest.Add("context", context).Add("language", core::NameOf(language)).Add("code", cell.text);
+  digest.Add("timeout_ms", static_cast<std::uint64_t>(cell.timeout.count())).Add("output", cell.max_output_bytes);
+  return digest.Finish();
+}
+
 }  // namespace
 
 std::string_view NameOf(ContextCondition condition) {
@@ -193,18 +200,11 @@ base::Status ContextManager::Open(Entry& entry) const {
   return {};
 }
 
-std::string DigestOfCell(const std::string& context, core::Language language, const core::Cell& cell) {
-  DigestBuilder digest;
-  digest.Add("context", context).Add("language", core::NameOf(language)).Add("code", cell.text);
-  digest.Add("timeout_ms", static_cast<std::uint64_t>(cell.timeout.count())).Add("output", cell.max_output_bytes);
-  return digest.Finish();
-}
-
 // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
 ProposalLook ContextManager::LookAt(const std::string& name, core::Language language, const core::Cell& cell,
                                     Sight sight, const std::stop_token& stop) const {
   ProposalLook look{.digest = DigestOfCell(name, language, cell), .conditions = {{"context", name}}};
-  // Of contexts without files the person who answers makes the digest as well.
+  // Contexts without files of a session hold nothing that others could exchange.
   if (!options_.named) return look;
   const NamedFilesFound found = options_.named(language, cell.text, stop);
   DigestBuilder digest;

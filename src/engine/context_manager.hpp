@@ -80,9 +80,6 @@ struct ForkReport {
   std::vector<std::string> files;  // in the words of tar
 };
 
-// What an approval of a cell is about.
-std::string DigestOfCell(const std::string& context, core::Language language, const core::Cell& cell);
-
 // Letters, digits and ._- of ASCII, 1 to 64.
 base::Status CheckContextName(std::string_view name);
 

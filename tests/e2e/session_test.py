@@ -182,6 +182,46 @@ class LifeTest(SessionTest):
         self.assertEqual(self.skerry("fs", "read", "sown", "data/seed.txt").out, b"seed")
 
 
+class ContextTest(SessionTest):
+    def cell(self, code, *arguments, name="c", **options):
+        return self.skerry("run", "--session", self.session, "--context", name, *arguments, code, **options)
+
+    def context(self, *arguments):
+        return self.skerry("context", *arguments, "--session", self.session)
+
+    def test_a_cell_runs_in_a_context_of_the_session(self):
+        self.write("in", b"5")
+        first = self.cell("x = int(open('in').read()); open('out', 'w').write(str(x * 2)); print(x)", "--yes")
+        self.assertEqual((first.code, first.out, first.err), (0, b"5\n", b""))
+        self.assertEqual(self.read("out"), b"10")
+        result = self.cell("x + 1", "--json")
+        self.assertEqual((result.json["context"], result.json["cell"]), ("c", 2))
+        self.assertEqual([item["kind"] for item in json.loads(self.skerry("history", self.session, "--json").out)[-2:]],
+                         ["cell", "cell"])
+        other = self.skerry("run", "--session", "none", "--context", "c", "1")
+        self.assertEqual(other.code, 125)
+        self.assertIn(b"there is no session none", other.err)
+        self.assertEqual(self.skerry("context", "list", "--json").json, [])
+
+    def test_the_commands_are_about_those_of_the_session(self):
+        self.cell("x = 1")
+        row, = self.context("list", "--json").json
+        self.assertEqual((row["name"], row["language"], row["state"], row["cells"]), ("c", "python", "idle", 1))
+        self.assertEqual(self.context("fork", "c", "d").out, b"forked c into d\n")
+        self.assertEqual(self.cell("x", name="d").out, b"1\n")
+        self.assertEqual(self.context("interrupt", "c").out, b"nothing is running in c\n")
+        self.assertEqual(self.context("restart", "c").out, b"restarted c\n")
+        self.assertEqual(self.cell("'x' in globals()").out, b"False\n")
+        self.assertEqual(self.context("delete", "c").out, b"deleted c\n")
+        self.assertEqual([row["name"] for row in self.context("list", "--json").json], ["d"])
+
+    def test_what_cells_have_not_is_refused(self):
+        for options in (["--dry-run"], ["--caused-by", "x"], ["--memory", "99"], ["--workspace", "."]):
+            result = self.cell("1", *options)
+            self.assertEqual((result.code, result.out), (125, b""), options)
+            self.assertIn(options[0].encode(), result.err)
+
+
 class OrdinaryWorkTest(SessionTest):
     """What people and agents do all day survives, in a session and in a person's directory."""
 

@@ -1,4 +1,4 @@
-#include "cli/context_place.hpp"
+#include "cli/private_place.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -19,7 +19,10 @@
 namespace skerry::cli {
 namespace {
 
-constexpr int kBacklog = 64;
+constexpr int kBacklog = 512;
+constexpr char kSocket[] = ".sock";
+constexpr char kHidden[] = ".leaving";
+constexpr char kOrigin[] = ".origin";
 
 bool IsPrivateTo(const struct stat& facts, uid_t user) {
   return S_ISDIR(facts.st_mode) && facts.st_uid == user && (facts.st_mode & (S_IRWXG | S_IRWXO)) == 0;
@@ -43,16 +46,20 @@ base::Result<std::string> DirectoryPath() {
   return parent + "/run";
 }
 
-// Sockets have short names only: through the open directory it is always one, and in the directory that was checked.
-sockaddr_un AddressOf(int directory, const std::string& name) {
+sockaddr_un AddressOf(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + name;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   return address;
 }
 
 const sockaddr* Generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+}
+
+bool PeerIsThisUser(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
 }
 
 base::Result<base::UniqueFd> MakeSocket() {
@@ -63,8 +70,9 @@ base::Result<base::UniqueFd> MakeSocket() {
 
 }  // namespace
 
-base::Result<KeeperPlace> KeeperPlace::Open() {
-  KeeperPlace place;
+base::Result<PrivatePlace> PrivatePlace::Open() {
+  constexpr std::size_t kDigits = 16;
+  PrivatePlace place;
   SKERRY_ASSIGN_OR_RETURN(place.path_, DirectoryPath());
   if (::mkdir(place.path_.c_str(), S_IRWXU) < 0 && errno != EEXIST)
     return os::ErrnoErr("make directory " + place.path_);
@@ -76,53 +84,88 @@ base::Result<KeeperPlace> KeeperPlace::Open() {
     return base::Err(base::Code::kPermissionDenied,
                      place.path_ + ": must be yours and closed to all others; chmod 700 it, or remove it");
   SKERRY_ASSIGN_OR_RETURN(const std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
-  constexpr std::size_t kDigits = 16;
-  place.name_ = "contexts-" + base::Sha256Hex(std::filesystem::path(program).parent_path().string()).substr(0, kDigits);
+  const std::string directory = std::filesystem::path(program).parent_path().string();
+  place.name_ = "contexts-" + base::Sha256Hex(directory).substr(0, kDigits);
+  // Two that are found at different places do not share it: each has its record for itself.
+  const std::string home = Context::Home();
+  place.state_ = (home.empty() ? place.path_ : home + "/.skerry/contexts") + "/" +
+                 base::Sha256Hex(place.path_ + "\n" + directory).substr(0, kDigits);
   return place;
 }
 
-base::Result<base::UniqueFd> KeeperPlace::Connect() const {
+// Sockets have short names only: through the open directory it is always one, and in the directory that was checked.
+std::string PrivatePlace::SocketPath() const {
+  return "/proc/self/fd/" + std::to_string(directory_.get()) + "/" + Name(kSocket);
+}
+
+base::Result<base::UniqueFd> PrivatePlace::Connect() const {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, MakeSocket());
-  const sockaddr_un address = AddressOf(directory_.get(), name_ + ".sock");
+  const sockaddr_un address = AddressOf(SocketPath());
   while (::connect(socket.get(), Generic(address), sizeof address) < 0) {
     if (errno == EINTR) continue;
     if (errno == ENOENT || errno == ECONNREFUSED) return base::Err(base::Code::kNotFound, "there are no contexts");
-    return os::ErrnoErr("connect to the keeper of contexts");
+    return os::ErrnoErr("connect to the daemon of contexts");
   }
   if (!PeerIsThisUser(socket.get()))
-    return base::Err(base::Code::kPermissionDenied, "the keeper of contexts is another user's");
+    return base::Err(base::Code::kPermissionDenied, "the daemon of contexts is another user's");
   return socket;
 }
 
-base::Result<base::UniqueFd> KeeperPlace::Lock(base::Deadline deadline) const {
-  return os::LockFile(directory_.get(), (name_ + ".lock").c_str(), os::LockMode::kExclusive, deadline);
+base::Result<base::UniqueFd> PrivatePlace::Lock(base::Deadline deadline) const {
+  return os::LockFile(directory_.get(), Name(".lock").c_str(), os::LockMode::kExclusive, deadline);
 }
 
-base::Result<base::UniqueFd> KeeperPlace::Listen() const {
+base::Result<base::UniqueFd> PrivatePlace::LockLife(base::Deadline deadline) const {
+  return os::LockFile(directory_.get(), Name(".alive").c_str(), os::LockMode::kExclusive, deadline);
+}
+
+base::Result<base::UniqueFd> PrivatePlace::Listen(const PrivateOrigin& origin) const {
   SKERRY_ASSIGN_OR_RETURN(base::UniqueFd socket, MakeSocket());
   Remove();
+  const base::UniqueFd file(::openat(directory_.get(), Name(kOrigin).c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.valid()) return os::ErrnoErr("write in " + path_);
+  SKERRY_RETURN_IF_ERROR(os::WriteAll(file.get(), origin.program + "\n" + origin.configuration + "\n"));
   // The mode of the socket is that of the descriptor before it is bound: there is no moment with another one.
   if (::fchmod(socket.get(), S_IRUSR | S_IWUSR) < 0) return os::ErrnoErr("chmod the socket");
-  const sockaddr_un address = AddressOf(directory_.get(), name_ + ".sock");
+  const sockaddr_un address = AddressOf(SocketPath());
   if (::bind(socket.get(), Generic(address), sizeof address) < 0) return os::ErrnoErr("bind in " + path_);
   if (::listen(socket.get(), kBacklog) < 0) return os::ErrnoErr("listen");
   return socket;
 }
 
-void KeeperPlace::Remove() const {
-  (void)::unlinkat(directory_.get(), (name_ + ".sock").c_str(), 0);
+void PrivatePlace::Remove() const {
+  (void)::unlinkat(directory_.get(), Name(kSocket).c_str(), 0);
+  RemoveHidden();
 }
 
-unsigned long KeeperPlace::Socket() const {
+void PrivatePlace::RemoveHidden() const {
+  (void)::unlinkat(directory_.get(), Name(kHidden).c_str(), 0);
+}
+
+void PrivatePlace::Hide() const {
+  (void)::renameat(directory_.get(), Name(kSocket).c_str(), directory_.get(), Name(kHidden).c_str());
+}
+
+void PrivatePlace::Show() const {
+  (void)::renameat(directory_.get(), Name(kHidden).c_str(), directory_.get(), Name(kSocket).c_str());
+}
+
+PrivateOrigin PrivatePlace::Origin() const {
+  constexpr std::size_t kMost = 4096;
+  const base::UniqueFd file(::openat(directory_.get(), Name(kOrigin).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const auto text = file.valid() ? os::ReadAll(file.get(), kMost) : base::Result<std::string>();
+  if (!text) return {};
+  const std::size_t first = text->find('\n');
+  const std::size_t second = first == std::string::npos ? first : text->find('\n', first + 1);
+  if (second == std::string::npos) return {};
+  return {.program = text->substr(0, first), .configuration = text->substr(first + 1, second - first - 1)};
+}
+
+unsigned long PrivatePlace::Socket() const {
   struct stat facts{};
-  const bool there = ::fstatat(directory_.get(), (name_ + ".sock").c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool there = ::fstatat(directory_.get(), Name(kSocket).c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
   return there && S_ISSOCK(facts.st_mode) ? facts.st_ino : 0;
-}
-
-bool PeerIsThisUser(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
 }
 
 std::string ProgramIdentity() {

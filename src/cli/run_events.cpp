@@ -39,7 +39,7 @@ base::Status RunEvents::Follow(Incoming& answer) {
     if (!bytes && bytes.error().code == base::Code::kTimeout) continue;
     if (!bytes) return std::unexpected(bytes.error());
     if (bytes->empty()) break;
-    parser.Feed(*bytes);
+    SKERRY_RETURN_IF_ERROR(parser.Feed(*bytes));
     while (const auto event = parser.Next()) Take(*event);
   }
   desk_.Withdraw();

@@ -4,10 +4,13 @@
 
 namespace skerry::net {
 
-void EventParser::Feed(std::string_view bytes) {
+base::Status EventParser::Feed(std::string_view bytes) {
   pending_.erase(0, at_);
   at_ = 0;
+  if (pending_.size() + bytes.size() + (data_ ? data_->size() : 0) > max_pending_)
+    return base::Err(base::Code::kTooLarge, "an event has more than " + std::to_string(max_pending_) + " bytes");
   pending_ += bytes;
+  return {};
 }
 
 std::optional<std::string_view> EventParser::NextLine() {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace skerry::net {
 
 // One event of a stream of server-sent events.
@@ -18,13 +20,18 @@ struct ServerEvent {
 // Takes bytes as they come and gives whole events.
 class EventParser {
  public:
-  void Feed(std::string_view bytes);
+  static constexpr std::size_t kMaxPending = std::size_t{512} << 20U;
+  explicit EventParser(std::size_t max_pending = kMaxPending) : max_pending_(max_pending) {}
+
+  // kTooLarge when more bytes than `max_pending` were fed that have not become an event yet.
+  base::Status Feed(std::string_view bytes);
   std::optional<ServerEvent> Next();
 
  private:
   std::optional<std::string_view> NextLine();
   void Take(std::string_view line);
 
+  const std::size_t max_pending_;
   std::string pending_;
   std::size_t at_ = 0;        // what is before it was taken
   std::size_t searched_ = 0;  // of the rest: no line ends there

@@ -12,7 +12,7 @@ std::vector<std::string> EventsOf(std::string_view text, std::size_t piece) {
   EventParser parser;
   std::vector<std::string> events;
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
-    parser.Feed(text.substr(0, piece));
+    EXPECT_TRUE(parser.Feed(text.substr(0, piece)).has_value());
     while (const auto event = parser.Next()) events.push_back(event->name + "|" + event->data + "|" + event->id);
   }
   return events;
@@ -55,11 +55,32 @@ TEST(EventParserTest, TakesCrAlone) {
 TEST(EventParserTest, ReadsAnEventOfManyPiecesInLinearTime) {
   EventParser parser;
   for (int i = 0; i < 20000; ++i) {
-    parser.Feed("data: 0123456789012345678901234567890123456789\n");
+    ASSERT_TRUE(parser.Feed("data: 0123456789012345678901234567890123456789\n").has_value());
     ASSERT_FALSE(parser.Next().has_value());
   }
-  parser.Feed("\n");
+  ASSERT_TRUE(parser.Feed("\n").has_value());
   EXPECT_EQ(parser.Next()->data.size(), 20000U * 41 - 1);
+}
+
+TEST(EventParserTest, AnEventWithoutEndIsTooLarge) {
+  for (const std::string piece : {"data: 0123456789\n", "data 0123456789", ": 0123456789"}) {
+    EventParser parser(100);
+    base::Status fed;
+    for (int i = 0; i < 20 && fed; ++i) {
+      fed = parser.Feed(piece);
+      EXPECT_FALSE(parser.Next().has_value());
+    }
+    ASSERT_FALSE(fed.has_value()) << piece;
+    EXPECT_EQ(fed.error().code, base::Code::kTooLarge);
+  }
+}
+
+TEST(EventParserTest, ManyEventsAreNotTooLarge) {
+  EventParser parser(100);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(parser.Feed("data: 0123456789\n\n").has_value());
+    EXPECT_TRUE(parser.Next().has_value());
+  }
 }
 
 }  // namespace

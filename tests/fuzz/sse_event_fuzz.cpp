@@ -27,7 +27,7 @@ std::vector<Event> Parsed(std::string_view text, std::size_t piece) {
   net::EventParser parser;
   std::vector<Event> events;
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
-    parser.Feed(text.substr(0, piece));
+    if (!parser.Feed(text.substr(0, piece))) Break("so little is not too much");
     while (auto event = parser.Next()) events.emplace_back(event->name, event->data, event->id);
   }
   return events;

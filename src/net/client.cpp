@@ -7,6 +7,7 @@
 #include "net/patience.hpp"
 #include "net/refusal.hpp"
 #include "net/request_text.hpp"
+#include "net/retry.hpp"
 #include "net/tls.hpp"
 #include "net/upgraded_stream.hpp"
 
@@ -101,17 +102,21 @@ struct Client::State {
     return Incoming(std::move(state));
   }
 
-  base::Result<Incoming> SendOnce(const OutgoingRequest& request, Patience& patience) {
+  base::Result<Incoming> SendOnce(const OutgoingRequest& request, Patience& patience, Reach& reach) {
+    reach = Reach::kNotSent;
     if (patience.stop().stop_requested()) return patience.Fault(endpoint.called);
     if (auto waiting = kept->Take()) {
       auto head = Exchange(*waiting, endpoint, request, patience);
+      if (waiting->HasSent()) reach = Reach::kMaybeReceived;
       if (head) return AnswerOn(std::move(waiting), std::move(*head));
       if (!MayBeSentAgain(request, *waiting, head.error())) return std::unexpected(head.error());
     }
     SKERRY_ASSIGN_OR_RETURN(auto socket, Dial(patience));
     auto connection = std::make_unique<HttpConnection>(endpoint, std::move(socket));
-    SKERRY_ASSIGN_OR_RETURN(AnswerHead head, Exchange(*connection, endpoint, request, patience));
-    return AnswerOn(std::move(connection), std::move(head));
+    auto head = Exchange(*connection, endpoint, request, patience);
+    if (connection->HasSent()) reach = Reach::kMaybeReceived;
+    if (!head) return std::unexpected(head.error());
+    return AnswerOn(std::move(connection), std::move(*head));
   }
 
   // The error that an answer tells which does not switch to `protocol`.
@@ -153,7 +158,14 @@ Client::~Client() = default;
 base::Result<Incoming> Client::Send(OutgoingRequest request, base::Deadline deadline, const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, request));
   Patience patience(deadline, stop);
-  return state_->SendOnce(request, patience);
+  for (int attempt = 1;; ++attempt) {
+    Reach reach = Reach::kNotSent;
+    auto answer = state_->SendOnce(request, patience, reach);
+    const auto pause = PauseBeforeRetry(request, attempt, reach, answer);
+    if (pause && patience.Pause(*pause)) continue;
+    if (pause && stop.stop_requested()) return patience.Fault(state_->endpoint.called);
+    return answer;
+  }
 }
 
 base::Result<Upgraded> Client::Upgrade(OutgoingRequest request, const std::string& protocol, base::Deadline deadline,

@@ -31,7 +31,7 @@ struct Upgraded {
 
 // For any number of threads at once: each request has a connection for itself, a kept one or a new one. When a kept
 // connection turns out to be closed, the request is sent again on a new one if it is a GET or if no byte of it was
-// sent. A requested stop is kTimeout, like the deadline.
+// sent; otherwise only as its `retry` asks. A requested stop is kTimeout, like the deadline.
 class Client {
  public:
   explicit Client(Endpoint endpoint, const ClientOptions& options = {});
@@ -41,7 +41,8 @@ class Client {
   // kUnavailable when no server listens or the connection is lost. Any status is an answer, not an error.
   base::Result<Incoming> Send(OutgoingRequest request, base::Deadline deadline, const std::stop_token& stop = {});
   // Asks for another protocol ("tcp") on a connection of its own. The deadline and the stop are for the answer, not for
-  // the stream. kUnauthenticated, kNotFound … when the server refuses, kUnavailable when it does not switch.
+  // the stream; `retry` is not looked at. kUnauthenticated, kNotFound … when the server refuses, kUnavailable when it
+  // does not switch.
   base::Result<Upgraded> Upgrade(OutgoingRequest request, const std::string& protocol, base::Deadline deadline,
                                  const std::stop_token& stop = {});
   // kUnauthenticated, kNotFound … when the server refuses.

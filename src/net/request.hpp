@@ -1,6 +1,7 @@
 // OutgoingRequest and WebSocketRequest: what a client asks a server.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,6 +15,19 @@ namespace skerry::net {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+// How often a request is sent again after a failure that may pass: no server listens, the connection was lost, or the
+// status is 429, 502, 503 or 504.
+struct Retry {
+  int attempts = 1;  // in all: 1 is no retry
+  // Which requests are sent again that the server may have received: those whose methods are idempotent (GET, HEAD,
+  // OPTIONS, PUT, DELETE), or all, where the sender knows that doing it twice does no harm.
+  enum class Which { kIdempotent, kAll };
+  Which which = Which::kIdempotent;
+  std::chrono::milliseconds pause{100};  // before the second attempt; doubles from one to the next
+  // A server may ask for a longer pause (Retry-After), up to this one; if it asks for more, its answer is the result.
+  std::chrono::milliseconds longest_pause{5'000};
+};
+
 struct OutgoingRequest {
   std::string method = "GET";
   std::string target;  // escaped, with its query
@@ -22,6 +36,7 @@ struct OutgoingRequest {
   // In place of `body`: called for the next piece until it gives "". Sent in chunks unless `feed_size` is given.
   std::function<base::Result<std::string>()> feed;
   std::optional<std::uint64_t> feed_size;
+  Retry retry;  // not with `feed`
 };
 
 struct WebSocketRequest {

@@ -68,6 +68,7 @@ Framing FramingOf(const OutgoingRequest& request) {
 
 base::Status CheckRequest(const Endpoint& endpoint, const OutgoingRequest& request) {
   if (!IsToken(request.method)) return Wrong("this is no method of HTTP");
+  if (request.feed && request.retry.attempts > 1) return Wrong("a body that is fed cannot be sent again");
   SKERRY_RETURN_IF_ERROR(CheckTarget(endpoint, request.target));
   return CheckHeaders(request.headers, [](const std::string& name) {
     return name == "host" || name == "content-length" || name == "transfer-encoding";

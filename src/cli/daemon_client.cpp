@@ -51,9 +51,9 @@ base::Result<DaemonClient> DaemonClient::Find(const Context& context) {
   return DaemonClient(std::move(endpoint));
 }
 
-base::Result<Incoming> DaemonClient::Exchange(OutgoingRequest request) {
+base::Result<Incoming> DaemonClient::Exchange(const OutgoingRequest& request) {
   // A person waits, and can end it.
-  return client_.Send(std::move(request), base::Deadline::Never());
+  return client_.Send(request, base::Deadline::Never());
 }
 
 base::Status DaemonClient::CheckAccepted(Incoming& answer) {
@@ -62,8 +62,8 @@ base::Status DaemonClient::CheckAccepted(Incoming& answer) {
   return std::unexpected(RefusalFrom(answer.status(), body));
 }
 
-base::Result<Incoming> DaemonClient::Send(OutgoingRequest request) {
-  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Exchange(std::move(request)));
+base::Result<Incoming> DaemonClient::Send(const OutgoingRequest& request) {
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Exchange(request));
   SKERRY_RETURN_IF_ERROR(CheckAccepted(answer));
   return answer;
 }
@@ -72,8 +72,8 @@ base::Result<Json> DaemonClient::Ask(const std::string& method, const std::strin
   return AskWith(RequestWith(method, target, body));
 }
 
-base::Result<Json> DaemonClient::AskWith(OutgoingRequest request) {
-  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Send(std::move(request)));
+base::Result<Json> DaemonClient::AskWith(const OutgoingRequest& request) {
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Send(request));
   SKERRY_ASSIGN_OR_RETURN(const std::string text, answer.ReadAll(kMostJson, base::Deadline::Never()));
   if (text.empty()) return Json(nullptr);
   Json json = json::Parse(text);

@@ -28,11 +28,11 @@ class DaemonClient {
   // the error that the daemon had, and nobody there is kUnavailable.
   base::Result<Json> Ask(const std::string& method, const std::string& target, const Json& body = nullptr);
   // The same for a request of another kind.
-  base::Result<Json> AskWith(net::OutgoingRequest request);
+  base::Result<Json> AskWith(const net::OutgoingRequest& request);
   // For answers that are no JSON. An answer that refuses is an error here too.
-  base::Result<net::Incoming> Send(net::OutgoingRequest request);
+  base::Result<net::Incoming> Send(const net::OutgoingRequest& request);
   // Any answer, also one that refuses; CheckAccepted makes an error of such a one.
-  base::Result<net::Incoming> Exchange(net::OutgoingRequest request);
+  base::Result<net::Incoming> Exchange(const net::OutgoingRequest& request);
   static base::Status CheckAccepted(net::Incoming& answer);
   // All of an answer that is text.
   base::Result<std::string> AskText(const std::string& target);

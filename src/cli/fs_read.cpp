@@ -132,9 +132,9 @@ std::string RangeHeader(const ByteRange& range) {
 }
 
 // Any status is an answer here: a range behind the end is no error.
-base::Result<Incoming> Open(DaemonClient& daemon, OutgoingRequest request) {
+base::Result<Incoming> Open(DaemonClient& daemon, const OutgoingRequest& request) {
   constexpr int kNoSuchBytes = 416;
-  SKERRY_ASSIGN_OR_RETURN(Incoming answer, daemon.Exchange(std::move(request)));
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, daemon.Exchange(request));
   if (answer.status() != kNoSuchBytes) SKERRY_RETURN_IF_ERROR(DaemonClient::CheckAccepted(answer));
   return answer;
 }
@@ -166,7 +166,7 @@ base::Result<int> Read(const Context& context, const ReadOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   OutgoingRequest request{.target = WithQuery(target, {{"path", options.target.path}})};
   if (options.bytes) request.headers.emplace_back("Range", RangeHeader(bytes));
-  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Open(daemon, std::move(request)));
+  SKERRY_ASSIGN_OR_RETURN(Incoming answer, Open(daemon, request));
   const bool nothing = answer.status() >= 400 || bytes.length == 0;
   StdoutSink out;
   if (nothing) return 0;

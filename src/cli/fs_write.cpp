@@ -91,7 +91,7 @@ base::Result<Json> SendFile(const Context& context, OutgoingRequest request, con
   ProgressLine progress("sent", BytesLeftIn(input.file.get()));
   request.feed = Counted(FeedFrom(input.file.get(), input.name), progress);
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
-  return daemon.AskWith(std::move(request));
+  return daemon.AskWith(request);
 }
 
 base::Result<int> Tell(const Json& change, const FsTarget& target) {

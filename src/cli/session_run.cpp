@@ -96,7 +96,7 @@ base::Result<int> RunInSession(const RunOptions& options, const Context& context
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
   auto request = RequestWith("POST", target, body);
   request.headers.emplace_back("Accept", "text/event-stream");
-  SKERRY_ASSIGN_OR_RETURN(auto answer, daemon.Send(std::move(request)));
+  SKERRY_ASSIGN_OR_RETURN(auto answer, daemon.Send(request));
   RunEvents events(daemon, options.json ? Output::kCollected : Output::kPassedOn,
                    options.raw ? Shown::kRaw : Shown::kLines);
   SKERRY_RETURN_IF_ERROR(events.Follow(answer));

@@ -155,7 +155,8 @@ Client::Client(Endpoint endpoint, const ClientOptions& options)
 Client::Client(Client&&) noexcept = default;
 Client::~Client() = default;
 
-base::Result<Incoming> Client::Send(OutgoingRequest request, base::Deadline deadline, const std::stop_token& stop) {
+base::Result<Incoming> Client::Send(const OutgoingRequest& request, base::Deadline deadline,
+                                    const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(CheckRequest(state_->endpoint, request));
   Patience patience(deadline, stop);
   for (int attempt = 1;; ++attempt) {

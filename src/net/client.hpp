@@ -39,7 +39,8 @@ class Client {
   ~Client();
 
   // kUnavailable when no server listens or the connection is lost. Any status is an answer, not an error.
-  base::Result<Incoming> Send(OutgoingRequest request, base::Deadline deadline, const std::stop_token& stop = {});
+  base::Result<Incoming> Send(const OutgoingRequest& request, base::Deadline deadline,
+                              const std::stop_token& stop = {});
   // Asks for another protocol ("tcp") on a connection of its own. The deadline and the stop are for the answer, not for
   // the stream; `retry` is not looked at. kUnauthenticated, kNotFound … when the server refuses, kUnavailable when it
   // does not switch.

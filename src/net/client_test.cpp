@@ -16,8 +16,8 @@ base::Deadline Soon() {
 }
 
 // The whole body, or what went wrong.
-std::string Ask(Client& client, OutgoingRequest request = {.target = "/"}) {
-  auto answer = client.Send(std::move(request), Soon());
+std::string Ask(Client& client, const OutgoingRequest& request = {.target = "/"}) {
+  auto answer = client.Send(request, Soon());
   if (!answer) return "error: " + answer.error().message;
   auto body = answer->ReadAll(1 << 20, Soon());
   return body ? *body : "error: " + body.error().message;

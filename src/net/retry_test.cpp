@@ -24,8 +24,8 @@ OutgoingRequest Patient(const char* method, int attempts, Which which = Which::k
 }
 
 // The body, or "lost".
-std::string Ask(Client& client, OutgoingRequest request) {
-  auto answer = client.Send(std::move(request), Soon());
+std::string Ask(Client& client, const OutgoingRequest& request) {
+  auto answer = client.Send(request, Soon());
   return answer ? answer->ReadAll(1000, Soon()).value_or("lost") : "lost";
 }
 
@@ -84,7 +84,7 @@ TEST(RetryTest, APostIsSentAgainThatFoundNoServer) {
   endpoint.port = TestServer({}, Endpoint::Kind::kPlain).endpoint().port;  // free again
   Client client(endpoint);
   const auto begin = std::chrono::steady_clock::now();
-  const auto answer = client.Send(std::move(request), base::Deadline::After(100ms));
+  const auto answer = client.Send(request, base::Deadline::After(100ms));
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 100ms);  // it went on trying
@@ -112,7 +112,7 @@ TEST(RetryTest, ThePauseThatTheServerWantsIsKept) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 1s);
   OutgoingRequest hasty = Patient("GET", 2);
   hasty.retry.longest_pause = 500ms;
-  EXPECT_EQ(Ask(client, std::move(hasty)), "slow");
+  EXPECT_EQ(Ask(client, hasty), "slow");
 }
 
 TEST(RetryTest, ARequestToStopEndsThePause) {
@@ -125,7 +125,7 @@ TEST(RetryTest, ARequestToStopEndsThePause) {
     std::this_thread::sleep_for(50ms);
     source.request_stop();
   });
-  const auto answer = client.Send(std::move(request), base::Deadline::Never(), source.get_token());
+  const auto answer = client.Send(request, base::Deadline::Never(), source.get_token());
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, base::Code::kTimeout);
 }
@@ -135,7 +135,7 @@ TEST(RetryTest, AFedBodyCannotBeSentAgain) {
   Client client(Endpoint{.path = "/nowhere"});
   OutgoingRequest request = Patient("PUT", 2);
   request.feed = []() -> base::Result<std::string> { return ""; };
-  const auto answer = client.Send(std::move(request), Soon());
+  const auto answer = client.Send(request, Soon());
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, base::Code::kInvalidArgument);
 }

@@ -55,7 +55,7 @@ base::Result<int> Send(const watch::Posting& posting, const std::string& certifi
       .method = "POST", .target = target.path, .headers = posting.headers, .body = posting.body};
   request.headers.emplace_back("Connection", "close");
   net::Client client(target.endpoint);
-  auto answer = client.Send(std::move(request), deadline);
+  auto answer = client.Send(request, deadline);
   if (!answer) return std::unexpected(answer.error());
   // So that the other end can finish what it says. The status stands, whatever comes of that.
   (void)answer->ReadAll(kMostOfAnAnswer, deadline);

@@ -48,7 +48,7 @@ base::Status WriteFed(HttpConnection& connection, const OutgoingRequest& request
     SKERRY_ASSIGN_OR_RETURN(const std::string bytes, feeding.Next());
     if (bytes.empty()) return {};
     SKERRY_ASSIGN_OR_RETURN(const Sent sent, connection.Write(bytes, patience));
-    if (sent == Sent::kAll && !connection.IsAnswering()) continue;
+    if (sent == Sent::kAll && !connection.WantsNoMore()) continue;
     if (!feeding.IsOver()) connection.LeaveRequest();
     return {};
   }

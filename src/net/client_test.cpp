@@ -365,6 +365,27 @@ TEST(ClientTest, AnInterimAnswerDoesNotEndAnUpload) {
   EXPECT_EQ(received, "piecepiecepiece");
 }
 
+// Docker tells how far it is while it reads an image.
+TEST(ClientTest, ASuccessThatBeginsEarlyDoesNotEndAnUpload) {
+  for (const std::size_t chunks : {1U, 60'000U}) {
+    std::string early = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (std::size_t i = 0; i < chunks; ++i) early += "a\r\n0123456789\r\n";
+    std::string received;
+    TestServer server({[&](TestPeer& peer) {
+      peer.ReadHead();
+      peer.Write(early);
+      received = peer.ReadChunks();
+      peer.Write("3\r\nend\r\n0\r\n\r\n");
+      peer.Answer("next");
+    }});
+    Client client(server.endpoint());
+    const std::string body = Ask(client, {.method = "PUT", .target = "/", .feed = LargeFeed()});
+    EXPECT_EQ(body.size(), chunks * 10 + 3) << body.substr(0, 100);
+    EXPECT_TRUE(received == AllOfLargeFeed()) << received.size();
+    EXPECT_EQ(Ask(client), "next");
+  }
+}
+
 // The next request would be read as the rest of the body.
 TEST(ClientTest, DoesNotUseAConnectionAgainWhoseRequestWasLeft) {
   std::binary_semaphore answered(0);

@@ -19,10 +19,12 @@ using Kind = Progress::Kind;
 using Parser = http::response_parser<http::buffer_body>;
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
+constexpr std::size_t kMaxAhead = std::size_t{1} << 20U;
 constexpr std::uint32_t kMaxHeaders = std::uint32_t{64} << 10U;
 constexpr int kMaxInterim = 32;  // "100 Continue" and the like, before the final answer
 constexpr int kSwitchingProtocols = 101;
 constexpr int kFirstFinal = 200;
+constexpr int kFirstUnsuccessful = 300;
 
 }  // namespace
 
@@ -116,6 +118,7 @@ struct HttpConnection::State {
     return {};
   }
 
+  [[nodiscard]] bool HasRoom() const { return input.size() < kMaxAhead; }
   [[nodiscard]] int Status() const { return static_cast<int>(parser->get().result_int()); }
 
   [[nodiscard]] AnswerHead Head() const {
@@ -167,19 +170,22 @@ base::Result<HttpConnection::Sent> HttpConnection::Write(std::string_view bytes,
       continue;
     }
     // A failed write is no error yet: the server may have answered before.
-    if (!progress.WantsWait() || IsAnswering()) {
+    if (!progress.WantsWait() || WantsNoMore()) {
       state.why = progress.why;
       state.stopped = true;
       return Sent::kStopped;
     }
-    if (!state.socket->Await(progress, patience, POLLIN)) return patience.Fault(state.endpoint.called);
+    if (!state.socket->Await(progress, patience, state.HasRoom() ? POLLIN : 0))
+      return patience.Fault(state.endpoint.called);
   }
   return Sent::kAll;
 }
 
-bool HttpConnection::IsAnswering() {
+bool HttpConnection::WantsNoMore() {
   for (;;) {
-    if (state_->TakeHead().value_or(true)) return true;
+    const auto whole = state_->TakeHead();
+    if (!whole || (*whole && state_->Status() >= kFirstUnsuccessful)) return true;
+    if (!state_->HasRoom()) return false;
     const Progress progress = state_->Fill();
     if (progress.kind != Kind::kMoved) return !progress.WantsWait();
   }

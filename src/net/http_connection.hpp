@@ -34,11 +34,12 @@ class HttpConnection {
 
   enum class Sent {
     kAll,
-    kStopped,  // the server answers already, or has closed the connection: ReadHead tells
+    kStopped,  // the server has refused already, or has closed the connection: ReadHead tells
   };
   base::Result<Sent> Write(std::string_view bytes, Patience& patience);
-  // The head of the final answer has come, or the connection has ended. Does not wait.
-  [[nodiscard]] bool IsAnswering();
+  // The server wants no more of the request: its answer is no success, or it has closed the connection. Does not wait.
+  // An answer that begins with success while the request is still sent is read ahead, up to 1 MB.
+  [[nodiscard]] bool WantsNoMore();
   // Tells that the rest of the request will not be written.
   void LeaveRequest();
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "json/context_json.hpp"
+#include "json/base64.hpp"
 
 namespace skerry::cli {
 namespace {

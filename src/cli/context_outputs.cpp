@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.hpp"
 #include "cli/terminal.hpp"
-#include "json/context_json.hpp"
+#include "json/base64.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 

@@ -12,7 +12,7 @@
 #include "cli/fs_command_parts.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
-#include "json/execution_json.hpp"
+#include "json/base64.hpp"
 #include "json/text.hpp"
 
 namespace skerry::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/terminal.hpp"
-#include "json/context_json.hpp"
+#include "json/base64.hpp"
 #include "json/text.hpp"
 
 namespace skerry::cli {

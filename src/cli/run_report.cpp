@@ -12,7 +12,7 @@
 #include "cli/answer.hpp"
 #include "cli/terminal.hpp"
 #include "cli/terminal_filter.hpp"
-#include "json/context_json.hpp"
+#include "json/bytes.hpp"
 #include "json/text.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
@@ -69,10 +69,12 @@ void ShowChanges(const Json& result) {
 
 std::string ResultWithOutput(const Json& result, const std::string& standard_output,
                              const std::string& standard_error) {
-  Json object = {{"success", FlagIn(result, "success")}, {"stdout", ""}, {"stderr", ""}};
+  Json object = {{"success", FlagIn(result, "success")}};
+  json::AddBytes(object, "stdout", standard_output);
+  json::AddBytes(object, "stderr", standard_error);
   for (const auto& [name, value] : result.items())
     if (!object.contains(name)) object[name] = value;
-  return json::WithStreams(json::Text(object), standard_output, standard_error);
+  return json::Text(object);
 }
 
 }  // namespace skerry::cli

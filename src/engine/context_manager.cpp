@@ -6,8 +6,6 @@
 
 #include "base/printable.hpp"
 #include "engine/context_files.hpp"
-#include "engine/run_assessment.hpp"
-#include "engine/run_digest.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -28,13 +26,6 @@ void AddMove(std::string_view cell, std::string& before) {
   before.append(cell).append("\n");
   // After so many nobody knows: what stands behind a quote that is left open is asked about.
   if (before.size() > kMostBefore) before = "'";
-}
-
-std::string DigestOfCell(const std::string& context, core::Language language, const core::Cell& cell) {
-  DigestBuilder digest;
-  digest.Add("context", context).Add("language", core::NameOf(language)).Add("code", cell.text);
-  digest.Add("timeout_ms", static_cast<std::uint64_t>(cell.timeout.count())).Add("output", cell.max_output_bytes);
-  return digest.Finish();
 }
 
 }  // namespace
@@ -200,75 +191,14 @@ base::Status ContextManager::Open(Entry& entry) const {
   return {};
 }
 
-// What a cell does depends on those before it: there is no content that could be approved for itself, nor twice.
-ProposalLook ContextManager::LookAt(const std::string& name, core::Language language, const core::Cell& cell,
-                                    Sight sight, const std::stop_token& stop) const {
-  ProposalLook look{.digest = DigestOfCell(name, language, cell), .conditions = {{"context", name}}};
-  // Contexts without files of a session hold nothing that others could exchange.
-  if (!options_.named) return look;
-  const NamedFilesFound found = options_.named(language, cell.text, stop);
-  DigestBuilder digest;
-  digest.Add("cell", look.digest);
-  for (const auto& [path, hash] : found.files) digest.Add("file", path).Add("hash", hash);
-  if (options_.around && sight == Sight::kWhole) {
-    const TreeLook around = options_.around(stop);
-    digest.Add("around", around.digest);
-    if (!around.rest.empty()) look.conditions.emplace_back("not all is read", around.rest);
-  }
-  // Cells that ran meanwhile may have given its names another meaning.
-  if (const auto context = Find(name)) digest.Add("cells", static_cast<std::uint64_t>(context->cells));
-  look.digest = digest.Finish();
-  look.once_only = true;
-  look.unknown = found.unread;
-  return look;
-}
-
 std::string ContextManager::BeforeOf(const std::string& name) const {
   const std::scoped_lock lock(mutex_);
   const auto found = entries_.find(name);
   return found == entries_.end() ? "" : found->second->before;
 }
 
-base::Result<Admission> ContextManager::Admit(const std::string& name, core::Language language, const core::Cell& cell,
-                                              const std::stop_token& stop, const Asker& asker) const {
-  SKERRY_ASSIGN_OR_RETURN(const auto gate, options_.gate());
-  const base::UniqueFd files = options_.files ? options_.files() : base::UniqueFd();
-  const std::map<std::string, std::string> no_variables;
-  const RunInput no_input;
-  const std::string before = BeforeOf(name);
-  auto risk = AssessRun(*gate,
-                        {.language = language,
-                         .code = cell.text,
-                         .before = before,
-                         .environment = no_variables,
-                         .workspace = files.get(),
-                         .input = no_input},
-                        {.token = asker.token, .tenant = asker.tenant}, stop);
-  if (!risk && stop.stop_requested()) return Admission{.refused = Cancelled()};
-  if (!risk) return std::unexpected(std::move(risk).error());
-  return gate->Admit(
-      *risk,
-      {.session = options_.session.empty() ? name : options_.session,
-       .language = language,
-       .code = cell.text,
-       .look = [&](Sight sight, const std::stop_token& token) { return LookAt(name, language, cell, sight, token); },
-       .asker = asker},
-      stop);
-}
-
-base::Result<core::CellResult> ContextManager::Run(const std::string& name, core::Language language,
-                                                   const core::Cell& cell, core::OutputSink& sink, std::stop_token stop,
-                                                   const Asker& asker) {
-  SKERRY_RETURN_IF_ERROR(CheckContextName(name));
-  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(name, language, cell, stop, asker));
-  if (admission.refused) return core::CellResult{.outcome = std::move(*admission.refused)};
-  if (asker.admitted) asker.admitted();
-  SKERRY_ASSIGN_OR_RETURN(CellRun ran, Execute(name, language, cell, sink, std::move(stop)));
-  return std::move(ran.result);
-}
-
-base::Result<CellRun> ContextManager::Execute(const std::string& name, core::Language language, const core::Cell& cell,
-                                              core::OutputSink& sink, std::stop_token stop) {
+base::Result<CellRun> ContextManager::Run(const std::string& name, core::Language language, const core::Cell& cell,
+                                          core::OutputSink& sink, std::stop_token stop) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Claim(name, language));
   std::stop_source interrupt = use->interrupt;
   const std::stop_callback forward(std::move(stop), [&interrupt] { interrupt.request_stop(); });

@@ -1,4 +1,4 @@
-// ContextManager: contexts by name, each in a sandbox of its own.
+// ContextManager: contexts by name, in sandboxes that its owner makes.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/unique_fd.hpp"
 #include "core/backend.hpp"
 #include "core/context.hpp"
-#include "engine/gate.hpp"
-#include "engine/named_files.hpp"
-#include "engine/tree_look.hpp"
 
 namespace skerry::engine {
 
@@ -34,16 +30,7 @@ struct ContextPlace {
 struct ContextOptions {
   // Called by several threads at once.
   std::function<base::Result<ContextPlace>(core::Language)> make_sandbox;
-  // What stands before every cell, as it is now. Called by several threads at once.
-  std::function<base::Result<std::shared_ptr<const Gate>>()> gate = [] { return std::make_shared<const Gate>(); };
-  std::string session;  // that they belong to; without one each is its own
   core::Reach ends = core::Reach::kSandbox;
-  // The files that a cell's text names, as they are now; an approval is about them too. May be empty.
-  std::function<NamedFilesFound(core::Language language, std::string_view text, const std::stop_token& stop)> named;
-  // At the other files that a cell could find. May be empty.
-  std::function<TreeLook(const std::stop_token& stop)> around;
-  // The files that cells find, as they are now, so that what they import is assessed. May be empty.
-  std::function<base::UniqueFd()> files;
   std::size_t max_contexts = 16;
   std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
   std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each of its steps
@@ -92,15 +79,11 @@ class ContextManager {
   ContextManager& operator=(const ContextManager&) = delete;
   ~ContextManager();
 
-  // The cell is assessed first, and a person asked where that is required: nothing runs after a no, and then the
-  // outcome is kRejected. Makes the context when there is none of that name. kConflict when it is busy or of another
-  // language, kNotStarted when it is dead: the result in which that showed has said so.
-  base::Result<core::CellResult> Run(const std::string& name, core::Language language, const core::Cell& cell,
-                                     core::OutputSink& sink, std::stop_token stop, const Asker& asker = {});
-
-  // Runs a cell that was admitted already. The context is made where there is none.
-  base::Result<CellRun> Execute(const std::string& name, core::Language language, const core::Cell& cell,
-                                core::OutputSink& sink, std::stop_token stop);
+  // Runs a cell that was admitted already (SandboxManager sees to that). Makes the context when there is none of that
+  // name. kConflict when it is busy or of another language, kNotStarted when it is dead: the result in which that
+  // showed has said so.
+  base::Result<CellRun> Run(const std::string& name, core::Language language, const core::Cell& cell,
+                            core::OutputSink& sink, std::stop_token stop);
 
   // Makes it without running anything. kConflict when it is there.
   base::Result<ContextSummary> Create(const std::string& name, core::Language language);
@@ -139,10 +122,6 @@ class ContextManager {
   // Interrupts until the entry is the caller's.
   base::Result<Use> TakeOver(const std::string& name);
   base::Status Open(Entry& entry) const;
-  [[nodiscard]] ProposalLook LookAt(const std::string& name, core::Language language, const core::Cell& cell,
-                                    Sight sight, const std::stop_token& stop) const;
-  [[nodiscard]] base::Result<Admission> Admit(const std::string& name, core::Language language, const core::Cell& cell,
-                                              const std::stop_token& stop, const Asker& asker) const;
   [[nodiscard]] ContextSummary SummaryOf(const Entry& entry) const;
   void Forget(const Entry& entry);
   void Release(Entry& entry);

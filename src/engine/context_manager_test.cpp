@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/fake/fake_backend.hpp"
 #include "confirm/session_approvals.hpp"
+#include "engine/sandbox_manager.hpp"
 
 namespace skerry::engine {
 namespace {
@@ -136,7 +138,9 @@ class ContextManagerTest : public testing::Test {
   base::Result<core::CellResult> Run(const std::string& name, const std::string& text,
                                      Language language = Language::kPython) {
     RecordingSink sink;
-    return manager_.Run(name, language, {.text = text}, sink, {});
+    auto ran = manager_.Run(name, language, {.text = text}, sink, {});
+    if (!ran) return std::unexpected(std::move(ran).error());
+    return std::move(ran->result);
   }
   static std::string ValueOf(const base::Result<core::CellResult>& result) {
     return result ? result->outputs.at(0).forms.at(0).data : result.error().message;
@@ -350,15 +354,6 @@ TEST_F(ContextManagerTest, ManyThreadsNeverShareAContext) {
   EXPECT_EQ(stage_.sandboxes, 0);
 }
 
-TEST_F(ContextManagerTest, ACellIsAssessedAndNothingRunsAfterANo) {
-  const auto refused = Run("a", "import os");
-  ASSERT_TRUE(refused.has_value());
-  EXPECT_EQ(refused->outcome.kind, core::OutcomeKind::kRejected);
-  EXPECT_EQ(refused->outcome.exit_code, 126);
-  EXPECT_EQ(stage_.made, 0);
-  EXPECT_TRUE(manager_.List().empty());
-}
-
 // Says yes, for as long as the context lives, to the first question.
 class OneYes : public confirm::ConfirmationService {
  public:
@@ -372,25 +367,48 @@ class OneYes : public confirm::ConfirmationService {
   bool asked_ = false;
 };
 
-TEST_F(ContextManagerTest, AnApprovalIsForTheCellOfThatContext) {
+// Cells of contexts that have a sandbox of their own, on their way through the manager of sandboxes.
+class ContextCellTest : public ContextManagerTest {
+ protected:
+  ContextCellTest() {
+    EXPECT_TRUE(registry_.Add(std::make_unique<backends::fake::FakeBackend>(
+        core::Abilities{.strength = core::Strength::kNamespaces, .contexts = true}, "strong")));
+  }
+
+  core::ExecutionResult Execute(SandboxManager& manager, const std::string& context, const std::string& code,
+                                std::chrono::seconds timeout = 30s) {
+    const core::ExecutionRequest request{.code = code, .timeout = timeout, .session_id = "session", .context = context};
+    auto result = manager.ExecuteInContext(request, {}, {.contexts = &manager_}, {});
+    return result ? *std::move(result) : core::ExecutionResult{.outcome = {.reason = result.error().message}};
+  }
+
+  core::BackendRegistry registry_;
+};
+
+TEST_F(ContextCellTest, ACellIsAssessedAndNothingRunsAfterANo) {
+  SandboxManager manager(registry_, {});
+  const auto refused = Execute(manager, "a", "import os");
+  EXPECT_EQ(refused.outcome.kind, core::OutcomeKind::kRejected);
+  EXPECT_EQ(refused.outcome.exit_code, 126);
+  EXPECT_TRUE(refused.risk.assessed);
+  EXPECT_EQ(stage_.made, 0);
+  EXPECT_TRUE(manager_.List().empty());
+}
+
+TEST_F(ContextCellTest, AnApprovalIsForTheCellOfThatContext) {
   OneYes person;
   confirm::SessionApprovals remembered(person);
-  ContextOptions options = Options();
-  options.gate = [&] {
-    return std::make_shared<const Gate>(GateOptions{
-        .confirmation = std::shared_ptr<confirm::ConfirmationService>(std::shared_ptr<void>(), &remembered)});
-  };
-  ContextManager manager(options);
-  RecordingSink sink;
-  const core::Cell cell{.text = "import os"};
-  const auto run = [&](const std::string& name, const core::Cell& what) {
-    return manager.Run(name, Language::kPython, what, sink, {})->outcome.kind;
-  };
-  EXPECT_EQ(run("a", cell), core::OutcomeKind::kExited);
-  EXPECT_EQ(run("b", cell), core::OutcomeKind::kRejected);
-  EXPECT_EQ(run("a", {.text = "import os, sys"}), core::OutcomeKind::kRejected);
-  EXPECT_EQ(run("a", {.text = "import os", .timeout = 31s}), core::OutcomeKind::kRejected);
-  EXPECT_EQ(run("a", cell), core::OutcomeKind::kExited);
+  SandboxManager manager(
+      registry_,
+      {.gate = {.confirmation = std::shared_ptr<confirm::ConfirmationService>(std::shared_ptr<void>(), &remembered)}});
+  const auto first = Execute(manager, "a", "import os");
+  EXPECT_EQ(first.outcome.kind, core::OutcomeKind::kExited) << first.outcome.reason;
+  EXPECT_EQ(first.digest.size(), 64U);
+  EXPECT_EQ(first.sandbox_type, "strong");
+  EXPECT_EQ(Execute(manager, "b", "import os").outcome.kind, core::OutcomeKind::kRejected);
+  EXPECT_EQ(Execute(manager, "a", "import os, sys").outcome.kind, core::OutcomeKind::kRejected);
+  EXPECT_EQ(Execute(manager, "a", "import os", 31s).outcome.kind, core::OutcomeKind::kRejected);
+  EXPECT_EQ(Execute(manager, "a", "import os").outcome.kind, core::OutcomeKind::kExited);
   EXPECT_EQ(stage_.made, 1);
 }
 

@@ -48,9 +48,8 @@ struct Asker {
   std::shared_ptr<confirm::ConfirmationService> confirmation;
   std::string execution;
   std::string tenant;
-  std::string token;               // of whoever wants it
-  std::string session;             // that it is for; empty where the proposal says it
-  std::function<void()> admitted;  // called when nothing stands in the way of a cell any more; may be empty
+  std::string token;    // of whoever wants it
+  std::string session;  // that it is for; empty where the proposal says it
   // Called before it begins, for what its begin needs. Waits; an error where that cannot be had. May be empty.
   std::function<base::Result<FootingHold>(Footing footing, const std::stop_token& stop)> begin;
 };

@@ -548,12 +548,11 @@ base::Result<core::ExecutionResult> SandboxManager::RunCell(Run& run, std::stop_
   CollectingSink collecting(result);
   core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
   Stopwatch watch;
-  SKERRY_ASSIGN_OR_RETURN(
-      CellRun ran,
-      run.occasion.contexts->Execute(
-          request.context, request.language,
-          {.text = request.code, .timeout = request.timeout, .max_output_bytes = request.max_output_mb << 20U}, sink,
-          std::move(stop)));
+  SKERRY_ASSIGN_OR_RETURN(CellRun ran, run.occasion.contexts->Run(request.context, request.language,
+                                                                  {.text = request.code,
+                                                                   .timeout = request.timeout,
+                                                                   .max_output_bytes = request.max_output_mb << 20U},
+                                                                  sink, std::move(stop)));
   result.timings.run = watch.Lap();
   result.execution_time = std::chrono::duration_cast<std::chrono::milliseconds>(result.timings.run);
   result.outcome = std::move(ran.result.outcome);

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
-#include "json/execution_json.hpp"
+#include "json/base64.hpp"
 
 namespace skerry::json {
 

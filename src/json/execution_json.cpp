@@ -89,20 +89,6 @@ Json LimitsToJson(const std::vector<core::LimitReached>& limits) {
 
 }  // namespace
 
-std::string Base64(std::string_view bytes) {
-  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      group = (group << 8U) | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i)
-      text += at + i <= bytes.size() ? kAlphabet[(group >> (18U - 6U * i)) & 63U] : '=';
-  }
-  return text;
-}
-
 Json ResultToJson(const core::ExecutionResult& result, Streams streams) {
   Json object;
   object["success"] = result.Success();

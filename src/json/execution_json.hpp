@@ -29,6 +29,4 @@ std::string ToJson(const base::Error& error);
 nlohmann::ordered_json EndToJson(const core::RunEnd& end, const std::string& execution,
                                  Streams streams = Streams::kIncluded);
 
-std::string Base64(std::string_view bytes);
-
 }  // namespace skerry::json

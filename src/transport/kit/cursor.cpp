@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "json/context_json.hpp"
+#include "json/base64.hpp"
 #include "json/execution_json.hpp"
 
 namespace skerry::transport::kit {

@@ -10,7 +10,7 @@
 
 namespace skerry::cli {
 
-// `result` is that of json::ResultToJson of a cell. Plain text to stdout, a traceback to stderr, as an interpreter does it
+// `result` is json::ResultToJson of a cell. Plain text to stdout, a traceback to stderr, as an interpreter does it
 // at a prompt. False when nobody reads.
 bool PrintOutputs(const nlohmann::ordered_json& result, Shown shown);
 

@@ -232,7 +232,7 @@ TEST_F(ContextManagerTest, TheCallersTokenEndsTheCellToo) {
   });
   RecordingSink sink;
   const auto result = manager_.Run("a", Language::kPython, {.text = "wait"}, sink, stop.get_token());
-  EXPECT_EQ(result->outcome.kind, core::OutcomeKind::kCancelled);
+  EXPECT_EQ(result->result.outcome.kind, core::OutcomeKind::kCancelled);
   EXPECT_EQ(sink.out, "waiting");
 }
 

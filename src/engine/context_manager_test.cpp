@@ -378,7 +378,7 @@ class ContextCellTest : public ContextManagerTest {
   core::ExecutionResult Execute(SandboxManager& manager, const std::string& context, const std::string& code,
                                 std::chrono::seconds timeout = 30s) {
     const core::ExecutionRequest request{.code = code, .timeout = timeout, .session_id = "session", .context = context};
-    auto result = manager.ExecuteInContext(request, {}, {.contexts = &manager_}, {});
+    auto result = manager.ExecuteCell(request, {}, {.contexts = &manager_}, {});
     return result ? *std::move(result) : core::ExecutionResult{.outcome = {.reason = result.error().message}};
   }
 

@@ -80,10 +80,9 @@ struct Work {
   std::shared_ptr<HostedSession> session;  // none: in a sandbox of its own
   std::string kind = "execute";            // or "command", or "cell" where the request names a context
   core::ExecutionRequest request;
-  Creation creation = Creation::kNever;  // of the context that the request names, where there is none
-  // Of the context that the request names: that it must have, and Python for one that is made without it.
-  std::optional<core::Language> context_language;
-  Consent consent = Consent::kAsk;  // kGiven: whoever asks may say yes, and does
+  Creation creation = Creation::kNever;    // of the context that the request names
+  std::optional<core::Language> language;  // that the context must have; one that is made without it speaks Python
+  Consent consent = Consent::kAsk;         // kGiven: whoever asks may say yes, and does
   std::optional<std::string> input_text;
   Input input = Input::kNone;
   std::optional<core::TerminalSize> terminal;

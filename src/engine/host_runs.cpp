@@ -107,7 +107,7 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
     SKERRY_RETURN_IF_ERROR(CheckContextName(work.request.context));
     const auto context = work.session->life().contexts().Find(work.request.context);
     if (!context && work.creation == Creation::kNever) return std::unexpected(context.error());
-    work.request.language = work.context_language.value_or(context ? context->language : core::Language::kPython);
+    work.request.language = work.language.value_or(context ? context->language : core::Language::kPython);
   }
   RunOrder order{.record = {.session = work.session ? work.session->id() : "",
                             .tenant = principal.tenant,

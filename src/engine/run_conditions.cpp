@@ -16,11 +16,6 @@ NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& st
 
 namespace {
 
-// Of a context that works on the files of a session.
-bool IsCellOfSession(const RunConditions& run) {
-  return !run.request.context.empty() && run.workspace.session() != nullptr;
-}
-
 std::string_view NameOf(core::Carry carry) {
   return carry == core::Carry::kShow ? "dry" : "real";
 }
@@ -50,10 +45,8 @@ RunDigests DigestsOf(const RunConditions& run, const NamedFilesFound& named, con
   digest.Add("input", run.input.IsKnown() ? DigestOf(run.input) : "of " + std::string(run.execution));
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
   digest.Add("around", around.digest);
-  if (!request.context.empty()) digest.Add("context", request.context);
-  // Cells that ran meanwhile may have given the names of this one another meaning, and files of the session another
-  // content.
-  if (IsCellOfSession(run)) digest.Add("cells", run.cells);
+  // Cells that ran meanwhile may have given the names of this one another meaning.
+  if (!request.context.empty()) digest.Add("context", request.context).Add("cells", run.cells.value_or(0));
   const std::string content = digest.Finish();
   DigestBuilder all;
   all.Add("content", content).Add("session", request.session_id.value_or(""));
@@ -69,7 +62,6 @@ std::string Joined(const std::vector<std::string>& texts) {
 std::string WorkspaceInWords(const core::ExecutionRequest& request, const RunWorkspace& workspace) {
   if (workspace.session() != nullptr)
     return "that of session " + std::string(core::NameOfSession(workspace.session()->directory.id()));
-  if (!request.context.empty()) return "that of the context";
   return request.workspace.value_or("an empty one, burned afterwards");
 }
 
@@ -131,13 +123,14 @@ Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, 
 
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   RunDigests digests = DigestsOf(run, named, around);
-  // What a cell does depends on those before it: there is no content that could be approved for itself; nor twice,
-  // where it finds the files of the session.
+  // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice
+  // beside others.
+  const bool is_cell = !run.request.context.empty();
   const bool once_only =
-      IsCellOfSession(run) || !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
+      run.cells.has_value() || !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
   return {.digest = std::move(digests.all),
           // What is read while it runs, or was not looked at, is no part of the content.
-          .content = !once_only && run.request.context.empty() && run.input.IsKnown() ? std::move(digests.content) : "",
+          .content = !once_only && !is_cell && run.input.IsKnown() ? std::move(digests.content) : "",
           .once_only = once_only,
           .conditions = ConditionsOf(run, named, around),
           .unknown = named.unread};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -26,7 +27,8 @@ struct RunConditions {
   const ManagerOptions& options;
   const RunInput& input;       // that it reads
   std::string_view execution;  // the run
-  std::uint64_t cells = 0;     // of a cell: those that its context has run
+  // Of a cell in a session's sandbox: those that its context has run. An approval of it holds once.
+  std::optional<std::uint64_t> cells = {};
 };
 
 // The files that it names, as they are now.

@@ -324,8 +324,9 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   return result;
 }
 
-// What a cell does depends on those before it in its context.
-std::uint64_t SandboxManager::CellsBefore(const Run& run) {
+// What a cell does depends on those before it in its context. A context with files of its own is its person's alone.
+std::optional<std::uint64_t> SandboxManager::CellsBefore(const Run& run) {
+  if (!run.IsCell() || run.live == nullptr) return std::nullopt;
   const auto context = run.occasion.contexts->Find(run.request.context);
   return context ? context->cells : 0;
 }
@@ -346,7 +347,7 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
                                    .options = options_,
                                    .input = run.streams.input,
                                    .execution = run.occasion.asker.execution,
-                                   .cells = run.IsCell() ? CellsBefore(run) : 0};
+                                   .cells = CellsBefore(run)};
     run.named = FilesNamedBy(conditions, token);
     // In a directory of a person it is their own programs that change files meanwhile.
     const bool whole = sight == Sight::kWhole && run.occasion.session != nullptr;
@@ -433,6 +434,18 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
+base::Result<core::ExecutionResult> SandboxManager::ExecuteCell(const core::ExecutionRequest& request,
+                                                                const RunStreams& streams, const RunOccasion& occasion,
+                                                                const std::stop_token& stop) {
+  SKERRY_RETURN_IF_ERROR(core::Validate(request));
+  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, nullptr, options_.filesystem));
+  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, occasion, -1, stop));
+  if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
+  SKERRY_ASSIGN_OR_RETURN(const core::Backend* backend, Choose(std::string(core::kAutoSandbox)));
+  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *std::move(assessed),
+                     stop, [&](Run& run, std::stop_token token) { return RunCell(run, std::move(token)); });
+}
+
 template <class RunIt>
 base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assessed assessed, const std::stop_token& stop,
                                                                 const RunIt& run_it) {
@@ -496,19 +509,6 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
                      [&](Run& run, const std::stop_token& token) { return RunInLive(live, run, token); });
 }
 
-base::Result<core::ExecutionResult> SandboxManager::ExecuteInContext(const core::ExecutionRequest& request,
-                                                                     const RunStreams& streams,
-                                                                     const RunOccasion& occasion,
-                                                                     std::stop_token stop) {
-  SKERRY_RETURN_IF_ERROR(core::Validate(request));
-  SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, nullptr, options_.filesystem));
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, occasion, -1, stop));
-  if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  SKERRY_ASSIGN_OR_RETURN(const core::Backend* backend, Choose(std::string(core::kAutoSandbox)));
-  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *std::move(assessed),
-                     stop, [](Run& run, std::stop_token token) { return RunCell(run, std::move(token)); });
-}
-
 base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run,
                                                               const std::stop_token& stop) const {
   run.ends = core::Reach::kCommand;
@@ -541,7 +541,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
   return result;
 }
 
-// The context is a process of the live sandbox that waits for its next cell.
+// The context is a process that waits for its next cell, in the live sandbox or in one of its own.
 base::Result<core::ExecutionResult> SandboxManager::RunCell(Run& run, std::stop_token stop) {
   const core::ExecutionRequest& request = run.request;
   core::ExecutionResult result;

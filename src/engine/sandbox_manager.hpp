@@ -79,6 +79,10 @@ class SandboxManager {
     return Execute(request, streams, {}, std::move(stop));
   }
 
+  // As Execute, for a cell of a context that has a sandbox and files of its own.
+  base::Result<core::ExecutionResult> ExecuteCell(const core::ExecutionRequest& request, const RunStreams& streams,
+                                                  const RunOccasion& occasion, const std::stop_token& stop);
+
   // A sandbox on a session's files that stays when a command has ended, with what it left running. What the request
   // says of code is not looked at.
   base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session,
@@ -90,10 +94,6 @@ class SandboxManager {
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
                                                   const RunStreams& streams, const RunOccasion& occasion,
                                                   std::stop_token stop);
-  // A cell of a context that has a sandbox and files of its own. Nothing is committed: the files live and die with the
-  // context.
-  base::Result<core::ExecutionResult> ExecuteInContext(const core::ExecutionRequest& request, const RunStreams& streams,
-                                                       const RunOccasion& occasion, std::stop_token stop);
   // Commits what was changed since the last time.
   base::Status CommitLive(LiveSandbox& live, SessionRun& session) const;
   // Ends every process in it, and commits what they did since the last time. What a sandbox that was lost held besides
@@ -151,7 +151,7 @@ class SandboxManager {
                                               std::stop_token stop);
   base::Result<core::ExecutionResult> RunIn(core::Sandbox& sandbox, Run& run, std::stop_token stop) const;
   base::Result<core::ExecutionResult> RunInLive(LiveSandbox& live, Run& run, const std::stop_token& stop) const;
-  static std::uint64_t CellsBefore(const Run& run);
+  static std::optional<std::uint64_t> CellsBefore(const Run& run);
   static base::Result<core::ExecutionResult> RunCell(Run& run, std::stop_token stop);
 
   const core::BackendRegistry& registry_;

@@ -51,7 +51,20 @@ std::string KindOf(const core::ExecutionRequest& request) {
   return request.carry == core::Carry::kShow ? "dry-run" : "run";
 }
 
-core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
+core::ExecutionRecord RecordOf(const core::ExecutionRequest& request, const std::string& session,
+                               std::string execution) {
+  return {.id = std::move(execution),
+          .session = session,
+          .kind = KindOf(request),
+          .what = request.code,
+          .language = std::string(core::NameOf(request.language)),
+          .timeout_seconds = static_cast<std::uint64_t>(request.timeout.count()),
+          .memory_mb = request.max_memory_mb,
+          .caused_by = request.caused_by.value_or("")};
+}
+
+core::ExecutionEnd EndOf(const core::ExecutionResult& result, std::vector<core::FileChange> changes = {},
+                         std::vector<core::FileUse> uses = {}) {
   return {.sandbox = result.sandbox_type,
           .risk = std::string(core::NameOf(result.risk.level)),
           .approval = result.approved_by,
@@ -62,8 +75,8 @@ core::ExecutionEnd EndOf(const core::ExecutionResult& result, SessionRun run) {
           .obtain = result.timings.obtain,
           .run = result.timings.run,
           .finish = result.timings.finish,
-          .changes = std::move(run.changes),
-          .uses = std::move(run.uses),
+          .changes = std::move(changes),
+          .uses = std::move(uses),
           .notices = NoticesOf(result)};
 }
 
@@ -307,28 +320,30 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   const bool dry = request.carry == core::Carry::kShow;
   // A dry run must not touch what others see.
   const bool live = sandbox == In::kThatStays && !dry && live_ != nullptr;
-  core::ExecutionRecord record{.id = std::move(execution),
-                               .session = id(),
-                               .kind = KindOf(request),
-                               .what = request.code,
-                               .language = std::string(core::NameOf(request.language)),
-                               .timeout_seconds = static_cast<std::uint64_t>(request.timeout.count()),
-                               .memory_mb = request.max_memory_mb,
-                               .caused_by = request.caused_by.value_or("")};
-  SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(std::move(record)));
+  SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(RecordOf(request, id(), std::move(execution))));
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));
   if (live) Join(run);
   request.session_id = id();
-  const bool elsewhere = sandbox == In::kContextsOwn;
-  if (!elsewhere) occasion.session = &run;
-  auto result = elsewhere ? manager.ExecuteInContext(request, streams, occasion, std::move(stop))
-                : live    ? manager.ExecuteLive(*live_, request, streams, occasion, std::move(stop))
-                          : manager.Execute(request, streams, occasion, std::move(stop));
+  occasion.session = &run;
+  auto result = live ? manager.ExecuteLive(*live_, request, streams, occasion, std::move(stop))
+                     : manager.Execute(request, streams, occasion, std::move(stop));
   files_->Recount();
   directory_->Touch();
-  SKERRY_RETURN_IF_ERROR(
-      recorder_->End(id(), execution, result ? EndOf(*result, std::move(run)) : EndOf(result.error())));
+  SKERRY_RETURN_IF_ERROR(recorder_->End(
+      id(), execution, result ? EndOf(*result, std::move(run.changes), std::move(run.uses)) : EndOf(result.error())));
   if (live) SKERRY_RETURN_IF_ERROR(OpenLiveView());
+  if (result) result->execution_id = execution;
+  return result;
+}
+
+base::Result<core::ExecutionResult> Session::RunElsewhere(SandboxManager& manager, core::ExecutionRequest request,
+                                                          const RunStreams& streams, std::stop_token stop,
+                                                          std::string execution, const RunOccasion& occasion) const {
+  SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(RecordOf(request, id(), std::move(execution))));
+  request.session_id = id();
+  auto result = manager.ExecuteCell(request, streams, occasion, std::move(stop));
+  directory_->Touch();
+  SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, result ? EndOf(*result) : EndOf(result.error())));
   if (result) result->execution_id = execution;
   return result;
 }

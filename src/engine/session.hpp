@@ -72,14 +72,15 @@ class Session {
   // In the sandbox that stays, if there is one, or in one of its own, on these files; what it changed is carried over
   // at its end. `execution` is its id in the record; "" for a new one. In one of its own it may be called while the
   // session lives; its asker sees to it that the session does not when it begins.
-  enum class In {
-    kThatStays,
-    kItsOwn,
-    kContextsOwn,  // that of the context that the request names, which has files of its own: nothing here changes
-  };
+  enum class In { kThatStays, kItsOwn };
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request,
                                           const RunStreams& streams, std::stop_token stop, std::string execution = "",
                                           In sandbox = In::kThatStays, RunOccasion occasion = {});
+  // A cell of a context that has a sandbox and files of its own: it is recorded, and nothing here changes. Of any
+  // thread.
+  base::Result<core::ExecutionResult> RunElsewhere(SandboxManager& manager, core::ExecutionRequest request,
+                                                   const RunStreams& streams, std::stop_token stop,
+                                                   std::string execution, const RunOccasion& occasion) const;
 
   // From now on programs run in one sandbox that stays, with what they leave running, until EndLife. files() is then
   // what they see, at once and both ways. What was changed is committed at the end of each command and of each change

@@ -305,22 +305,20 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
                                                          const std::string& execution) {
   const bool cell = !request.context.empty();
   if (cell) SKERRY_RETURN_IF_ERROR(CheckHasContexts());
+  if (cell && parts_.own_contexts)
+    return ExecuteElsewhere(std::move(request), streams, std::move(occasion), std::move(stop), execution);
   // A context has the variables that its interpreter began with.
   if (!cell)
     for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !cell && !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
   const auto asked = std::chrono::steady_clock::now();
-  const auto use = Enter(apart ? Need::kApart : cell ? NeedOfContexts() : Need::kSandbox, stop);
+  const auto use = Enter(apart ? Need::kApart : Need::kSandbox, stop);
   const auto entered = std::chrono::steady_clock::now();
   if (stop.stop_requested())
     return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
   if (!use) return std::unexpected(use.error());
   if (!apart && !dry && session_->IsMirrored()) SKERRY_RETURN_IF_ERROR(session_->Refresh());
-  occasion.contexts = &contexts_;
-  if (cell && parts_.own_contexts)
-    return session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
-                         Session::In::kContextsOwn, std::move(occasion));
   FootingHold kept;  // until the end of the run is recorded
   occasion.asker.begin = [&](Footing footing, const std::stop_token& token) -> base::Result<FootingHold> {
     if (apart) {
@@ -338,10 +336,19 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     }
     return kept;
   };
+  occasion.contexts = &contexts_;
   auto result = session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
                               apart ? Session::In::kItsOwn : Session::In::kThatStays, std::move(occasion));
   if (result) result->timings.obtain += entered - asked;
   return result;
+}
+
+base::Result<core::ExecutionResult> SessionLife::ExecuteElsewhere(core::ExecutionRequest request,
+                                                                  const RunStreams& streams, RunOccasion occasion,
+                                                                  std::stop_token stop, const std::string& execution) {
+  SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(NeedOfContexts(), stop));
+  occasion.contexts = &contexts_;
+  return session_->RunElsewhere(parts_.manager, std::move(request), streams, std::move(stop), execution, occasion);
 }
 
 base::Status SessionLife::CheckHasContexts() const {

@@ -149,6 +149,10 @@ class SessionLife {
   [[nodiscard]] bool Fits(const core::ExecutionRequest& request) const;
   [[nodiscard]] ContextOptions OptionsOfContexts();
   [[nodiscard]] base::Status CheckHasContexts() const;
+  // A cell of a context that has a sandbox of its own.
+  base::Result<core::ExecutionResult> ExecuteElsewhere(core::ExecutionRequest request, const RunStreams& streams,
+                                                       RunOccasion occasion, std::stop_token stop,
+                                                       const std::string& execution);
   // What somebody needs who uses a context.
   [[nodiscard]] Need NeedOfContexts() const { return parts_.own_contexts ? Need::kReading : Need::kSandbox; }
 

@@ -68,18 +68,19 @@ class ContextTest : public testing::TestWithParam<NativeBackend::Zygotes> {
 
   engine::ContextOptions Options() {
     return {.make_sandbox = [this](Language) -> base::Result<engine::ContextPlace> {
-              SKERRY_ASSIGN_OR_RETURN(std::shared_ptr<core::Sandbox> sandbox, backend_.Create(spec_));
-              SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
-              return engine::ContextPlace{.sandbox = std::move(sandbox), .backend = "native"};
-            },
-            .gate = [] { return std::make_shared<const engine::Gate>(OpenGate()); }};
+      SKERRY_ASSIGN_OR_RETURN(std::shared_ptr<core::Sandbox> sandbox, backend_.Create(spec_));
+      SKERRY_RETURN_IF_ERROR(sandbox->Start(base::Deadline::Never(), {}));
+      return engine::ContextPlace{.sandbox = std::move(sandbox), .backend = "native"};
+    }};
   }
 
   Ran Run(const std::string& text, std::chrono::milliseconds timeout = 30s, const std::string& name = "a",
           Language language = Language::kPython) {
     OrderedSink sink;
     core::Cell cell{.text = text, .timeout = timeout, .max_output_bytes = max_output_bytes_};
-    auto result = manager_.Run(name, language, cell, sink, {});
+    auto ran = manager_.Run(name, language, cell, sink, {});
+    base::Result<core::CellResult> result = std::unexpected(ran ? base::Error{} : ran.error());
+    if (ran) result = std::move(ran->result);
     return {std::move(result), std::move(sink.out), std::move(sink.err)};
   }
   Ran In(const std::string& name, const std::string& text) { return Run(text, 30s, name); }
@@ -322,7 +323,7 @@ TEST_P(ContextTest, ABranchOfTooManyBytesIsRefusedAndTheSourceLives) {
   EXPECT_EQ(manager.Fork("a", "b").error().code, base::Code::kTooLarge);
   const auto after = manager.Run("a", Language::kPython, {.text = "x"}, sink, {});
   ASSERT_TRUE(after.has_value()) << after.error().message;
-  EXPECT_EQ(after->outputs.at(0).forms.at(0).data, "1");
+  EXPECT_EQ(after->result.outputs.at(0).forms.at(0).data, "1");
 }
 
 TEST_P(ContextTest, TwoHundredCells) {

@@ -115,13 +115,13 @@ class OwnContextsTest : public HostLifeTest {
   OwnContextsTest() { options_.own_contexts = 60s; }
 
   std::string NewCell(const HostedSession& session, const std::string& context, const std::string& text) {
-    const auto begun = TheHost().ExecuteCell(kAlice,
-                                             {.session = session,
-                                              .context = context,
-                                              .creation = engine::Creation::kIfMissing,
-                                              .cell = {.text = text},
-                                              .consent = engine::Consent::kGiven},
-                                             Place::kHere);
+    const auto begun = TheHost().Execute(kAlice,
+                                         {.session = session,
+                                          .kind = "cell",
+                                          .request = {.code = text, .context = context},
+                                          .creation = engine::Creation::kIfMissing,
+                                          .consent = engine::Consent::kGiven},
+                                         Place::kHere);
     return begun ? Text(begun->run) : begun.error().message;
   }
 };

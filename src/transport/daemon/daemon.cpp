@@ -139,7 +139,7 @@ void AwaitStopOrLeave(int stop_fd, const OnDemand& on_demand, const http::Server
     if (used || host.CountContexts() != 0) last_use = now;
     const bool needless = now - last_use >= on_demand.idle || !on_demand.reachable();
     if (used || !needless || !on_demand.hide()) continue;
-    // Who connected before that shows by then.
+    // A client that had connected before that shows by then.
     std::this_thread::sleep_for(kToBeSeen);
     const http::Server::Statistics after = server.Now();
     if (after.connections == 0 && after.served == served) return;

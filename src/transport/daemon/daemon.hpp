@@ -19,14 +19,14 @@
 
 namespace skerry::transport::daemon {
 
-// A daemon that somebody has started for themselves, and that ends when nobody needs it.
+// A daemon that a client has started, and that ends when no client needs it.
 struct OnDemand {
   base::UniqueFd listener;           // a unix socket, in place of those of the options
   std::string session;               // the only one that is there at its start
   std::chrono::seconds idle;         // without a context and a connection, after which it ends
   std::function<bool()> reachable;   // whether clients still find it; it ends when they do not
   std::function<bool()> hide;        // from now on nobody finds it; false when that is not to be had now
-  std::function<void()> show_again;  // somebody had come in before it was hidden
+  std::function<void()> show_again;  // a client had connected before it was hidden
 };
 
 struct DaemonOptions {
@@ -54,8 +54,8 @@ struct DaemonOptions {
 // a handler does.
 std::chrono::milliseconds LongestEnd(std::chrono::seconds drain);
 
-// Serves until `stop_fd` is readable or the daemon, made on demand, leaves; then ends what is under way. Sockets that
-// systemd passed take the place of those of the options.
+// Serves until `stop_fd` is readable or the daemon, made on demand, leaves; then ends requests and runs. Sockets that
+// systemd passed replace those of the options.
 base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options, int stop_fd);
 
 }  // namespace skerry::transport::daemon

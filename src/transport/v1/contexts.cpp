@@ -116,16 +116,16 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   auto code = fields.Text("code", std::size_t{4} << 20U);
   if (!code) fields.Fail("code", "is missing");
   const engine::SessionSettings& settings = work.session->settings();
-  if (fields.Flag("create").value_or(false)) work.creation = engine::Creation::kIfMissing;
-  if (const auto name = fields.Text("language", 64)) {
-    const auto language = core::ParseLanguage(*name);
-    if (language) work.context_language = *language;
-    if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
-  }
   const auto timeout = fields.Number("timeout", 1, 300);
   cell.timeout = timeout ? std::chrono::seconds(*timeout) : settings.timeout;
   cell.max_memory_mb = settings.limits.memory_mb;
   cell.max_output_mb = ReadMaxOutput(api, request, fields);
+  if (fields.Flag("create").value_or(false)) work.creation = engine::Creation::kIfMissing;
+  if (const auto name = fields.Text("language", 64)) {
+    const auto language = core::ParseLanguage(*name);
+    if (language) work.language = *language;
+    if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
+  }
   const OnDisconnect on_disconnect = ReadOnDisconnect(fields);
   if (on_disconnect == OnDisconnect::kCancel) work.cancel = request.gone;
   SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));

@@ -1,6 +1,7 @@
 #include "net/client.hpp"
 
 #include <semaphore>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -180,6 +181,22 @@ TEST(ClientTest, DoesNotReadHeadersWithoutEnd) {
     peer.ReadHead();
     peer.Write("HTTP/1.1 200 OK\r\n");
     for (int i = 0; i < 2000; ++i) peer.Write("X-" + std::to_string(i) + ": " + std::string(50, 'x') + "\r\n");
+    peer.AwaitClose();
+  }});
+  Client client(server.endpoint());
+  const auto answer = client.Send({.target = "/"}, Soon());
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, base::Code::kUnavailable);
+}
+
+TEST(ClientTest, DoesNotReadHeadersWithoutEndThatComeOneByOne) {
+  TestServer server({[](TestPeer& peer) {
+    peer.ReadHead();
+    peer.Write("HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 200; ++i) {
+      std::this_thread::sleep_for(200us);
+      peer.Write("X-" + std::to_string(i) + ": " + std::string(1000, 'x') + "\r\n");
+    }
     peer.AwaitClose();
   }});
   Client client(server.endpoint());

@@ -75,6 +75,7 @@ struct HttpConnection::State {
   }
 
   void NewParser() {
+    head_size = 0;
     parser.emplace();
     parser->header_limit(kMaxHeaders);
     parser->body_limit(boost::none);
@@ -89,6 +90,7 @@ struct HttpConnection::State {
       if (input.empty()) return false;
       const auto taken = Parse();
       if (!taken) return Fail(taken.error());
+      if (IsHeadTooLarge(*taken)) return Fail(NoHttp(http::error::header_limit).error());
       if (!parser->is_header_done()) return false;
       if (IsFinal()) break;
       if (Status() == kSwitchingProtocols)
@@ -98,6 +100,12 @@ struct HttpConnection::State {
       NewParser();
     }
     return true;
+  }
+
+  // Beast's limit is for what it sees at once; a head that comes line by line would have none.
+  bool IsHeadTooLarge(std::size_t taken) {
+    head_size += taken;
+    return head_size + (parser->is_header_done() ? 0 : input.size()) > kMaxHeaders;
   }
 
   [[nodiscard]] bool IsFinal() const {
@@ -140,6 +148,7 @@ struct HttpConnection::State {
   bool broken = false;    // the connection ended by an error
   std::string why;        // that error
   std::optional<Parser> parser;
+  std::size_t head_size = 0;         // what the parser took of the head
   int interim = 0;                   // interim answers of this exchange
   std::optional<base::Error> fault;  // of the head
 };

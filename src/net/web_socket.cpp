@@ -22,6 +22,7 @@ namespace websocket = beast::websocket;
 using boost::system::error_code;
 
 constexpr std::chrono::seconds kPatienceForClose{2};
+constexpr std::size_t kMaxHandshake = std::size_t{1} << 20U;  // with the body of a refusal
 constexpr std::size_t kMaxMessage = std::size_t{16} << 20U;
 
 Headers HeadersOf(const Endpoint& endpoint, const WebSocketRequest& request) {
@@ -59,11 +60,13 @@ struct WebSocket::State {
     socket.async_handshake(answer, HostOf(endpoint), request.target,
                            [&result](const error_code& error) { result = error; });
     const auto done = [&result] { return result.has_value(); };
+    stream.LimitInput(kMaxHandshake);
     if (!stream.RunUntil(patience, done)) {
       stream.Close();
       stream.Drain(done);  // the handler refers to `result` and `answer`
       return patience.Fault(endpoint.called);
     }
+    stream.LimitInput(std::nullopt);
     if (*result == websocket::error::upgrade_declined)
       return std::unexpected(ErrorOf(static_cast<int>(answer.result_int()), answer.body(), endpoint.called));
     if (*result) return NotOpened(result->message());

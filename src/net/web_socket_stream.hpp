@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -50,7 +51,7 @@ class WebSocketStream {
         [this](auto handler, const Buffers& into) {
           const auto first = FirstOf<boost::asio::mutable_buffer>(into);
           const auto attempt = [this, first] {
-            return socket_->TryRead(std::span(static_cast<char*>(first.data()), first.size()));
+            return Receive(std::span(static_cast<char*>(first.data()), first.size()));
           };
           Start(first.size(), attempt, std::move(handler));
         },
@@ -68,6 +69,9 @@ class WebSocketStream {
         },
         token, buffers);
   }
+
+  // From now on the connection counts as broken after `size` more bytes; none: no limit.
+  void LimitInput(std::optional<std::size_t> size) { input_left_ = size; }
 
   // Runs the operations that are under way until `done`. False when the patience is over.
   template <class Done>
@@ -102,6 +106,14 @@ class WebSocketStream {
   }
 
  private:
+  Progress Receive(std::span<char> into) {
+    if (!input_left_) return socket_->TryRead(into);
+    if (*input_left_ == 0) return {.kind = Progress::Kind::kBroken, .why = "it says too much"};
+    const Progress progress = socket_->TryRead(into.first(std::min(into.size(), *input_left_)));
+    *input_left_ -= progress.bytes;
+    return progress;
+  }
+
   static constexpr std::size_t kPiece = std::size_t{16} << 10U;
 
   // Operation: tries until bytes were moved or the socket failed.
@@ -146,6 +158,7 @@ class WebSocketStream {
   boost::asio::io_context io_{1};
   std::unique_ptr<Socket> socket_;
   Descriptor waiting_;
+  std::optional<std::size_t> input_left_;
 };
 
 // How Beast ends a WebSocket's connection.

@@ -294,6 +294,22 @@ TEST(WebSocketTest, AServerThatDoesNotProveItselfIsRefused) {
   ASSERT_FALSE(socket.has_value());
 }
 
+TEST(WebSocketTest, AHandshakeWithoutEndIsAnError) {
+  TestServer server({[](TestPeer& peer) {
+    peer.ReadHead();
+    peer.Write("HTTP/1.1 101 Switching Protocols\r\n");
+    for (int i = 0; i < 300; ++i) {
+      std::this_thread::sleep_for(100us);
+      peer.Write("X-" + std::to_string(i) + ": " + std::string(4000, 'x') + "\r\n");
+    }
+    peer.AwaitClose();
+  }});
+  Client client(server.endpoint());
+  const auto socket = client.Connect({.target = "/"}, Soon());
+  ASSERT_FALSE(socket.has_value());
+  EXPECT_EQ(socket.error().code, base::Code::kUnavailable);
+}
+
 TEST(WebSocketTest, ASilentServerIsATimeout) {
   TestServer server({[](TestPeer& peer) { peer.AwaitClose(); }});
   Client client(server.endpoint());

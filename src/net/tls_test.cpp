@@ -222,7 +222,7 @@ TEST(TlsUploadTest, ALargeBodyArrives) {
   EXPECT_TRUE(received == body);
 }
 
-// Whoever can cut a connection could shorten an answer.
+// An attacker who can cut a connection could otherwise shorten an answer.
 TEST(TlsUploadTest, AnAnswerWithoutALengthThatIsCutIsAnError) {
   const TestTls tls("DNS:localhost");
   TestServer server({[&](TestPeer& peer) {

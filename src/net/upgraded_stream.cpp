@@ -14,10 +14,6 @@ UpgradedStream::UpgradedStream(const Endpoint& endpoint, std::unique_ptr<Socket>
       is_plain_(!socket_->HasTls() && early.empty()),
       early_(std::move(early)) {}
 
-UpgradedStream::~UpgradedStream() {
-  Close();
-}
-
 std::unexpected<base::Error> UpgradedStream::Lost(const std::string& why) const {
   if (closed_) return base::Err(base::Code::kUnavailable, "the connection to the " + called_ + " was closed");
   return base::Err(base::Code::kUnavailable,

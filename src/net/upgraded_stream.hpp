@@ -15,11 +15,10 @@
 
 namespace skerry::net {
 
-class UpgradedStream : public core::ByteStream {
+class UpgradedStream final : public core::ByteStream {
  public:
   // `early` are the bytes that came together with the head of the answer.
   UpgradedStream(const Endpoint& endpoint, std::unique_ptr<Socket> socket, std::string early);
-  ~UpgradedStream() override;
 
   base::Result<std::size_t> Read(std::span<char> room, base::Deadline deadline) override;
   base::Status Write(std::string_view bytes, base::Deadline deadline) override;

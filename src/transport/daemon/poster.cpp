@@ -57,7 +57,7 @@ base::Result<int> Send(const watch::Posting& posting, const std::string& certifi
   net::Client client(target.endpoint);
   auto answer = client.Send(request, deadline);
   if (!answer) return std::unexpected(answer.error());
-  // So that the other end can finish what it says. The status stands, whatever comes of that.
+  // Lets the server finish its answer; the status counts even if reading the rest fails.
   (void)answer->ReadAll(kMostOfAnAnswer, deadline);
   return answer->status();
 }

@@ -1,4 +1,4 @@
-// Sends what somebody wants to be known elsewhere.
+// MakePoster: sends webhooks and spans to the servers that the configuration names.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ class HostRecoveryTest : public HostTest {
 
 TEST_F(HostRecoveryTest, EndsWithinSecondsWhileCommandsRun) {
   const auto session = Session("one");
-  const auto sleeping = Begin(session, "echo begun; echo 1 > file; trap '' TERM INT; sleep 600");
+  const auto sleeping = Begin(session, "echo 1 > file; echo begun; trap '' TERM INT; sleep 600");
   const auto alone = Begin(Shell(nullptr, "echo begun; sleep 600"));
   engine::Work asks = Shell(session, "rm -rf temp");
   asks.consent = engine::Consent::kAsk;

@@ -161,6 +161,7 @@ class Host {
   base::Status Adopt();
   base::Result<std::string> Reserve(const Principal& principal, const std::string& name);
   [[nodiscard]] std::optional<std::string> Holder(const std::string& tenant, const std::string& name) const;
+  [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> All() const;
   void AwaitMade(const std::string& id);
   void AwaitMade(const std::string& tenant, const std::string& name);
   [[nodiscard]] std::shared_ptr<HostedSession> Get(const std::string& id) const;

@@ -66,8 +66,7 @@ void Host::OfferFigures() {
   metrics.Sample([this] {
     const watch::EventLog& events = chronicle_->events();
     std::map<std::string, double> by_state;
-    for (const auto& session : List({.everybody = true}))
-      by_state[std::string(engine::NameOf(session->condition()))] += 1;
+    for (const auto& session : All()) by_state[std::string(engine::NameOf(session->condition()))] += 1;
     watch::Sampled sessions{"skerry_sessions", "Sessions, by their state.", Kind::kGauge, {}};
     for (const Condition condition : {Condition::kActive, Condition::kIdle, Condition::kPaused, Condition::kCrashed}) {
       const std::string name(engine::NameOf(condition));
@@ -155,13 +154,13 @@ void Host::NoteInputs() {
 
 base::Result<std::vector<core::ApprovalRecord>> Host::PastApprovals(const Principal& principal,
                                                                     core::ApprovalFilter filter) {
-  if (!principal.everybody) filter.tenant = principal.tenant;
+  if (!principal.everybody()) filter.tenant = principal.tenant;
   return options_.store->Approvals(filter);
 }
 
 base::Result<core::ApprovalRecord> Host::FindApproval(const Principal& principal, const std::string& id) {
   auto found = options_.store->FindApproval(id);
-  if (found && (principal.everybody || found->tenant == principal.tenant)) return found;
+  if (found && principal.Sees(found->tenant)) return found;
   if (!found && found.error().code != base::Code::kNotFound) return found;
   return base::Err(base::Code::kNotFound, "there is no such approval");
 }

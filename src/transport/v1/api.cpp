@@ -49,17 +49,6 @@ bool HasScope(const http::Request& request, core::TokenScope scope) {
   return (request.caller.scopes & bits) != 0;
 }
 
-engine::Principal PrincipalOf(const http::Request& request) {
-  return {.id = request.caller.id,
-          .tenant = request.caller.tenant,
-          .everybody = (request.caller.scopes & kAdminScope) != 0,
-          .owner = request.caller.owner,
-          .most_runs = request.caller.concurrent_runs,
-          .most_sessions = request.caller.sessions,
-          .from = request.head.peer.address,
-          .trace = request.trace};
-}
-
 base::BudgetShare ShareOf(const Api& api, const http::Request& request) {
   return {api.host.spool(), request.caller.tenant, request.caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
 }

@@ -16,6 +16,7 @@
 #include "transport/http/dialect.hpp"
 #include "transport/kit/answers.hpp"
 #include "transport/kit/json_body.hpp"
+#include "transport/kit/principal.hpp"
 #include "transport/kit/query.hpp"
 #include "transport/kit/ticker.hpp"
 #include "transport/v1/audited.hpp"
@@ -26,6 +27,7 @@ using kit::Json;
 using kit::JsonAnswer;
 using kit::NumberOf;
 using kit::OnlyQuery;
+using kit::PrincipalOf;
 using kit::TextAnswer;
 using kit::TextOf;
 using kit::WordOf;
@@ -45,12 +47,12 @@ struct Api {
   mutable base::Turns searching{2};  // through files: the same
 };
 
-// Bits of Route::scopes: whoever has any of them may.
-inline constexpr std::uint32_t kReadScope = 0b01011;     // read, run, admin
-inline constexpr std::uint32_t kRunScope = 0b01010;      // run, admin
-inline constexpr std::uint32_t kApproveScope = 0b01100;  // approve, admin
-inline constexpr std::uint32_t kAdminScope = 0b01000;
-inline constexpr std::uint32_t kMetricsScope = 0b11000;  // metrics, admin
+// Route::scopes: who has none of them is refused before the body is read.
+inline constexpr std::uint32_t kReadScope = engine::kToRead.any_of;
+inline constexpr std::uint32_t kRunScope = engine::kToRun.any_of;
+inline constexpr std::uint32_t kApproveScope = engine::kToApprove.any_of;
+inline constexpr std::uint32_t kAdminScope = engine::kToAdminister.any_of;
+inline constexpr std::uint32_t kMetricsScope = engine::kToMeasure.any_of;
 
 // Each folder of routes. `api` is borrowed.
 std::vector<http::Route> SystemRoutes(Api& api);
@@ -80,7 +82,6 @@ http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, 
 
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
 
-engine::Principal PrincipalOf(const http::Request& request);
 // Of the room for bodies on their way.
 base::BudgetShare ShareOf(const Api& api, const http::Request& request);
 [[nodiscard]] bool HasScope(const http::Request& request, core::TokenScope scope);

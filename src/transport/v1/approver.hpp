@@ -27,9 +27,7 @@ class Approver {
       : api_(api), principal_(PrincipalOf(request)), may_((request.caller.scopes & kApproveScope) != 0) {}
 
   // Whether it belongs to somebody whose things they may touch.
-  [[nodiscard]] bool Sees(const confirm::Approval& approval) const {
-    return principal_.everybody || approval.question.tenant == principal_.tenant;
-  }
+  [[nodiscard]] bool Sees(const confirm::Approval& approval) const { return principal_.Sees(approval.question.tenant); }
   // One that waits. What is not theirs is as if it never was.
   [[nodiscard]] base::Result<std::shared_ptr<const confirm::Approval>> Find(const std::string& id) const;
   // Why not; nothing when it was heard.

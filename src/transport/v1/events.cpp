@@ -58,7 +58,7 @@ base::Result<Wanted> WantedOf(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session", "after", "types"}));
   const engine::Principal principal = PrincipalOf(request);
   Wanted wanted;
-  if (!principal.everybody) wanted.filter.tenant = principal.tenant;
+  if (!principal.everybody()) wanted.filter.tenant = principal.tenant;
   wanted.filter.session = request.head.query.Find("session");
   if (wanted.filter.session) {
     SKERRY_ASSIGN_OR_RETURN(const auto session, api.host.Find(principal, *wanted.filter.session));

@@ -38,15 +38,13 @@ base::Result<core::RecordStore*> StoreOf(const Api& api) {
 // newest first.
 base::Result<std::vector<core::SessionRecord>> RecordsOf(core::RecordStore& store, const engine::Principal& principal,
                                                          const std::string& name) {
-  const auto tenant = principal.everybody ? std::nullopt : std::optional(principal.tenant);
+  const auto tenant = principal.everybody() ? std::nullopt : std::optional(principal.tenant);
   SKERRY_ASSIGN_OR_RETURN(std::vector<core::SessionRecord> records, store.SessionsNamed(name, tenant));
   if (name.contains('~')) {
     records.clear();
     if (const auto exact = store.FindSession(name)) records.push_back(*exact);
   }
-  std::erase_if(records, [&](const core::SessionRecord& record) {
-    return !principal.everybody && record.tenant != principal.tenant;
-  });
+  std::erase_if(records, [&](const core::SessionRecord& record) { return !principal.Sees(record.tenant); });
   return records;
 }
 

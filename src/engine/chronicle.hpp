@@ -19,6 +19,7 @@
 #include "core/service_store.hpp"
 #include "engine/audit_shares.hpp"
 #include "engine/budgets.hpp"
+#include "engine/deed.hpp"
 #include "engine/monitor.hpp"
 #include "engine/principal.hpp"
 #include "engine/run.hpp"
@@ -51,16 +52,6 @@ struct RunFacts {
   std::string approved_by;
   core::Timings timings;
   std::chrono::milliseconds took{0};
-};
-
-// What somebody does over the API, and that nothing else tells of.
-struct Deed {
-  // What cannot be recorded is not done, unless it ends or frees something.
-  using Weight = AuditShares::Weight;
-  std::string event;
-  std::string request;  // its X-Request-Id
-  std::string session;  // the id; "" for none
-  Weight weight = Weight::kUsual;
 };
 
 // Thread-safe. What returns a Status must be heeded: what cannot be recorded must not happen.

@@ -23,6 +23,7 @@
 #include "core/service_store.hpp"
 #include "engine/budgets.hpp"
 #include "engine/chronicle.hpp"
+#include "engine/consent.hpp"
 #include "engine/disk_room.hpp"
 #include "engine/hosted_session.hpp"
 #include "engine/monitor.hpp"
@@ -35,6 +36,7 @@
 #include "engine/session_life.hpp"
 #include "engine/sessions.hpp"
 #include "engine/tokens.hpp"
+#include "engine/views/turns.hpp"
 
 namespace skerry::engine {
 
@@ -56,19 +58,6 @@ struct HostOptions {
   ChronicleParts chronicle;
   std::string version;
   std::string configuration;  // as JSON, without secrets; "" when nobody needs to know
-};
-
-struct NewSession {
-  std::optional<std::string> id;
-  SessionSettings settings;
-  std::optional<std::chrono::seconds> ttl;
-  std::optional<core::IdempotencyClaim> claim;
-};
-
-enum class Consent { kAsk, kGiven };
-enum class Place {
-  kHere,    // in the caller's thread; what comes back is over
-  kBeside,  // in another; what comes back goes on
 };
 
 // Something to be run.
@@ -154,6 +143,7 @@ class Host {
   [[nodiscard]] core::RecordStore* record() const { return options_.record.get(); }
 
  private:
+  friend class View;
   Host(HostOptions options, SandboxManager& manager, base::WorkerPool& workers);
   class Making;
   base::Status Open();
@@ -220,6 +210,7 @@ class Host {
   std::unique_ptr<Tokens> tokens_;
   std::unique_ptr<Runs> runs_;
   RunShares shares_;
+  ViewTurns turns_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
   std::map<std::string, std::string> making_;  // ids of sessions that are on their way, with their tenants

@@ -167,7 +167,7 @@ class TestsBesideTheCodeTest(LayersTest):
 
     def test_the_code_may_not(self):
         self.tree.source("src/engine/x.cpp", '"backends/fake/x.hpp"', '"tests/support/x.hpp"')
-        allowed = "(allowed: base, core, os, text, policy, confirm, workspace, interpreters, json, watch)"
+        allowed = "(allowed: base, core, os, text, archive, policy, confirm, workspace, interpreters, json, watch)"
         self.assert_error(
             f"src/engine/x.cpp:1: engine may not include backends/fake/x.hpp {allowed}",
             f"src/engine/x.cpp:2: engine may not include tests/support/x.hpp {allowed}",
@@ -240,7 +240,7 @@ class LinkTest(LayersTest):
         self.tree.put("src/engine/CMakeLists.txt", "skerry_library(engine DEPENDS skerry_native_backend)\n")
         self.assert_error(
             "src/engine/CMakeLists.txt:1: engine may not link skerry_native_backend"
-            " (allowed: base, core, os, text, policy, confirm, workspace, interpreters, json, watch)"
+            " (allowed: base, core, os, text, archive, policy, confirm, workspace, interpreters, json, watch)"
         )
 
     def test_one_list_for_several_programs(self):

@@ -49,12 +49,16 @@ bool HasScope(const http::Request& request, core::TokenScope scope) {
   return (request.caller.scopes & bits) != 0;
 }
 
-base::BudgetShare ShareOf(const Api& api, const http::Request& request) {
-  return {api.host.spool(), request.caller.tenant, request.caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
-}
-
 base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request) {
   return api.host.Find(PrincipalOf(request), request.parameters.at("session"));
+}
+
+engine::Access AccessOf(const Api& api, const http::Request& request) {
+  return {api.host, PrincipalOf(request)};
+}
+
+base::Result<engine::SessionHandle> SessionOf(const engine::Access& access, const http::Request& request) {
+  return access.sessions().Find(request.parameters.at("session"));
 }
 
 base::Result<PageOptions> PageOf(const http::Request& request) {

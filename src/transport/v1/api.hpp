@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/turns.hpp"
 #include "engine/host.hpp"
+#include "engine/views/access.hpp"
 #include "json/strict.hpp"
 #include "transport/http/dialect.hpp"
 #include "transport/kit/answers.hpp"
@@ -41,10 +42,7 @@ struct Api {
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
-  mutable base::Turns large{4};      // to put a large answer together: it takes several times its size
-  mutable base::Turns comparing{2};  // to compare a session with its record
-  mutable base::Turns exporting{2};  // to pack files: it takes a processor
-  mutable base::Turns searching{2};  // through files: the same
+  mutable base::Turns large{4};  // to put a large answer together: it takes several times its size
 };
 
 // Route::scopes: who has none of them is refused before the body is read.
@@ -82,12 +80,13 @@ http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, 
 
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
 
-// Of the room for bodies on their way.
-base::BudgetShare ShareOf(const Api& api, const http::Request& request);
 [[nodiscard]] bool HasScope(const http::Request& request, core::TokenScope scope);
 
+// The engine, as the caller may use it.
+engine::Access AccessOf(const Api& api, const http::Request& request);
 // The session of the route's pattern, if it is the caller's. kNotFound.
 base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request);
+base::Result<engine::SessionHandle> SessionOf(const engine::Access& access, const http::Request& request);
 
 struct PageOptions {
   std::string cursor;

@@ -20,7 +20,6 @@ class Attachment : public http::Conversation {
       : api_(api),
         admission_(api.host.tokens(), request.caller.id),
         principal_(PrincipalOf(request)),
-        request_(request.id),
         run_(std::move(run)),
         reader_(std::move(reader)) {}
   ~Attachment() override {
@@ -123,10 +122,8 @@ class Attachment : public http::Conversation {
   void Signal(const std::string& name) {
     const auto number = SignalNumber(name);
     if (!number) return;
-    const engine::Deed deed{.event = "run.signalled",
-                            .request = request_,
-                            .session = run_->record().session,
-                            .weight = engine::Deed::Weight::kEnding};
+    const engine::Deed deed{
+        .event = "run.signalled", .session = run_->record().session, .weight = engine::Deed::Weight::kEnding};
     if (api_.host.chronicle().Does(deed, principal_, {{"execution_id", run_->id()}, {"signal", name}}))
       (void)run_->Signal(*number);
   }
@@ -134,7 +131,6 @@ class Attachment : public http::Conversation {
   Api& api_;
   kit::Admission admission_;
   const engine::Principal principal_;
-  const std::string request_;  // its id
   std::shared_ptr<engine::Run> run_;
   engine::OutputReader reader_;
   std::function<void()> wake_;

@@ -22,59 +22,57 @@ Json ContextToJson(const engine::ContextSummary& context) {
           {"degraded", context.degraded}};
 }
 
-base::Result<http::Response> Show(engine::ContextManager& contexts, const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(const auto context, contexts.Find(request.parameters.at("context")));
-  return JsonAnswer(200, ContextToJson(context));
+// The context that the path names, in whatever is to be done with it.
+const std::string& NameOf(const http::Request& request) {
+  return request.parameters.at("context");
 }
 
 base::Result<http::Response> Create(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto name = fields.Text("name", 64);
   if (!name) fields.Fail("name", "is missing");
-  const auto language = core::ParseLanguage(fields.Text("language", 64).value_or("python"));
-  if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
+  std::optional<core::Language> language;
+  if (const auto word = fields.Text("language", 64)) {
+    const auto known = core::ParseLanguage(*word);
+    if (known) language = *known;
+    if (!known) fields.Fail("language", "is not known; use python, javascript or shell");
+  }
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_ASSIGN_OR_RETURN(const auto context, session->life().CreateContext(*name, *language));
-  session->Used();
+  SKERRY_ASSIGN_OR_RETURN(const auto context, access.contexts(session).Create(*name, language));
   return JsonAnswer(201, ContextToJson(context));
 }
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  SKERRY_ASSIGN_OR_RETURN(const auto contexts, access.contexts(session).List());
   Json items = Json::array();
-  for (const auto& context : session->life().contexts().List()) items.push_back(ContextToJson(context));
+  for (const engine::ContextSummary& context : contexts) items.push_back(ContextToJson(context));
   return JsonAnswer(200, Page(std::move(items), std::nullopt));
-}
-
-base::Result<http::Response> Get(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  return Show(session->life().contexts(), request);
 }
 
 base::Result<http::Response> Delete(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_RETURN_IF_ERROR(session->life().contexts().Remove(request.parameters.at("context")));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  SKERRY_RETURN_IF_ERROR(access.contexts(session).Remove(NameOf(request)));
   return kit::NoContent();
 }
 
-base::Result<http::Response> Restart(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_RETURN_IF_ERROR(session->life().RestartContext(request.parameters.at("context")));
-  return Show(session->life().contexts(), request);
-}
-
-base::Result<http::Response> Interrupt(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_RETURN_IF_ERROR(session->life().contexts().Interrupt(request.parameters.at("context")));
-  return Show(session->life().contexts(), request);
+// Does it, and shows the context.
+auto Doing(base::Result<engine::ContextSummary> (engine::ContextsView::*act)(const std::string&) const) {
+  return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {
+    SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+    const engine::Access access = AccessOf(api, request);
+    SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+    SKERRY_ASSIGN_OR_RETURN(const auto context, (access.contexts(session).*act)(NameOf(request)));
+    return JsonAnswer(200, ContextToJson(context));
+  };
 }
 
 base::Result<http::Response> Execute(Api& api, const http::Request& request) {
@@ -101,19 +99,19 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ContextRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes,
-                            const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, scopes, audited, std::move(handler), body);
+  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
+                            http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, scopes, kUnrecorded, std::move(handler),
+                     body);
   };
-  using enum Audited::How;
-  return {route("POST", "", kRunScope, {.how = kFirst, .event = "context.created", .fields = {"name", "language"}},
-                Create, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, kUnrecorded, List),
-          route("GET", "/{context}", kReadScope, kUnrecorded, Get),
-          route("DELETE", "/{context}", kRunScope, {.how = kAnyway, .event = "context.deleted"}, Delete),
-          route("POST", "/{context}/restart", kRunScope, {.how = kAnyway, .event = "context.restarted"}, Restart),
-          route("POST", "/{context}/interrupt", kRunScope, {.how = kAnyway, .event = "context.interrupted"}, Interrupt),
-          route("POST", "/{context}/execute", kRunScope, kRunBegins, Execute, http::BodyRule::kSmall)};
+  using engine::ContextsView;
+  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
+          route("GET", "", kReadScope, List),
+          route("GET", "/{context}", kReadScope, Doing(&ContextsView::Find)),
+          route("DELETE", "/{context}", kRunScope, Delete),
+          route("POST", "/{context}/restart", kRunScope, Doing(&ContextsView::Restart)),
+          route("POST", "/{context}/interrupt", kRunScope, Doing(&ContextsView::Interrupt)),
+          route("POST", "/{context}/execute", kRunScope, Execute, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

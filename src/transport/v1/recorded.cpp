@@ -67,7 +67,7 @@ base::Result<std::shared_ptr<engine::Run>> NamedRun(const Api& api, const http::
 ApiHandler Recorded(const Audited& audited, http::Handler act) {
   return [audited, act = std::move(act)](Api& api, const http::Request& request) -> base::Result<http::Response> {
     const engine::Principal principal = PrincipalOf(request);
-    engine::Deed deed{.event = std::string(audited.event), .request = request.id};
+    engine::Deed deed{.event = std::string(audited.event)};
     if (audited.how == Audited::How::kAnyway) deed.weight = engine::Deed::Weight::kEnding;
     if (request.parameters.contains("session")) {
       SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));

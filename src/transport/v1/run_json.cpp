@@ -8,7 +8,6 @@
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"
 #include "json/text.hpp"
-#include "transport/v1/variables.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -110,35 +109,6 @@ Json PieceToJson(const engine::OutputPiece& piece) {
                  {"text", base::ToValidUtf8(piece.bytes)}};
   if (!base::IsValidUtf8(piece.bytes)) object["base64"] = json::Base64(piece.bytes);
   return object;
-}
-
-Json SessionToJson(const Api& api, const http::Request& request, const engine::HostedSession& session) {
-  const engine::SessionSettings& settings = session.settings();
-  const core::HostedSessionRecord record = session.record(false);
-  const auto unused = std::chrono::steady_clock::now() - session.life().LastUse();
-  const auto used_at =
-      std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(unused);
-  return {{"id", session.name()},
-          {"unique_id", record.id},
-          {"state", engine::NameOf(session.condition())},
-          {"mode", engine::NameOf(settings.mode)},
-          {"backend", settings.backend},
-          {"image", settings.image ? Json(*settings.image) : Json(nullptr)},
-          {"limits",
-           {{"memory_mb", settings.limits.memory_mb},
-            {"pids", settings.limits.pids},
-            {"cpu_percent", settings.limits.cpu_percent},
-            {"disk_mb", settings.limits.disk_mb},
-            {"timeout_seconds", settings.timeout.count()}}},
-          {"network", {{"allowed_domains", Json::array()}}},
-          {"environment", VariablesToJson(settings.environment, request)},
-          {"metadata", settings.metadata},
-          {"idle_seconds", settings.idle.count()},
-          {"created_at", json::Rfc3339(record.created_at)},
-          {"used_at", json::Rfc3339(used_at)},
-          {"expires_at", TimeOrNull(record.expires_at)},
-          {"running", api.host.CountRuns(record.id)},
-          {"tenant", record.tenant}};
 }
 
 std::int64_t RemainingSeconds(const confirm::Approval& approval) {

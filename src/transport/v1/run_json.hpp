@@ -1,9 +1,8 @@
-// The JSON forms of runs and sessions.
+// The JSON forms of runs.
 #pragma once
 
 #include <string>
 
-#include "engine/hosted_session.hpp"
 #include "engine/run.hpp"
 #include "transport/v1/api.hpp"
 
@@ -21,9 +20,6 @@ void TellRemoved(Json& result);
 Json ExitToJson(const engine::RunEnd& end);
 
 Json PieceToJson(const engine::OutputPiece& piece);
-
-// As whoever asks may see it.
-Json SessionToJson(const Api& api, const http::Request& request, const engine::HostedSession& session);
 
 // What waits for a person on behalf of a run.
 std::optional<Json> WaitingFor(const Api& api, const engine::Run& run);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "transport/kit/archive_spool.hpp"
 #include "transport/kit/event_stream.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"
@@ -22,10 +21,9 @@ constexpr std::uint64_t kMostOutput = 1024;
 constexpr std::size_t kLarge = std::size_t{1} << 20U;  // an answer that does not stay in memory until it is sent
 
 base::Result<http::Response> SpooledAnswer(const Api& api, const http::Request& request, const std::string& text) {
-  SKERRY_ASSIGN_OR_RETURN(kit::ArchiveSpool spool, kit::ArchiveSpool::Make(api.host.options().state_directory,
-                                                                           request.gone, ShareOf(api, request)));
+  SKERRY_ASSIGN_OR_RETURN(engine::ArchiveSpool spool, AccessOf(api, request).MakeSpool(request.gone));
   SKERRY_RETURN_IF_ERROR(spool.Write(text));
-  SKERRY_ASSIGN_OR_RETURN(kit::ArchiveSpool::Whole whole, std::move(spool).Finish());
+  SKERRY_ASSIGN_OR_RETURN(engine::ArchiveSpool::Whole whole, std::move(spool).Finish());
   http::Response response{.headers = {{"Content-Type", "application/json"}}};
   response.body = http::FileBody{.fd = std::move(whole.file), .length = whole.size, .share = std::move(whole.share)};
   return response;

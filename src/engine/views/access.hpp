@@ -1,0 +1,39 @@
+// Access: all that a dialect has of the engine, for one principal. What is behind it is reached through views, which
+// check and record by themselves: a dialect cannot forget.
+#pragma once
+
+#include <stop_token>
+#include <utility>
+
+#include "engine/archive_spool.hpp"
+#include "engine/principal.hpp"
+#include "engine/views/contexts_view.hpp"
+#include "engine/views/files_view.hpp"
+#include "engine/views/sessions_view.hpp"
+
+namespace skerry::engine {
+
+class Host;
+
+// Thread-safe. Its views are values that live as long as it does at most.
+class Access {
+ public:
+  // `host` is borrowed.
+  Access(Host& host, Principal principal) : host_(host), principal_(std::move(principal)) {}
+
+  [[nodiscard]] const Principal& principal() const { return principal_; }
+  // For a body on its way to the client, of the tenant's share of the room for those.
+  [[nodiscard]] base::Result<ArchiveSpool> MakeSpool(std::stop_token gone) const;
+
+  [[nodiscard]] SessionsView sessions() const { return SessionsView(*this); }
+  [[nodiscard]] FilesView files(const SessionHandle& session) const { return {*this, session}; }
+  [[nodiscard]] ContextsView contexts(const SessionHandle& session) const { return {*this, session}; }
+
+ private:
+  friend class View;
+
+  Host& host_;
+  Principal principal_;
+};
+
+}  // namespace skerry::engine

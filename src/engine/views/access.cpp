@@ -4,6 +4,10 @@
 
 namespace skerry::engine {
 
+bool Access::Holds() const {
+  return principal_.owner || host_.tokens().Holds(principal_.id);
+}
+
 base::Result<ArchiveSpool> Access::MakeSpool(std::stop_token gone) const {
   const auto reach = principal_.owner ? base::Reach::kReserve : base::Reach::kTenant;
   auto spool =

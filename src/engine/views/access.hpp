@@ -9,6 +9,7 @@
 #include "engine/principal.hpp"
 #include "engine/views/contexts_view.hpp"
 #include "engine/views/files_view.hpp"
+#include "engine/views/runs_view.hpp"
 #include "engine/views/sessions_view.hpp"
 
 namespace skerry::engine {
@@ -22,10 +23,13 @@ class Access {
   Access(Host& host, Principal principal) : host_(host), principal_(std::move(principal)) {}
 
   [[nodiscard]] const Principal& principal() const { return principal_; }
+  // Whether their token would still let them in. What goes on for long has to ask now and then.
+  [[nodiscard]] bool Holds() const;
   // For a body on its way to the client, of the tenant's share of the room for those.
   [[nodiscard]] base::Result<ArchiveSpool> MakeSpool(std::stop_token gone) const;
 
   [[nodiscard]] SessionsView sessions() const { return SessionsView(*this); }
+  [[nodiscard]] RunsView runs() const { return RunsView(*this); }
   [[nodiscard]] FilesView files(const SessionHandle& session) const { return {*this, session}; }
   [[nodiscard]] ContextsView contexts(const SessionHandle& session) const { return {*this, session}; }
 

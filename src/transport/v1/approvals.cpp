@@ -50,7 +50,7 @@ Json WaitingToJson(const confirm::Approval& approval, std::size_t most_code = SI
           {"digest", question.digest},
           {"created_at", json::Rfc3339(approval.created)},
           {"expires_at", json::Rfc3339(approval.expires)},
-          {"remaining_seconds", RemainingSeconds(approval)},
+          {"remaining_seconds", RemainingSeconds(approval.expires)},
           {"content_type", question.content_type},
           {"code", base::ToValidUtf8(question.code.substr(0, most_code))},
           {"code_bytes", question.code.size()},

@@ -1,11 +1,9 @@
 // Contexts: interpreters of a session that keep their variables.
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "json/history_json.hpp"
-#include "transport/kit/event_stream.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/run_json.hpp"
 #include "transport/v1/work.hpp"
 
 namespace skerry::transport::v1 {
@@ -77,23 +75,19 @@ auto Doing(base::Result<engine::ContextSummary> (engine::ContextsView::*act)(con
 
 base::Result<http::Response> Execute(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
-  engine::CellWork work{.session = std::move(session), .context = request.parameters.at("context")};
+  SKERRY_ASSIGN_OR_RETURN(engine::NewRun run, access.runs().Draft(engine::RunKind::kCell, std::move(session)));
+  run.context = NameOf(request);
   auto code = fields.Text("code", std::size_t{4} << 20U);
   if (!code) fields.Fail("code", "is missing");
-  const auto timeout = fields.Number("timeout", 1, 300);
-  work.cell.max_output_bytes = std::min(work.cell.max_output_bytes, api.host.options().max_output_mb << 20U);
-  work.cell.timeout = timeout ? std::chrono::seconds(*timeout) : work.session->settings().timeout;
-  SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
+  if (const auto timeout = fields.Number("timeout", 1, 300)) run.request.timeout = std::chrono::seconds(*timeout);
+  ReadConsent(fields, run);
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  work.cell.text = *std::move(code);
-  SKERRY_RETURN_IF_ERROR(core::Validate({.code = work.cell.text}));
-  const auto place = kit::WantsEvents(request) ? engine::Place::kBeside : engine::Place::kHere;
-  SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
-                          api.host.ExecuteCell(PrincipalOf(request), std::move(work), place));
-  return AnswerBegun(api, request, begun, OnDisconnect::kContinue);
+  run.request.code = *std::move(code);
+  return Answer(api, access, request, std::move(run));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ base::Result<Wanted> WantedOf(Api& api, const http::Request& request) {
 class EventStream : public http::Stream {
  public:
   EventStream(Api& api, const http::Request& request, Wanted wanted)
-      : api_(api), admission_(api.host.tokens(), request.caller.id), wanted_(std::move(wanted)) {}
+      : api_(api), access_(AccessOf(api, request)), wanted_(std::move(wanted)) {}
 
   void Begin(std::function<void()> wake) override {
     tick_ = api_.ticker.Register(wake);
@@ -108,7 +108,8 @@ class EventStream : public http::Stream {
   }
 
   Api& api_;
-  kit::Admission admission_;
+  const engine::Access access_;
+  kit::Admission admission_{access_};
   Wanted wanted_;
   std::unique_ptr<watch::EventReader> reader_;
   kit::Ticker::Registration tick_;
@@ -120,10 +121,7 @@ class EventStream : public http::Stream {
 class EventConversation : public http::Conversation {
  public:
   EventConversation(Api& api, const http::Request& request, Wanted wanted)
-      : api_(api),
-        admission_(api.host.tokens(), request.caller.id),
-        approver_(api, request),
-        wanted_(std::move(wanted)) {}
+      : api_(api), access_(AccessOf(api, request)), approver_(api, request), wanted_(std::move(wanted)) {}
 
   void Begin(std::function<void()> wake) override {
     wake_ = wake;
@@ -196,7 +194,8 @@ class EventConversation : public http::Conversation {
   }
 
   Api& api_;
-  kit::Admission admission_;
+  const engine::Access access_;
+  kit::Admission admission_{access_};
   Approver approver_;
   Wanted wanted_;
   std::function<void()> wake_;

@@ -30,7 +30,7 @@ Json ResultOrNull(const engine::Run& run) {
 
 }  // namespace
 
-Json ExecutionToJson(const Api& api, const engine::Run& run) {
+Json ExecutionToJson(const engine::Access& access, const engine::Run& run) {
   const core::RunRecord& record = run.record();
   return {{"id", record.id},
           {"session_id", record.session.empty() ? Json(nullptr) : Json(core::NameOfSession(record.session))},
@@ -41,7 +41,7 @@ Json ExecutionToJson(const Api& api, const engine::Run& run) {
           {"created_at", json::Rfc3339(record.created_at)},
           {"ended_at", TimeOrNull(run.ended_at())},
           {"output_bytes", run.output_bytes()},
-          {"approval", WaitingFor(api, run).value_or(Json(nullptr))},
+          {"approval", WaitingFor(access, run).value_or(Json(nullptr))},
           {"result", ResultOrNull(run)}};
 }
 
@@ -87,9 +87,9 @@ base::Result<std::string> WholeResult(const engine::Run& run) {
   return ResultWithStreams(run, *end);
 }
 
-base::Result<std::string> WholeExecution(const Api& api, const engine::Run& run) {
+base::Result<std::string> WholeExecution(const engine::Access& access, const engine::Run& run) {
   const auto end = run.end();
-  Json object = ExecutionToJson(api, run);
+  Json object = ExecutionToJson(access, run);
   if (!end || !object["result"].is_object()) return json::Text(object);
   // What was written may be large, and is not read again to be put behind the rest.
   SKERRY_ASSIGN_OR_RETURN(const std::string result, ResultWithStreams(run, *end));
@@ -111,20 +111,18 @@ Json PieceToJson(const engine::OutputPiece& piece) {
   return object;
 }
 
-std::int64_t RemainingSeconds(const confirm::Approval& approval) {
-  const auto left = approval.expires - std::chrono::system_clock::now();
+std::int64_t RemainingSeconds(core::TimePoint expires) {
+  const auto left = expires - std::chrono::system_clock::now();
   return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(left).count(), 0);
 }
 
-std::optional<Json> WaitingFor(const Api& api, const engine::Run& run) {
-  if (run.state() != core::RunState::kWaiting) return std::nullopt;
-  for (const auto& approval : api.host.approvals().List())
-    if (approval->question.execution == run.id())
-      return Json{{"approval_id", approval->id},
-                  {"digest", approval->question.digest},
-                  {"expires_at", json::Rfc3339(approval->expires)},
-                  {"remaining_seconds", RemainingSeconds(*approval)}};
-  return std::nullopt;
+std::optional<Json> WaitingFor(const engine::Access& access, const engine::Run& run) {
+  const auto question = access.runs().QuestionOf(run);
+  if (!question || !*question) return std::nullopt;
+  return Json{{"approval_id", (*question)->approval},
+              {"digest", (*question)->digest},
+              {"expires_at", json::Rfc3339((*question)->expires)},
+              {"remaining_seconds", RemainingSeconds((*question)->expires)}};
 }
 
 }  // namespace skerry::transport::v1

@@ -1,5 +1,5 @@
-// Host: what a daemon holds: sessions with their sandboxes, runs, tokens, questions to people. Every protocol that the
-// daemon speaks asks this one.
+// Host: what a daemon holds together: sessions with their sandboxes, runs, tokens, questions to people. Protocols reach
+// it through views (engine/views/access.hpp), which check what a principal may and write the audit; nothing here does.
 #pragma once
 
 #include <chrono>
@@ -113,36 +113,21 @@ class Host {
   [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
                                                                          core::RunFilter filter) const;
-  // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
-  [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
-  // What the principal may read of an error: where the daemon's directories lie is its owner's business.
-  [[nodiscard]] base::Error Told(const Principal& principal, base::Error error) const;
   // For bodies on their way, in and out.
   [[nodiscard]] const std::shared_ptr<base::Budget>& spool() const { return spool_; }
   // Ends all of them; whoever waits for one is told. For the end of the daemon.
   void StopRuns();
   [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
 
-  base::Result<IssuedToken> IssueToken(const Principal& principal, NewToken wanted);
-  base::Status RevokeToken(const Principal& principal, const std::string& id);
-  // Before something leaves a session.
-  base::Status NoteExport(const Principal& principal, const HostedSession& session, const std::string& what,
-                          std::uint64_t bytes);
-
-  [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
-  // As they were recorded, the newest first.
-  [[nodiscard]] base::Result<std::vector<core::ApprovalRecord>> PastApprovals(const Principal& principal,
-                                                                              core::ApprovalFilter filter);
-  [[nodiscard]] base::Result<core::ApprovalRecord> FindApproval(const Principal& principal, const std::string& id);
-  [[nodiscard]] Tokens& tokens() { return *tokens_; }
+  // For the daemon around it: who is let in, what is told of requests.
+  [[nodiscard]] const Tokens& tokens() const { return *tokens_; }
   [[nodiscard]] Chronicle& chronicle() { return *chronicle_; }
-  [[nodiscard]] const Monitor& monitor() const { return *monitor_; }
-  [[nodiscard]] SandboxManager& manager() { return manager_; }
-  [[nodiscard]] const Gate& gate() const { return *gate_; }
+  [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
   [[nodiscard]] const HostOptions& options() const { return options_; }
-  [[nodiscard]] core::RecordStore* record() const { return options_.record.get(); }
 
  private:
+  // Everything else that a principal may do is in views, which check and record it.
+  friend class Access;
   friend class View;
   Host(HostOptions options, SandboxManager& manager, base::WorkerPool& workers);
   class Making;
@@ -190,6 +175,10 @@ class Host {
   void RemoveBeside(const std::shared_ptr<HostedSession>& session, const char* why);
   void RemoveUnused();
   void Warn(const std::string& text) const;
+  // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
+  [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
+  // What the principal may read of an error: where the daemon's directories lie is its owner's business.
+  [[nodiscard]] base::Error Told(const Principal& principal, base::Error error) const;
 
   HostOptions options_;
   SandboxManager& manager_;

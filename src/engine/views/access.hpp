@@ -7,10 +7,15 @@
 
 #include "engine/archive_spool.hpp"
 #include "engine/principal.hpp"
+#include "engine/views/approvals_view.hpp"
 #include "engine/views/contexts_view.hpp"
+#include "engine/views/events_view.hpp"
 #include "engine/views/files_view.hpp"
+#include "engine/views/history_view.hpp"
 #include "engine/views/runs_view.hpp"
 #include "engine/views/sessions_view.hpp"
+#include "engine/views/system_view.hpp"
+#include "engine/views/tokens_view.hpp"
 
 namespace skerry::engine {
 
@@ -32,6 +37,11 @@ class Access {
   [[nodiscard]] RunsView runs() const { return RunsView(*this); }
   [[nodiscard]] FilesView files(const SessionHandle& session) const { return {*this, session}; }
   [[nodiscard]] ContextsView contexts(const SessionHandle& session) const { return {*this, session}; }
+  [[nodiscard]] HistoryView history() const { return HistoryView(*this); }
+  [[nodiscard]] ApprovalsView approvals() const { return ApprovalsView(*this); }
+  [[nodiscard]] TokensView tokens() const { return TokensView(*this); }
+  [[nodiscard]] EventsView events() const { return EventsView(*this); }
+  [[nodiscard]] SystemView system() const { return SystemView(*this); }
 
  private:
   friend class View;

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/host.hpp"
-#include "engine/signals.hpp"
 #include "engine/views/ceilings.hpp"
 #include "engine/views/run_attachment.hpp"
+#include "engine/views/signals.hpp"
 
 namespace skerry::engine {
 namespace {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/turns.hpp"
+#include "engine/host.hpp"
 #include "transport/client/poster.hpp"
 #include "transport/daemon/contract.hpp"
 #include "transport/daemon/last_resort.hpp"
@@ -51,7 +52,7 @@ Voices VoicesOf(const DaemonOptions& options) {
 }
 
 base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions& options, const Voices& voices,
-                           engine::Tokens& tokens) {
+                           const engine::Tokens& tokens) {
   if (address.loopback) return {};
   SKERRY_ASSIGN_OR_RETURN(const auto known, tokens.List());
   const auto now = std::chrono::system_clock::now();
@@ -69,7 +70,7 @@ base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions&
   return {};
 }
 
-base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voices, engine::Tokens& tokens) {
+base::Result<Listening> Listen(const DaemonOptions& options, const Voices& voices, const engine::Tokens& tokens) {
   std::shared_ptr<const http::TlsFiles> tls;
   if (options.tls) {
     SKERRY_RETURN_IF_ERROR(http::CheckTls(*options.tls));

@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/turns.hpp"
-#include "engine/host.hpp"
+#include "base/worker_pool.hpp"
 #include "engine/views/access.hpp"
 #include "json/strict.hpp"
 #include "transport/http/dialect.hpp"
@@ -20,7 +20,6 @@
 #include "transport/kit/principal.hpp"
 #include "transport/kit/query.hpp"
 #include "transport/kit/ticker.hpp"
-#include "transport/v1/audited.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -35,7 +34,7 @@ using kit::WordOf;
 
 // What the handlers work with. Outlives the server.
 struct Api {
-  engine::Host& host;
+  engine::Host& host;  // for AccessOf
   base::WorkerPool& workers;
   kit::Ticker& ticker;
   std::string version;
@@ -44,13 +43,6 @@ struct Api {
   std::function<bool()> draining = [] { return false; };
   mutable base::Turns large{4};  // to put a large answer together: it takes several times its size
 };
-
-// Route::scopes: who has none of them is refused before the body is read.
-inline constexpr std::uint32_t kReadScope = engine::kToRead.any_of;
-inline constexpr std::uint32_t kRunScope = engine::kToRun.any_of;
-inline constexpr std::uint32_t kApproveScope = engine::kToApprove.any_of;
-inline constexpr std::uint32_t kAdminScope = engine::kToAdminister.any_of;
-inline constexpr std::uint32_t kMetricsScope = engine::kToMeasure.any_of;
 
 // Each folder of routes. `api` is borrowed.
 std::vector<http::Route> SystemRoutes(Api& api);
@@ -74,18 +66,16 @@ http::Dialect MakeDialect(Api& api);
 using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
 http::Handler Answering(Api& api, ApiHandler handler);
 
-// A route below /v1. A small body is JSON.
-http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
-                      const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
+// A route below /v1. A small body is JSON. Who has none of the scopes is refused before the body is read; that the view
+// asks for them again is what counts.
+http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, engine::Need need, ApiHandler handler,
+                      http::BodyRule body = http::BodyRule::kNone);
 
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
-
-[[nodiscard]] bool HasScope(const http::Request& request, core::TokenScope scope);
 
 // The engine, as the caller may use it.
 engine::Access AccessOf(const Api& api, const http::Request& request);
 // The session of the route's pattern, if it is the caller's. kNotFound.
-base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request);
 base::Result<engine::SessionHandle> SessionOf(const engine::Access& access, const http::Request& request);
 
 struct PageOptions {

@@ -71,11 +71,10 @@ base::Result<http::Response> ExportArchive(Api& api, const http::Request& reques
 }  // namespace
 
 std::vector<http::Route> ArchiveRoutes(Api& api) {
-  http::Route import = MakeRoute(api, "POST", "/sessions/{session}/files/import", kRunScope, kUnrecorded, ImportArchive,
-                                 http::BodyRule::kLarge);
+  http::Route import =
+      MakeRoute(api, "POST", "/sessions/{session}/files/import", engine::kToRun, ImportArchive, http::BodyRule::kLarge);
   import.watch = http::Watch::kNo;
-  return {std::move(import),
-          MakeRoute(api, "GET", "/sessions/{session}/files/export", kReadScope, kUnrecorded, ExportArchive)};
+  return {std::move(import), MakeRoute(api, "GET", "/sessions/{session}/files/export", engine::kToRead, ExportArchive)};
 }
 
 }  // namespace skerry::transport::v1

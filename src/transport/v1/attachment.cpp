@@ -3,7 +3,7 @@
 #include <deque>
 #include <utility>
 
-#include "engine/signals.hpp"
+#include "engine/views/signals.hpp"
 #include "json/strict.hpp"
 #include "json/text.hpp"
 #include "transport/kit/admission.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/signals.hpp"
+#include "engine/views/signals.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/attachment.hpp"
 #include "transport/v1/output.hpp"
@@ -168,21 +168,20 @@ base::Result<http::Response> AttachTo(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> CommandRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
+  const auto route = [&api](const char* method, const std::string& pattern, engine::Need need, ApiHandler handler,
                             http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions/{session}/commands" + pattern, scopes, kUnrecorded, std::move(handler),
-                     body);
+    return MakeRoute(api, method, "/sessions/{session}/commands" + pattern, need, std::move(handler), body);
   };
-  http::Route feed = route("POST", "/{command}/stdin", kRunScope, Feed, http::BodyRule::kSmall);
+  http::Route feed = route("POST", "/{command}/stdin", engine::kToRun, Feed, http::BodyRule::kSmall);
   feed.media.clear();
-  return {route("POST", "", kRunScope, Start, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, List),
-          route("GET", "/{command}", kReadScope, Get),
-          route("GET", "/{command}/logs", kReadScope, Logs),
+  return {route("POST", "", engine::kToRun, Start, http::BodyRule::kSmall),
+          route("GET", "", engine::kToRead, List),
+          route("GET", "/{command}", engine::kToRead, Get),
+          route("GET", "/{command}/logs", engine::kToRead, Logs),
           std::move(feed),
-          route("POST", "/{command}/signal", kRunScope, Signal, http::BodyRule::kSmall),
-          route("POST", "/{command}/resize", kRunScope, Resize, http::BodyRule::kSmall),
-          route("GET", "/{command}/attach", kRunScope, AttachTo)};
+          route("POST", "/{command}/signal", engine::kToRun, Signal, http::BodyRule::kSmall),
+          route("POST", "/{command}/resize", engine::kToRun, Resize, http::BodyRule::kSmall),
+          route("GET", "/{command}/attach", engine::kToRun, AttachTo)};
 }
 
 }  // namespace skerry::transport::v1

@@ -93,19 +93,18 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ContextRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
+  const auto route = [&api](const char* method, const std::string& pattern, engine::Need need, ApiHandler handler,
                             http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, scopes, kUnrecorded, std::move(handler),
-                     body);
+    return MakeRoute(api, method, "/sessions/{session}/contexts" + pattern, need, std::move(handler), body);
   };
   using engine::ContextsView;
-  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, List),
-          route("GET", "/{context}", kReadScope, Doing(&ContextsView::Find)),
-          route("DELETE", "/{context}", kRunScope, Delete),
-          route("POST", "/{context}/restart", kRunScope, Doing(&ContextsView::Restart)),
-          route("POST", "/{context}/interrupt", kRunScope, Doing(&ContextsView::Interrupt)),
-          route("POST", "/{context}/execute", kRunScope, Execute, http::BodyRule::kSmall)};
+  return {route("POST", "", engine::kToRun, Create, http::BodyRule::kSmall),
+          route("GET", "", engine::kToRead, List),
+          route("GET", "/{context}", engine::kToRead, Doing(&ContextsView::Find)),
+          route("DELETE", "/{context}", engine::kToRun, Delete),
+          route("POST", "/{context}/restart", engine::kToRun, Doing(&ContextsView::Restart)),
+          route("POST", "/{context}/interrupt", engine::kToRun, Doing(&ContextsView::Interrupt)),
+          route("POST", "/{context}/execute", engine::kToRun, Execute, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

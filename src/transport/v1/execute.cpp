@@ -36,9 +36,8 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ExecuteRoutes(Api& api) {
-  return {
-      MakeRoute(api, "POST", "/execute", kRunScope, kUnrecorded, Execute, http::BodyRule::kSmall),
-      MakeRoute(api, "POST", "/sessions/{session}/execute", kRunScope, kUnrecorded, Execute, http::BodyRule::kSmall)};
+  return {MakeRoute(api, "POST", "/execute", engine::kToRun, Execute, http::BodyRule::kSmall),
+          MakeRoute(api, "POST", "/sessions/{session}/execute", engine::kToRun, Execute, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

@@ -135,16 +135,16 @@ base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> ExecutionRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/executions", kReadScope, kUnrecorded, List),
-          MakeRoute(api, "GET", "/executions/{execution}", kReadScope, kUnrecorded, Get),
-          MakeRoute(api, "GET", "/executions/{execution}/output", kReadScope, kUnrecorded,
+  return {MakeRoute(api, "GET", "/executions", engine::kToRead, List),
+          MakeRoute(api, "GET", "/executions/{execution}", engine::kToRead, Get),
+          MakeRoute(api, "GET", "/executions/{execution}/output", engine::kToRead,
                     [](Api& all, const http::Request& request) -> base::Result<http::Response> {
                       SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(AccessOf(all, request), request));
                       return OutputAnswer(all, request, *run);
                     }),
-          MakeRoute(api, "GET", "/executions/{execution}/events", kReadScope, kUnrecorded, Events),
-          MakeRoute(api, "GET", "/executions/{execution}/files", kReadScope, kUnrecorded, Files),
-          MakeRoute(api, "POST", "/executions/{execution}/cancel", kRunScope, kUnrecorded, Cancel)};
+          MakeRoute(api, "GET", "/executions/{execution}/events", engine::kToRead, Events),
+          MakeRoute(api, "GET", "/executions/{execution}/files", engine::kToRead, Files),
+          MakeRoute(api, "POST", "/executions/{execution}/cancel", engine::kToRun, Cancel)};
 }
 
 }  // namespace skerry::transport::v1

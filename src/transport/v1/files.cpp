@@ -65,25 +65,25 @@ struct Row {
   const char* method;
   const char* path;  // behind …/files
   FileHandler* handler;
-  std::uint32_t scopes;
+  engine::Need need;
   http::BodyRule body = http::BodyRule::kNone;
   std::uint64_t max_body = 0;
 };
 
 constexpr Row kRows[] = {
-    {"GET", "", ListFiles, kReadScope},
-    {"DELETE", "", DeleteFile, kRunScope},
-    {"GET", "/content", ReadContent, kReadScope},
-    {"PUT", "/content", WriteContent, kRunScope, http::BodyRule::kLarge},
-    {"GET", "/lines", ReadLines, kReadScope},
-    {"GET", "/stat", StatFile, kReadScope},
-    {"GET", "/usage", TellUsage, kReadScope},
-    {"POST", "/append", AppendContent, kRunScope, http::BodyRule::kLarge, engine::FilesView::kMostAppended},
-    {"POST", "/edit", EditFile, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/directory", MakeDirectory, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/move", MoveFile, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/copy", CopyFile, kRunScope, http::BodyRule::kSmall},
-    {"POST", "/search", SearchFiles, kReadScope, http::BodyRule::kSmall},
+    {"GET", "", ListFiles, engine::kToRead},
+    {"DELETE", "", DeleteFile, engine::kToRun},
+    {"GET", "/content", ReadContent, engine::kToRead},
+    {"PUT", "/content", WriteContent, engine::kToRun, http::BodyRule::kLarge},
+    {"GET", "/lines", ReadLines, engine::kToRead},
+    {"GET", "/stat", StatFile, engine::kToRead},
+    {"GET", "/usage", TellUsage, engine::kToRead},
+    {"POST", "/append", AppendContent, engine::kToRun, http::BodyRule::kLarge, engine::FilesView::kMostAppended},
+    {"POST", "/edit", EditFile, engine::kToRun, http::BodyRule::kSmall},
+    {"POST", "/directory", MakeDirectory, engine::kToRun, http::BodyRule::kSmall},
+    {"POST", "/move", MoveFile, engine::kToRun, http::BodyRule::kSmall},
+    {"POST", "/copy", CopyFile, engine::kToRun, http::BodyRule::kSmall},
+    {"POST", "/search", SearchFiles, engine::kToRead, http::BodyRule::kSmall},
 };
 
 }  // namespace
@@ -116,8 +116,8 @@ engine::Upload UploadOf(const http::Request& request) {
 std::vector<http::Route> FileRoutes(Api& api) {
   std::vector<http::Route> routes;
   for (const Row& row : kRows) {
-    http::Route route = MakeRoute(api, row.method, std::string("/sessions/{session}/files") + row.path, row.scopes,
-                                  kUnrecorded, row.handler, row.body);
+    http::Route route = MakeRoute(api, row.method, std::string("/sessions/{session}/files") + row.path, row.need,
+                                  row.handler, row.body);
     route.max_body = row.max_body;
     routes.push_back(std::move(route));
   }

@@ -196,21 +196,21 @@ base::Result<http::Response> Undo(Api& api, const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> SessionRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes, ApiHandler handler,
+  const auto route = [&api](const char* method, const std::string& pattern, engine::Need need, ApiHandler handler,
                             http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions" + pattern, scopes, kUnrecorded, std::move(handler), body);
+    return MakeRoute(api, method, "/sessions" + pattern, need, std::move(handler), body);
   };
-  return {route("POST", "", kRunScope, Create, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, List),
-          route("GET", "/{session}", kReadScope, Get),
-          route("DELETE", "/{session}", kRunScope, Delete),
-          route("POST", "/{session}/extend", kRunScope, Extend, http::BodyRule::kSmall),
-          route("POST", "/{session}/pause", kRunScope, Doing(&SessionsView::Pause)),
-          route("POST", "/{session}/resume", kRunScope, Doing(&SessionsView::Resume)),
-          route("POST", "/{session}/stop", kRunScope, Doing(&SessionsView::Stop)),
-          route("GET", "/{session}/diff", kReadScope, Diff),
-          route("GET", "/{session}/check", kReadScope, Check),
-          route("POST", "/{session}/undo", kRunScope, Undo, http::BodyRule::kSmall)};
+  return {route("POST", "", engine::kToRun, Create, http::BodyRule::kSmall),
+          route("GET", "", engine::kToRead, List),
+          route("GET", "/{session}", engine::kToRead, Get),
+          route("DELETE", "/{session}", engine::kToRun, Delete),
+          route("POST", "/{session}/extend", engine::kToRun, Extend, http::BodyRule::kSmall),
+          route("POST", "/{session}/pause", engine::kToRun, Doing(&SessionsView::Pause)),
+          route("POST", "/{session}/resume", engine::kToRun, Doing(&SessionsView::Resume)),
+          route("POST", "/{session}/stop", engine::kToRun, Doing(&SessionsView::Stop)),
+          route("GET", "/{session}/diff", engine::kToRead, Diff),
+          route("GET", "/{session}/check", engine::kToRead, Check),
+          route("POST", "/{session}/undo", engine::kToRun, Undo, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

@@ -1,4 +1,4 @@
-#include "engine/signals.hpp"
+#include "engine/views/signals.hpp"
 
 #include <array>
 #include <csignal>

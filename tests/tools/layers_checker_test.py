@@ -92,14 +92,16 @@ class IncludeTest(LayersTest):
 
     def test_every_allowed_pair_passes_and_every_other_pair_fails(self):
         with open(LAYERS, "rb") as file:
-            rules = tomllib.load(file)["folders"]
+            loaded = tomllib.load(file)
+        rules = loaded["folders"]
         rules.pop("bin/skerry")  # may include everything
+        behind_doors = {(folder, door["to"]) for door in loaded["doors"] for folder in door["of"]}
         table = {folder.replace("/*", "/native"): " ".join(allowed) for folder, allowed in rules.items()}
         expected = []
         for folder, allowed in table.items():
             self.tree.source(f"src/{folder}/x.hpp", *(f'"{other}/y.hpp"' for other in table))
             for line, other in enumerate(table, start=1):
-                if other != folder and other not in allowed.split():
+                if other != folder and (other not in allowed.split() or (folder, other) in behind_doors):
                     expected.append(f"src/{folder}/x.hpp:{line}: {folder} may not include {other}/y.hpp")
         code, errors = self.tree.check()
         self.assertEqual(1, code)
@@ -158,6 +160,28 @@ class IncludeTest(LayersTest):
         self.assert_error(
             "src/bin/other/main.cpp:1: the folder src/bin/other has no layer: add it to the table in tools/layers.toml"
         )
+
+
+class DoorsTest(LayersTest):
+    def test_a_dialect_has_the_engine_through_views(self):
+        self.tree.source("src/transport/v1/x.hpp", '"engine/views/access.hpp"', '"engine/run.hpp"')
+        self.assert_holds()
+
+    def test_what_is_behind_the_views_it_may_not_include(self):
+        self.tree.source("src/transport/v1/x.hpp", '"engine/host.hpp"', '"engine/session_life.hpp"')
+        has = "(of engine it has: engine/views/, engine/run.hpp)"
+        self.assert_error(
+            f"src/transport/v1/x.hpp:1: transport/v1 may not include engine/host.hpp {has}",
+            f"src/transport/v1/x.hpp:2: transport/v1 may not include engine/session_life.hpp {has}",
+        )
+
+    def test_it_includes_neither_policy_nor_questions_nor_stores(self):
+        self.tree.source("src/transport/v1/x.hpp", '"policy/x.hpp"', '"confirm/x.hpp"', '"store/x.hpp"', '"watch/x.hpp"')
+        self.assertEqual((1, 4), (self.tree.check()[0], len(self.tree.check()[1])))
+
+    def test_others_are_not_held_to_it(self):
+        self.tree.source("src/transport/daemon/x.hpp", '"engine/host.hpp"')
+        self.assert_holds()
 
 
 class TestsBesideTheCodeTest(LayersTest):

@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "engine/chronicle.hpp"
+#include "workspace/session_directory.hpp"
 
 namespace skerry::engine {
 
 base::Result<IssuedToken> TokensView::Issue(NewToken wanted) const {
   return Allowed(kToAdminister, [&]() -> base::Result<IssuedToken> {
+    if (!wanted.tenant.empty()) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(wanted.tenant));
     wanted.created_by = principal().id;
     SKERRY_ASSIGN_OR_RETURN(IssuedToken issued, tokens().Issue(std::move(wanted)));
     if (const auto noted = chronicle().TokenMade(issued.record, principal()); !noted) {

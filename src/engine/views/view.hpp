@@ -87,7 +87,7 @@ class View {
   [[nodiscard]] base::Status Admit() const;
   template <class T>
   [[nodiscard]] base::Result<T> Told(base::Result<T> result) const {
-    if (!result) result.error() = Told(std::move(result).error());
+    if (!result) return std::unexpected(Told(std::move(result).error()));
     return result;
   }
   [[nodiscard]] base::Error Told(base::Error error) const;

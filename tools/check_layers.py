@@ -32,6 +32,7 @@ class Rules:
         self.test_folders = table["tests"]["folders"]
         self.libraries = table["libraries"]
         self.names = table.get("names", [])
+        self.doors = table.get("doors", [])
 
     def layer_of(self, path):
         """The layer that a path below src/ belongs to ("core", "backends/native"), and the name of its rule, or None."""
@@ -144,6 +145,14 @@ class Checker:
         elif not self.rules.permits(layer, other, is_test):
             allowed = self.allowed_text(layer, is_test)
             self.report(path, line, f"{layer} may not include {target} (allowed: {allowed})")
+        else:
+            self.check_doors(path, line, layer, other, target)
+
+    def check_doors(self, path, line, layer, other, target):
+        for door in self.rules.doors:
+            if other == door["to"] and layer in door["of"] and not target.startswith(tuple(door["headers"])):
+                headers = ", ".join(door["headers"])
+                self.report(path, line, f"{layer} may not include {target} (of {other} it has: {headers})")
 
     def check_library(self, path, line, layer, target):
         for library in self.rules.libraries:

@@ -374,7 +374,7 @@ base::Status Chronicle::FilesExported(const std::string& session, const Principa
 base::Status Chronicle::Does(const Deed& deed, const Principal& by, const Json& details) {
   SKERRY_RETURN_IF_ERROR(Afford(by, deed.weight));
   Json all = ByToJson(by);
-  all["request_id"] = deed.request;
+  all["request_id"] = by.request;
   all["session_id"] = NameOrNull(deed.session);
   all["unique_id"] = TextOrNull(deed.session);
   all.update(details);
@@ -384,7 +384,7 @@ base::Status Chronicle::Does(const Deed& deed, const Principal& by, const Json& 
 
 void Chronicle::Failed(const Deed& deed, const Principal& by, int status) {
   Note("request.failed", {{"tenant", by.tenant},
-                          {"request_id", deed.request},
+                          {"request_id", by.request},
                           {"session_id", NameOrNull(deed.session)},
                           {"what", deed.event},
                           {"status", status}});

@@ -19,6 +19,7 @@
 #include "core/service_store.hpp"
 #include "engine/audit_shares.hpp"
 #include "engine/budgets.hpp"
+#include "engine/deed.hpp"
 #include "engine/monitor.hpp"
 #include "engine/principal.hpp"
 #include "engine/run.hpp"
@@ -40,16 +41,6 @@ struct ChronicleParts {
   std::shared_ptr<watch::Announcer> announcer;  // none: no webhook
   CodeBodies code = CodeBodies::kLeftOut;       // in the audit
   Budgets::Share audit;                         // what tenants may fill of it; `each` is for a day
-};
-
-// What somebody does over the API, and that nothing else tells of.
-struct Deed {
-  // What cannot be recorded is not done, unless it ends or frees something.
-  using Weight = AuditShares::Weight;
-  std::string event;
-  std::string request;  // its X-Request-Id
-  std::string session;  // the id; "" for none
-  Weight weight = Weight::kUsual;
 };
 
 // Thread-safe. What returns a Status must be heeded: what cannot be recorded must not happen.

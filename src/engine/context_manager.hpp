@@ -55,6 +55,9 @@ struct ContextSummary {
   std::vector<std::string> degraded;  // what this machine could not enforce
 };
 
+// Of a context that a cell names, where there is none of that name.
+enum class Creation { kNever, kIfMissing };
+
 // What came of a cell, and the context behind it.
 struct CellRun {
   core::CellResult result;

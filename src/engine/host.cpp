@@ -73,7 +73,7 @@ base::Result<std::unique_ptr<Host>> Host::Start(HostOptions options, SandboxMana
 Host::~Host() {
   tender_ = {};
   if (runs_) StopRuns();
-  for (const auto& session : List({.everybody = true})) session->life().End();
+  for (const auto& session : All()) session->life().End();
   {
     // A run is over before everything is told of it.
     std::unique_lock lock(mutex_);
@@ -85,7 +85,7 @@ Host::~Host() {
 
 void Host::StopRuns() {
   // What stands still cannot end.
-  for (const auto& session : List({.everybody = true}))
+  for (const auto& session : All())
     if (session->life().IsPaused()) (void)session->life().Resume();
   (void)runs_->Stop(std::nullopt, base::Deadline::After(30s));
 }
@@ -235,7 +235,8 @@ void Host::Add(core::HostedSessionRecord record, const SessionSettings& settings
 
 std::size_t Host::CountContexts() const {
   std::size_t count = 0;
-  for (const auto& session : List({.everybody = true})) count += session->life().contexts().List().size();
+  for (const auto& session : List({.scopes = {core::TokenScope::kAdmin}}))
+    count += session->life().contexts().List().size();
   return count;
 }
 
@@ -391,11 +392,15 @@ base::Result<std::shared_ptr<HostedSession>> Host::Find(const Principal& princip
     if (named && session->tenant() == principal.tenant) return session;
     if (named) others.push_back(session);
   }
-  if (!principal.everybody) return std::unexpected(NoSession(name));
+  if (!principal.everybody()) return std::unexpected(NoSession(name));
   if (const auto exact = hosted_.find(name); exact != hosted_.end() && !exact->second->Expired(now))
     return exact->second;
   if (others.size() == 1) return others.front();
   return std::unexpected(others.empty() ? NoSession(name) : WhichOne(name, others));
+}
+
+std::vector<std::shared_ptr<HostedSession>> Host::All() const {
+  return List({.scopes = {core::TokenScope::kAdmin}});
 }
 
 std::vector<std::shared_ptr<HostedSession>> Host::List(const Principal& principal) const {
@@ -403,7 +408,7 @@ std::vector<std::shared_ptr<HostedSession>> Host::List(const Principal& principa
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& [id, session] : hosted_)
-      if (principal.everybody || session->tenant() == principal.tenant) sessions.push_back(session);
+      if (principal.Sees(session->tenant())) sessions.push_back(session);
   }
   std::ranges::sort(sessions, {}, [](const auto& session) { return std::tuple(session->name(), session->id()); });
   return sessions;
@@ -457,7 +462,7 @@ void Host::Tend(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     if (waiting.wait_for(lock, stop, 1s, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
     const auto now = std::chrono::system_clock::now();
-    for (const auto& session : List({.everybody = true})) {
+    for (const auto& session : All()) {
       if (session->Expired(now)) {
         RemoveBeside(session, "expired");
         continue;
@@ -491,7 +496,7 @@ void Host::RemoveBeside(const std::shared_ptr<HostedSession>& session, const cha
 void Host::RemoveUnused() {
   const auto swept = sessions_->Sweep();
   if (!swept) return;
-  for (const auto& session : List({.everybody = true}))
+  for (const auto& session : All())
     if (std::ranges::find(*swept, session->life().workspace()) != swept->end()) RemoveBeside(session, "unused");
 }
 

@@ -1,5 +1,5 @@
-// Host: what a daemon holds: sessions with their sandboxes, runs, tokens, questions to people. Every protocol that the
-// daemon speaks asks this one.
+// Host: what a daemon holds together: sessions with their sandboxes, runs, tokens, questions to people. Protocols reach
+// it through views (engine/views/access.hpp), which check what a principal may and write the audit; nothing here does.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,7 @@
 #include "core/service_store.hpp"
 #include "engine/budgets.hpp"
 #include "engine/chronicle.hpp"
+#include "engine/consent.hpp"
 #include "engine/disk_room.hpp"
 #include "engine/hosted_session.hpp"
 #include "engine/monitor.hpp"
@@ -35,6 +36,7 @@
 #include "engine/session_life.hpp"
 #include "engine/sessions.hpp"
 #include "engine/tokens.hpp"
+#include "engine/views/turns.hpp"
 
 namespace skerry::engine {
 
@@ -59,21 +61,6 @@ struct HostOptions {
   std::string version;
   std::string configuration;  // as JSON, without secrets; "" when nobody needs to know
 };
-
-struct NewSession {
-  std::optional<std::string> id;
-  SessionSettings settings;
-  std::optional<std::chrono::seconds> ttl;
-  std::optional<core::IdempotencyClaim> claim;
-};
-
-enum class Consent { kAsk, kGiven };
-enum class Place {
-  kHere,    // in the caller's thread; what comes back is over
-  kBeside,  // in another; what comes back goes on
-};
-
-enum class Creation { kNever, kIfMissing };
 
 // Something to be run.
 struct Work {
@@ -122,42 +109,28 @@ class Host {
   [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
                                                                          core::RunFilter filter) const;
-  // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
-  [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
-  // What the principal may read of an error: where the daemon's directories lie is its owner's business.
-  [[nodiscard]] base::Error Told(const Principal& principal, base::Error error) const;
   // For bodies on their way, in and out.
   [[nodiscard]] const std::shared_ptr<base::Budget>& spool() const { return spool_; }
   // Ends all of them; whoever waits for one is told. For the end of the daemon.
   void StopRuns();
   [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
 
-  base::Result<IssuedToken> IssueToken(const Principal& principal, NewToken wanted);
-  base::Status RevokeToken(const Principal& principal, const std::string& id);
-  // Before something leaves a session.
-  base::Status NoteExport(const Principal& principal, const HostedSession& session, const std::string& what,
-                          std::uint64_t bytes);
-
-  // Of all sessions.
+  // Contexts of all sessions.
   [[nodiscard]] std::size_t CountContexts() const;
   // A context of the session began anew or is gone. What a person approved for as long as it lives is asked about
   // again, for all contexts that have a sandbox of their own.
   void ForgetApprovalsOfContexts(const HostedSession& session);
 
-  [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
-  // As they were recorded, the newest first.
-  [[nodiscard]] base::Result<std::vector<core::ApprovalRecord>> PastApprovals(const Principal& principal,
-                                                                              core::ApprovalFilter filter);
-  [[nodiscard]] base::Result<core::ApprovalRecord> FindApproval(const Principal& principal, const std::string& id);
-  [[nodiscard]] Tokens& tokens() { return *tokens_; }
+  // For the daemon around it: who is let in, what is told of requests.
+  [[nodiscard]] const Tokens& tokens() const { return *tokens_; }
   [[nodiscard]] Chronicle& chronicle() { return *chronicle_; }
-  [[nodiscard]] const Monitor& monitor() const { return *monitor_; }
-  [[nodiscard]] SandboxManager& manager() { return manager_; }
-  [[nodiscard]] const Gate& gate() const { return manager_.gate(); }
+  [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
   [[nodiscard]] const HostOptions& options() const { return options_; }
-  [[nodiscard]] core::RecordStore* record() const { return options_.record.get(); }
 
  private:
+  // Everything else that a principal may do is in views, which check and record it.
+  friend class Access;
+  friend class View;
   Host(HostOptions options, SandboxManager& manager, base::WorkerPool& workers);
   class Making;
   base::Status Open();
@@ -165,6 +138,7 @@ class Host {
   base::Status Adopt();
   base::Result<std::string> Reserve(const Principal& principal, const std::string& name);
   [[nodiscard]] std::optional<std::string> Holder(const std::string& tenant, const std::string& name) const;
+  [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> All() const;
   void AwaitMade(const std::string& id);
   void AwaitMade(const std::string& tenant, const std::string& name);
   [[nodiscard]] std::shared_ptr<HostedSession> Get(const std::string& id) const;
@@ -202,6 +176,10 @@ class Host {
   void RemoveBeside(const std::shared_ptr<HostedSession>& session, const char* why);
   void RemoveUnused();
   void Warn(const std::string& text) const;
+  // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
+  [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
+  // What the principal may read of an error: where the daemon's directories lie is its owner's business.
+  [[nodiscard]] base::Error Told(const Principal& principal, base::Error error) const;
 
   HostOptions options_;
   SandboxManager& manager_;
@@ -221,6 +199,7 @@ class Host {
   std::unique_ptr<Tokens> tokens_;
   std::unique_ptr<Runs> runs_;
   RunShares shares_;
+  ViewTurns turns_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
   std::map<std::string, std::string> making_;  // ids of sessions that are on their way, with their tenants

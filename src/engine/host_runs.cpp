@@ -160,14 +160,14 @@ void Host::Admitted(Run& run, RunShares::Turn& turn) {
 
 base::Result<std::shared_ptr<Run>> Host::FindRun(const Principal& principal, const std::string& id) const {
   auto run = runs_->Find(id);
-  if (run && (principal.everybody || (*run)->record().tenant == principal.tenant)) return run;
+  if (run && principal.Sees((*run)->record().tenant)) return run;
   if (!run && run.error().code != base::Code::kNotFound) return run;
   return base::Err(base::Code::kNotFound, "there is no execution " + id.substr(0, 64));
 }
 
 base::Result<std::vector<std::shared_ptr<Run>>> Host::ListRuns(const Principal& principal,
                                                                core::RunFilter filter) const {
-  if (!principal.everybody) filter.tenant = principal.tenant;
+  if (!principal.everybody()) filter.tenant = principal.tenant;
   return runs_->List(filter);
 }
 

@@ -66,8 +66,7 @@ void Host::OfferFigures() {
   metrics.Sample([this] {
     const watch::EventLog& events = chronicle_->events();
     std::map<std::string, double> by_state;
-    for (const auto& session : List({.everybody = true}))
-      by_state[std::string(engine::NameOf(session->condition()))] += 1;
+    for (const auto& session : All()) by_state[std::string(engine::NameOf(session->condition()))] += 1;
     watch::Sampled sessions{"skerry_sessions", "Sessions, by their state.", Kind::kGauge, {}};
     for (const Condition condition : {Condition::kActive, Condition::kIdle, Condition::kPaused, Condition::kCrashed}) {
       const std::string name(engine::NameOf(condition));
@@ -124,46 +123,12 @@ void Host::NoteAlert(const std::string& workspace, const std::string& execution,
   chronicle_->Alert("", run ? (*run)->record().tenant : "", execution, change);
 }
 
-base::Result<IssuedToken> Host::IssueToken(const Principal& principal, NewToken wanted) {
-  wanted.created_by = principal.id;
-  SKERRY_ASSIGN_OR_RETURN(IssuedToken issued, tokens_->Issue(std::move(wanted)));
-  if (const auto noted = chronicle_->TokenMade(issued.record, principal); !noted) {
-    (void)tokens_->Revoke(issued.record.id);
-    return std::unexpected(noted.error());
-  }
-  return issued;
-}
-
-base::Status Host::RevokeToken(const Principal& principal, const std::string& id) {
-  // Never kept from being revoked by a record that cannot be written.
-  SKERRY_RETURN_IF_ERROR(tokens_->Revoke(id));
-  return chronicle_->TokenRevoked(id, principal);
-}
-
-base::Status Host::NoteExport(const Principal& principal, const HostedSession& session, const std::string& what,
-                              std::uint64_t bytes) {
-  return chronicle_->FilesExported(session.id(), principal, what, bytes);
-}
-
 // What a run was fed is told when it ends. Much of it is told before, as a daemon may be killed; never a little, as
 // that can be guessed from the hashes before and behind it.
 void Host::NoteInputs() {
   constexpr std::uint64_t kMuch = std::uint64_t{64} << 10U;
   for (const auto& run : runs_->UnderWay())
     if (const auto input = run->TakeFed(kMuch)) chronicle_->RunFed(*run, *input);
-}
-
-base::Result<std::vector<core::ApprovalRecord>> Host::PastApprovals(const Principal& principal,
-                                                                    core::ApprovalFilter filter) {
-  if (!principal.everybody) filter.tenant = principal.tenant;
-  return options_.store->Approvals(filter);
-}
-
-base::Result<core::ApprovalRecord> Host::FindApproval(const Principal& principal, const std::string& id) {
-  auto found = options_.store->FindApproval(id);
-  if (found && (principal.everybody || found->tenant == principal.tenant)) return found;
-  if (!found && found.error().code != base::Code::kNotFound) return found;
-  return base::Err(base::Code::kNotFound, "there is no such approval");
 }
 
 }  // namespace skerry::engine

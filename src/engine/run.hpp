@@ -107,9 +107,9 @@ class Run {
 
   // For whoever executes it.
   [[nodiscard]] core::OutputSink& sink() { return sink_; }
-  [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
+  [[nodiscard]] std::stop_token stop_token() { return stop_.get_token(); }
   // With kOpen: what the controls are fed.
-  [[nodiscard]] const RunInput& input() const { return input_; }
+  [[nodiscard]] const RunInput& input() { return input_; }
   [[nodiscard]] RunControls& controls() { return controls_; }
   [[nodiscard]] bool HasTerminal() const { return has_terminal_; }
   void MarkRunning();

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "core/backend.hpp"
 #include "core/execution.hpp"
+#include "core/service_store.hpp"
 
 namespace skerry::engine {
 
@@ -29,6 +30,13 @@ struct SessionSettings {
   std::chrono::seconds idle{300};  // after which the sandbox is ended
 
   bool operator==(const SessionSettings&) const = default;
+};
+
+struct NewSession {
+  std::optional<std::string> id;
+  SessionSettings settings;
+  std::optional<std::chrono::seconds> ttl;
+  std::optional<core::IdempotencyClaim> claim;
 };
 
 // One line of text, and back.

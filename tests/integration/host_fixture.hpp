@@ -152,7 +152,7 @@ class HostTest : public testing::Test {
 
   const engine::Principal kAlice{.id = "alice", .tenant = "a"};
   const engine::Principal kBob{.id = "bob", .tenant = "b"};
-  const engine::Principal kOwner{.id = "owner", .tenant = "local", .everybody = true};
+  const engine::Principal kOwner{.id = "owner", .tenant = "local", .scopes = {core::TokenScope::kAdmin}};
 
   support::TemporaryDirectory directory_;
   std::filesystem::path home_ = directory_.path();

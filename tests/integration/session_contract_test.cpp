@@ -62,7 +62,7 @@ class SessionContractTest : public HostTest, public testing::WithParamInterface<
   // The history as text, newest last: kind, sandbox, changes.
   std::vector<std::string> History(const HostedSession& session) {
     std::vector<std::string> lines;
-    const auto entries = core::LoadHistory(*TheHost().record(), session->id(), {.limit = 1000});
+    const auto entries = core::LoadHistory(*TheHost().options().record, session->id(), {.limit = 1000});
     if (!entries) return {entries.error().message};
     for (const core::HistoryEntry& entry : *entries) {
       std::string line = entry.execution.kind + " " + entry.execution.sandbox;

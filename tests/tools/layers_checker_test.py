@@ -92,14 +92,16 @@ class IncludeTest(LayersTest):
 
     def test_every_allowed_pair_passes_and_every_other_pair_fails(self):
         with open(LAYERS, "rb") as file:
-            rules = tomllib.load(file)["folders"]
+            loaded = tomllib.load(file)
+        rules = loaded["folders"]
         rules.pop("bin/skerry")  # may include everything
+        behind_doors = {(folder, door["to"]) for door in loaded["doors"] for folder in door["of"]}
         table = {folder.replace("/*", "/native"): " ".join(allowed) for folder, allowed in rules.items()}
         expected = []
         for folder, allowed in table.items():
             self.tree.source(f"src/{folder}/x.hpp", *(f'"{other}/y.hpp"' for other in table))
             for line, other in enumerate(table, start=1):
-                if other != folder and other not in allowed.split():
+                if other != folder and (other not in allowed.split() or (folder, other) in behind_doors):
                     expected.append(f"src/{folder}/x.hpp:{line}: {folder} may not include {other}/y.hpp")
         code, errors = self.tree.check()
         self.assertEqual(1, code)
@@ -160,6 +162,28 @@ class IncludeTest(LayersTest):
         )
 
 
+class DoorsTest(LayersTest):
+    def test_a_dialect_has_the_engine_through_views(self):
+        self.tree.source("src/transport/v1/x.hpp", '"engine/views/access.hpp"', '"engine/run.hpp"')
+        self.assert_holds()
+
+    def test_what_is_behind_the_views_it_may_not_include(self):
+        self.tree.source("src/transport/v1/x.hpp", '"engine/host.hpp"', '"engine/session_life.hpp"')
+        has = "(of engine it has: engine/views/, engine/run.hpp)"
+        self.assert_error(
+            f"src/transport/v1/x.hpp:1: transport/v1 may not include engine/host.hpp {has}",
+            f"src/transport/v1/x.hpp:2: transport/v1 may not include engine/session_life.hpp {has}",
+        )
+
+    def test_it_includes_neither_policy_nor_questions_nor_stores(self):
+        self.tree.source("src/transport/v1/x.hpp", '"policy/x.hpp"', '"confirm/x.hpp"', '"store/x.hpp"', '"watch/x.hpp"')
+        self.assertEqual((1, 4), (self.tree.check()[0], len(self.tree.check()[1])))
+
+    def test_others_are_not_held_to_it(self):
+        self.tree.source("src/transport/daemon/x.hpp", '"engine/host.hpp"')
+        self.assert_holds()
+
+
 class TestsBesideTheCodeTest(LayersTest):
     def test_they_may_use_the_fake_backend_and_the_support(self):
         self.tree.source("src/engine/x_test.cpp", '"backends/fake/x.hpp"', '"tests/support/x.hpp"', "<gtest/gtest.h>")
@@ -167,7 +191,7 @@ class TestsBesideTheCodeTest(LayersTest):
 
     def test_the_code_may_not(self):
         self.tree.source("src/engine/x.cpp", '"backends/fake/x.hpp"', '"tests/support/x.hpp"')
-        allowed = "(allowed: base, core, os, text, policy, confirm, workspace, interpreters, json, watch)"
+        allowed = "(allowed: base, core, os, text, archive, policy, confirm, workspace, interpreters, json, watch)"
         self.assert_error(
             f"src/engine/x.cpp:1: engine may not include backends/fake/x.hpp {allowed}",
             f"src/engine/x.cpp:2: engine may not include tests/support/x.hpp {allowed}",
@@ -240,7 +264,7 @@ class LinkTest(LayersTest):
         self.tree.put("src/engine/CMakeLists.txt", "skerry_library(engine DEPENDS skerry_native_backend)\n")
         self.assert_error(
             "src/engine/CMakeLists.txt:1: engine may not link skerry_native_backend"
-            " (allowed: base, core, os, text, policy, confirm, workspace, interpreters, json, watch)"
+            " (allowed: base, core, os, text, archive, policy, confirm, workspace, interpreters, json, watch)"
         )
 
     def test_one_list_for_several_programs(self):

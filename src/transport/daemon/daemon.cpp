@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/turns.hpp"
+#include "engine/host.hpp"
 #include "transport/daemon/contract.hpp"
 #include "transport/daemon/last_resort.hpp"
 #include "transport/daemon/login_watch.hpp"
@@ -51,7 +52,7 @@ Voices VoicesOf(const DaemonOptions& options) {
 }
 
 base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions& options, const Voices& voices,
-                           engine::Tokens& tokens) {
+                           const engine::Tokens& tokens) {
   if (address.loopback) return {};
   SKERRY_ASSIGN_OR_RETURN(const auto known, tokens.List());
   const auto now = std::chrono::system_clock::now();
@@ -69,7 +70,7 @@ base::Status CheckExposure(const http::TcpAddress& address, const DaemonOptions&
   return {};
 }
 
-base::Result<Listening> Listen(DaemonOptions& options, const Voices& voices, engine::Tokens& tokens) {
+base::Result<Listening> Listen(DaemonOptions& options, const Voices& voices, const engine::Tokens& tokens) {
   if (options.on_demand) {
     Listening alone;
     alone.sockets.push_back({.fd = std::move(options.on_demand->listener), .name = "unix"});
@@ -149,7 +150,7 @@ void AwaitStopOrLeave(int stop_fd, const OnDemand& on_demand, const http::Server
 
 // The contexts of an earlier daemon have ended with it, and what they wrote is not kept; their history is.
 base::Status RenewSession(engine::Host& host, const std::string& name) {
-  const engine::Principal owner{.id = "local", .tenant = "local", .everybody = true, .owner = true};
+  const engine::Principal owner{.id = "local", .tenant = "local", .scopes = {core::TokenScope::kAdmin}, .owner = true};
   for (const auto& session : host.List(owner)) SKERRY_RETURN_IF_ERROR(host.Delete(owner, session->id()));
   SKERRY_RETURN_IF_ERROR(host.Create(owner, {.id = name, .settings = host.options().defaults}));
   return {};

@@ -6,7 +6,6 @@
 
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
-#include "transport/v1/recorded.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -14,24 +13,19 @@ http::Handler Answering(Api& api, ApiHandler handler) {
   return [&api, handler = std::move(handler)](const http::Request& request) {
     auto response = handler(api, request);
     if (response) return std::move(*response);
-    const base::Error error = api.host.Told(PrincipalOf(request), std::move(response).error());
-    return ErrorAnswer(kit::RefusalFor(error), request.id);
+    return ErrorAnswer(kit::RefusalFor(response.error()), request.id);
   };
 }
 
-http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
-                      const Audited& audited, ApiHandler handler, http::BodyRule body) {
-  http::Handler whole = Answering(api, std::move(handler));
-  if (audited.how == Audited::How::kFirst || audited.how == Audited::How::kAnyway)
-    whole = Answering(api, Recorded(audited, std::move(whole)));
+http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, engine::Need need, ApiHandler handler,
+                      http::BodyRule body) {
   return {.method = std::move(method),
           .pattern = "/v1" + pattern,
-          .scopes = scopes,
-          .handler = std::move(whole),
+          .scopes = need.any_of,
+          .handler = Answering(api, std::move(handler)),
           .body = body,
           .media = body == http::BodyRule::kSmall ? "application/json" : "",
           .watch = http::Watch::kDisconnect};
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the route owns its handler
 }
 
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id) {
@@ -44,28 +38,12 @@ http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& requ
   return response;
 }
 
-bool HasScope(const http::Request& request, core::TokenScope scope) {
-  const std::uint32_t bits = (1U << static_cast<unsigned>(scope)) | kAdminScope;
-  return (request.caller.scopes & bits) != 0;
+engine::Access AccessOf(const Api& api, const http::Request& request) {
+  return {api.host, PrincipalOf(request)};
 }
 
-engine::Principal PrincipalOf(const http::Request& request) {
-  return {.id = request.caller.id,
-          .tenant = request.caller.tenant,
-          .everybody = (request.caller.scopes & kAdminScope) != 0,
-          .owner = request.caller.owner,
-          .most_runs = request.caller.concurrent_runs,
-          .most_sessions = request.caller.sessions,
-          .from = request.head.peer.address,
-          .trace = request.trace};
-}
-
-base::BudgetShare ShareOf(const Api& api, const http::Request& request) {
-  return {api.host.spool(), request.caller.tenant, request.caller.owner ? base::Reach::kReserve : base::Reach::kTenant};
-}
-
-base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request) {
-  return api.host.Find(PrincipalOf(request), request.parameters.at("session"));
+base::Result<engine::SessionHandle> SessionOf(const engine::Access& access, const http::Request& request) {
+  return access.sessions().Find(request.parameters.at("session"));
 }
 
 base::Result<PageOptions> PageOf(const http::Request& request) {

@@ -11,14 +11,15 @@
 
 #include "base/result.hpp"
 #include "base/turns.hpp"
-#include "engine/host.hpp"
+#include "base/worker_pool.hpp"
+#include "engine/views/access.hpp"
 #include "json/strict.hpp"
 #include "transport/http/dialect.hpp"
 #include "transport/kit/answers.hpp"
 #include "transport/kit/json_body.hpp"
+#include "transport/kit/principal.hpp"
 #include "transport/kit/query.hpp"
 #include "transport/kit/ticker.hpp"
-#include "transport/v1/audited.hpp"
 
 namespace skerry::transport::v1 {
 
@@ -26,31 +27,22 @@ using kit::Json;
 using kit::JsonAnswer;
 using kit::NumberOf;
 using kit::OnlyQuery;
+using kit::PrincipalOf;
 using kit::TextAnswer;
 using kit::TextOf;
 using kit::WordOf;
 
 // What the handlers work with. Outlives the server.
 struct Api {
-  engine::Host& host;
+  engine::Host& host;  // for AccessOf
   base::WorkerPool& workers;
   kit::Ticker& ticker;
   std::string version;
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
-  mutable base::Turns large{4};      // to put a large answer together: it takes several times its size
-  mutable base::Turns comparing{2};  // to compare a session with its record
-  mutable base::Turns exporting{2};  // to pack files: it takes a processor
-  mutable base::Turns searching{2};  // through files: the same
+  mutable base::Turns large{4};  // to put a large answer together: it takes several times its size
 };
-
-// Bits of Route::scopes: whoever has any of them may.
-inline constexpr std::uint32_t kReadScope = 0b01011;     // read, run, admin
-inline constexpr std::uint32_t kRunScope = 0b01010;      // run, admin
-inline constexpr std::uint32_t kApproveScope = 0b01100;  // approve, admin
-inline constexpr std::uint32_t kAdminScope = 0b01000;
-inline constexpr std::uint32_t kMetricsScope = 0b11000;  // metrics, admin
 
 // Each folder of routes. `api` is borrowed.
 std::vector<http::Route> SystemRoutes(Api& api);
@@ -74,19 +66,17 @@ http::Dialect MakeDialect(Api& api);
 using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
 http::Handler Answering(Api& api, ApiHandler handler);
 
-// A route below /v1. A small body is JSON.
-http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, std::uint32_t scopes,
-                      const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone);
+// A route below /v1. A small body is JSON. Who has none of the scopes is refused before the body is read; that the view
+// asks for them again is what counts.
+http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, engine::Need need, ApiHandler handler,
+                      http::BodyRule body = http::BodyRule::kNone);
 
 http::Response ErrorAnswer(const http::Refusal& refusal, const std::string& request_id);
 
-engine::Principal PrincipalOf(const http::Request& request);
-// Of the room for bodies on their way.
-base::BudgetShare ShareOf(const Api& api, const http::Request& request);
-[[nodiscard]] bool HasScope(const http::Request& request, core::TokenScope scope);
-
+// The engine, as the caller may use it.
+engine::Access AccessOf(const Api& api, const http::Request& request);
 // The session of the route's pattern, if it is the caller's. kNotFound.
-base::Result<std::shared_ptr<engine::HostedSession>> SessionOf(const Api& api, const http::Request& request);
+base::Result<engine::SessionHandle> SessionOf(const engine::Access& access, const http::Request& request);
 
 struct PageOptions {
   std::string cursor;

@@ -1,13 +1,14 @@
 // Questions that wait for a person, and their answers.
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "base/utf8.hpp"
 #include "core/session_name.hpp"
 #include "json/history_json.hpp"
 #include "json/risk_json.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/approver.hpp"
+#include "transport/v1/decision.hpp"
 #include "transport/v1/run_json.hpp"
 
 namespace skerry::transport::v1 {
@@ -24,39 +25,26 @@ Json NameOrNull(const std::string& session) {
   return TextOrNull(std::string(core::NameOfSession(session)));
 }
 
-bool IsCalled(const std::string& session, const std::string& name) {
-  return session == name || core::NameOfSession(session) == name;
-}
-
-// For how long it may be approved.
-Json ScopesOf(const confirm::Question& question) {
-  Json scopes = {"once"};
-  if (question.once_only) return scopes;
-  if (!question.session.empty()) scopes.push_back("session");
-  if (!question.content.empty()) scopes.push_back("content");
-  return scopes;
-}
-
-// Of the code as much as is wanted.
-Json WaitingToJson(const confirm::Approval& approval, std::size_t most_code = SIZE_MAX) {
-  const confirm::Question& question = approval.question;
+Json WaitingToJson(const engine::WaitingApproval& approval) {
   Json conditions = Json::array();
-  for (const auto& [name, value] : question.conditions)
+  for (const auto& [name, value] : approval.conditions)
     conditions.push_back(Json::array({base::ToValidUtf8(name), base::ToValidUtf8(value)}));
+  Json scopes = Json::array();
+  for (const engine::ApprovalScope scope : approval.scopes) scopes.push_back(NameOf(scope));
   return {{"id", approval.id},
           {"state", "waiting"},
-          {"session_id", NameOrNull(question.session)},
-          {"execution_id", question.execution},
-          {"digest", question.digest},
+          {"session_id", NameOrNull(approval.session)},
+          {"execution_id", approval.execution},
+          {"digest", approval.digest},
           {"created_at", json::Rfc3339(approval.created)},
           {"expires_at", json::Rfc3339(approval.expires)},
-          {"remaining_seconds", RemainingSeconds(approval)},
-          {"content_type", question.content_type},
-          {"code", base::ToValidUtf8(question.code.substr(0, most_code))},
-          {"code_bytes", question.code.size()},
-          {"risk", json::RiskToJson(question.risk)},
+          {"remaining_seconds", RemainingSeconds(approval.expires)},
+          {"content_type", approval.content_type},
+          {"code", base::ToValidUtf8(approval.code)},
+          {"code_bytes", approval.code_bytes},
+          {"risk", json::RiskToJson(approval.risk)},
           {"conditions", std::move(conditions)},
-          {"scopes", ScopesOf(question)}};
+          {"scopes", std::move(scopes)}};
 }
 
 Json DecidedToJson(const core::ApprovalRecord& record) {
@@ -73,15 +61,6 @@ Json DecidedToJson(const core::ApprovalRecord& record) {
           {"reason", TextOrNull(record.reason)}};
 }
 
-Json Waiting(Api& api, const http::Request& request, const std::optional<std::string>& session) {
-  const Approver approver(api, request);
-  Json items = Json::array();
-  for (const auto& approval : api.host.approvals().List())
-    if (approver.Sees(*approval) && (!session || IsCalled(approval->question.session, *session)))
-      items.push_back(WaitingToJson(*approval, kMostListedCode));
-  return items;
-}
-
 // Those that wait come first, all of them, with the beginning of what would run; pages are of those that are decided.
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   constexpr std::array<std::string_view, 3> kStates = {"waiting", "decided", "all"};
@@ -89,12 +68,15 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const std::string state, WordOf(request, "state", kStates, "waiting"));
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
   const auto session = request.head.query.Find("session");
+  const engine::Access access = AccessOf(api, request);
   Json items = Json::array();
-  if (state != "decided" && page.cursor.empty()) items = Waiting(api, request, session);
+  if (state != "decided" && page.cursor.empty()) {
+    SKERRY_ASSIGN_OR_RETURN(const auto waiting, access.approvals().Waiting(session, kMostListedCode));
+    for (const engine::WaitingApproval& approval : waiting) items.push_back(WaitingToJson(approval));
+  }
   if (state == "waiting") return JsonAnswer(200, Page(std::move(items), std::nullopt));
-  SKERRY_ASSIGN_OR_RETURN(
-      const auto records,
-      api.host.PastApprovals(PrincipalOf(request), {.session = session, .before = page.cursor, .limit = page.limit}));
+  SKERRY_ASSIGN_OR_RETURN(const auto records,
+                          access.approvals().Past({.session = session, .before = page.cursor, .limit = page.limit}));
   for (const core::ApprovalRecord& record : records)
     if (!record.decision.empty()) items.push_back(DecidedToJson(record));
   const auto next = records.size() == page.limit ? std::optional(records.back().id) : std::nullopt;
@@ -103,32 +85,58 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  const std::string& id = request.parameters.at("approval");
-  if (const auto approval = Approver(api, request).Find(id)) return JsonAnswer(200, WaitingToJson(**approval));
-  SKERRY_ASSIGN_OR_RETURN(const core::ApprovalRecord record, api.host.FindApproval(PrincipalOf(request), id));
-  if (record.decision.empty())
-    return base::Err(base::Code::kUnavailable, "the approval is being decided just now; ask again");
-  return JsonAnswer(200, DecidedToJson(record));
+  SKERRY_ASSIGN_OR_RETURN(const auto found, AccessOf(api, request).approvals().Find(request.parameters.at("approval")));
+  if (const auto* waiting = std::get_if<engine::WaitingApproval>(&found))
+    return JsonAnswer(200, WaitingToJson(*waiting));
+  return JsonAnswer(200, DecidedToJson(std::get<core::ApprovalRecord>(found)));
 }
 
-base::Result<http::Response> Decide(Api& api, const http::Request& request) {
+base::Result<http::Response> DecideOne(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
-  PersonsDecision decision = ReadDecision(fields);
+  engine::ApprovalDecision decision = ReadDecision(fields);
   SKERRY_RETURN_IF_ERROR(fields.Finish());
   decision.approval = request.parameters.at("approval");
-  if (const auto refusal = Approver(api, request).Decide(decision)) return ErrorAnswer(*refusal, request.id);
-  return JsonAnswer(200, {{"decision", decision.verdict.approve ? "approve" : "reject"}});
+  if (const auto refusal = Decide(AccessOf(api, request), decision)) return ErrorAnswer(*refusal, request.id);
+  return JsonAnswer(200, {{"decision", WordOf(decision.verdict)}});
 }
 
 }  // namespace
 
+engine::ApprovalDecision ReadDecision(json::Fields& fields) {
+  using Verdict = engine::ApprovalDecision::Verdict;
+  constexpr std::array<std::string_view, 2> kDecisions = {"approve", "reject"};
+  constexpr std::array<std::string_view, 3> kScopes = {"once", "session", "content"};
+  const auto decision = fields.Word("decision", kDecisions);
+  const auto digest = fields.Text("digest", 64);
+  if (!decision || !digest) fields.Fail("decision", "and digest are needed");
+  if (digest && (digest->size() != 64 || digest->find_first_not_of("0123456789abcdef") != std::string::npos))
+    fields.Fail("digest", "has 64 hexadecimal digits");
+  const auto scope = engine::ParseApprovalScope(fields.Word("scope", kScopes).value_or("once"));
+  return {.approval = "",
+          .digest = digest.value_or(""),
+          .verdict = decision == "approve" ? Verdict::kApprove : Verdict::kReject,
+          .scope = scope.value_or(engine::ApprovalScope::kOnce),
+          .reason = fields.Text("reason", 1000).value_or("")};
+}
+
+// What has expired, or what nobody waits for any more, is gone: another status than a no.
+std::optional<http::Refusal> Decide(const engine::Access& access, const engine::ApprovalDecision& decision) {
+  const auto decided = access.approvals().Decide(decision);
+  if (decided) return std::nullopt;
+  if (decided.error().code != base::Code::kRejected) return http::RefusalOf(decided.error());
+  return http::Refusal{.status = 410, .code = "gone", .message = decided.error().message};
+}
+
+std::string_view WordOf(engine::ApprovalDecision::Verdict verdict) {
+  return verdict == engine::ApprovalDecision::Verdict::kApprove ? "approve" : "reject";
+}
+
 std::vector<http::Route> ApprovalRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/approvals", kApproveScope, kUnrecorded, List),
-          MakeRoute(api, "GET", "/approvals/{approval}", kApproveScope, kUnrecorded, Get),
-          MakeRoute(api, "POST", "/approvals/{approval}", kApproveScope,
-                    {.how = Audited::How::kWithin, .event = "approval.decided"}, Decide, http::BodyRule::kSmall)};
+  return {MakeRoute(api, "GET", "/approvals", engine::kToApprove, List),
+          MakeRoute(api, "GET", "/approvals/{approval}", engine::kToApprove, Get),
+          MakeRoute(api, "POST", "/approvals/{approval}", engine::kToApprove, DecideOne, http::BodyRule::kSmall)};
 }
 
 }  // namespace skerry::transport::v1

@@ -3,11 +3,11 @@
 #include <deque>
 #include <utility>
 
+#include "engine/views/signals.hpp"
 #include "json/strict.hpp"
 #include "json/text.hpp"
 #include "transport/kit/admission.hpp"
 #include "transport/v1/run_json.hpp"
-#include "transport/v1/signals.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -16,16 +16,8 @@ constexpr std::size_t kAtOnce = std::size_t{64} << 10U;
 
 class Attachment : public http::Conversation {
  public:
-  Attachment(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader)
-      : api_(api),
-        admission_(api.host.tokens(), request.caller.id),
-        principal_(PrincipalOf(request)),
-        request_(request.id),
-        run_(std::move(run)),
-        reader_(std::move(reader)) {}
-  ~Attachment() override {
-    if (attached_) run_->Detach();
-  }
+  Attachment(Api& api, std::shared_ptr<engine::RunAttachment> attached)
+      : api_(api), attached_(std::move(attached)), run_(attached_->run()) {}
 
   void Begin(std::function<void()> wake) override {
     wake_ = wake;
@@ -38,7 +30,7 @@ class Attachment : public http::Conversation {
     if (pieces_.empty()) {
       // Before the last look at the output: nothing is written behind the end.
       end_ = run_->end();
-      auto pieces = reader_.Next(kAtOnce);
+      auto pieces = attached_->Next(kAtOnce);
       if (!pieces) return http::Pull::kEnd;
       pieces_.assign(std::make_move_iterator(pieces->begin()), std::make_move_iterator(pieces->end()));
     }
@@ -56,7 +48,7 @@ class Attachment : public http::Conversation {
       return Say(message, exit);
     }
     if (!asked_) {
-      if (auto waiting = WaitingFor(api_, *run_)) {
+      if (auto waiting = WaitingFor(attached_->access(), *run_)) {
         asked_ = true;
         (*waiting)["type"] = "approval";
         return Say(message, *waiting);
@@ -70,7 +62,7 @@ class Attachment : public http::Conversation {
       Heed(message.bytes);
       return true;
     }
-    const auto taken = run_->Feed(std::string_view(message.bytes).substr(fed_));
+    const auto taken = attached_->Feed(std::string_view(message.bytes).substr(fed_));
     if (!taken) {  // it reads no more: what comes is for nobody
       fed_ = 0;
       return true;
@@ -84,9 +76,7 @@ class Attachment : public http::Conversation {
     return true;
   }
 
-  void Closed() override {
-    if (std::exchange(attached_, false)) run_->Detach();
-  }
+  void Closed() override { attached_->Leave(); }
 
  private:
   static http::Pull Say(http::WebSocketMessage& message, const Json& words) {
@@ -97,8 +87,8 @@ class Attachment : public http::Conversation {
 
   // The pipe is full: somebody else looks when there is room.
   void AwaitRoom() {
-    const bool waits = api_.workers.Submit([run = run_, wake = wake_] {
-      (void)run->AwaitRoom(base::Deadline::After(std::chrono::seconds(1)));
+    const bool waits = api_.workers.Submit([attached = attached_, wake = wake_] {
+      (void)attached->AwaitRoom(base::Deadline::After(std::chrono::seconds(1)));
       wake();
     });
     if (!waits) wake_();
@@ -111,52 +101,34 @@ class Attachment : public http::Conversation {
     json::Fields fields(*words);
     const auto type = fields.Text("type", 32);
     if (!type) return;
-    if (*type == "end") (void)run_->EndInput();
-    if (*type == "signal") Signal(fields.Text("signal", 32).value_or(""));
+    if (*type == "end") (void)attached_->EndInput();
+    if (const auto number = engine::SignalNumber(fields.Text("signal", 32).value_or("")); number && *type == "signal")
+      (void)attached_->Signal(*number);
     if (*type != "resize") return;
     const auto rows = fields.Number("rows", 1, 1000);
     const auto columns = fields.Number("columns", 1, 1000);
-    if (rows && columns) (void)run_->Resize({.rows = *rows, .columns = *columns});
-  }
-
-  // In the audit like one that is sent by a request of its own.
-  void Signal(const std::string& name) {
-    const auto number = SignalNumber(name);
-    if (!number) return;
-    const engine::Deed deed{.event = "run.signalled",
-                            .request = request_,
-                            .session = run_->record().session,
-                            .weight = engine::Deed::Weight::kEnding};
-    if (api_.host.chronicle().Does(deed, principal_, {{"execution_id", run_->id()}, {"signal", name}}))
-      (void)run_->Signal(*number);
+    if (rows && columns) (void)attached_->Resize({.rows = *rows, .columns = *columns});
   }
 
   Api& api_;
-  kit::Admission admission_;
-  const engine::Principal principal_;
-  const std::string request_;  // its id
-  std::shared_ptr<engine::Run> run_;
-  engine::OutputReader reader_;
+  const std::shared_ptr<engine::RunAttachment> attached_;
+  const std::shared_ptr<const engine::Run> run_;
+  kit::Admission admission_{attached_->access()};
   std::function<void()> wake_;
   engine::Run::Watch watch_;
   kit::Ticker::Registration tick_;
   std::deque<engine::OutputPiece> pieces_;
   std::shared_ptr<const engine::RunEnd> end_;
   std::size_t fed_ = 0;  // of the message that did not fit
-  bool attached_ = true;
   bool asked_ = false;
   bool said_exit_ = false;
 };
 
 }  // namespace
 
-base::Result<http::Response> Attach(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
-                                    std::uint64_t offset, OnDisconnect on_disconnect) {
-  SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run->Output(offset));
-  if (on_disconnect == OnDisconnect::kCancel) run->EndUnattended();
-  run->Attach();
+http::Response AttachmentAnswer(Api& api, std::shared_ptr<engine::RunAttachment> attached) {
   http::Response response{.status = 101};
-  response.body = std::make_unique<Attachment>(api, request, std::move(run), std::move(reader));
+  response.body = std::make_unique<Attachment>(api, std::move(attached));
   return response;
 }
 

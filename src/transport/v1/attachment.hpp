@@ -3,16 +3,13 @@
 
 #include <memory>
 
-#include "engine/run.hpp"
+#include "engine/views/run_attachment.hpp"
 #include "transport/http/message.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/run_stream.hpp"
 
 namespace skerry::transport::v1 {
 
-// Messages as api/openapi.yaml says. From an offset of the output on. With kCancel the command ends when nobody is
-// attached any more. `api` is borrowed.
-base::Result<http::Response> Attach(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
-                                    std::uint64_t offset, OnDisconnect on_disconnect);
+// Messages as api/openapi.yaml says. `api` is borrowed.
+http::Response AttachmentAnswer(Api& api, std::shared_ptr<engine::RunAttachment> attached);
 
 }  // namespace skerry::transport::v1

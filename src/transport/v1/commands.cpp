@@ -1,12 +1,13 @@
 // Commands: programs in a session, in the background or not, with a terminal or not.
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "engine/views/signals.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/attachment.hpp"
 #include "transport/v1/output.hpp"
 #include "transport/v1/run_json.hpp"
-#include "transport/v1/signals.hpp"
 #include "transport/v1/work.hpp"
 
 namespace skerry::transport::v1 {
@@ -46,145 +47,141 @@ std::optional<core::TerminalSize> ReadTerminal(json::Fields& fields) {
 }
 
 struct CommandOrder {
-  engine::Work work;
+  engine::NewRun run;
   bool background = false;
-  OnDisconnect on_disconnect = OnDisconnect::kContinue;
 };
 
-base::Result<CommandOrder> ReadCommand(const Api& api, const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(api, request));
+base::Result<CommandOrder> ReadCommand(const engine::Access& access, const http::Request& request) {
+  SKERRY_ASSIGN_OR_RETURN(auto session, SessionOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
-  CommandOrder order{.work = {.session = std::move(session), .kind = "command"}};
-  engine::Work& work = order.work;
-  SKERRY_RETURN_IF_ERROR(ReadSurroundings(api, request, fields, work.session->settings(), work));
-  ReadProgram(fields, work.request);
+  CommandOrder order;
+  SKERRY_ASSIGN_OR_RETURN(order.run, access.runs().Draft(engine::RunKind::kCommand, std::move(session)));
+  engine::NewRun& run = order.run;
+  ReadSurroundings(fields, run);
+  ReadProgram(fields, run.request);
   order.background = fields.Flag("background").value_or(false);
-  work.request.longest = kLongest;
-  work.request.timeout = order.background ? kLongest : std::chrono::seconds(300);
+  if (order.background) run.request.timeout = kLongest;
   if (const auto seconds = fields.Number("timeout", 1, static_cast<std::uint64_t>(kLongest.count())))
-    work.request.timeout = std::chrono::seconds(*seconds);
-  work.terminal = ReadTerminal(fields);
-  const bool open = fields.Flag("stdin").value_or(false) || work.terminal;
-  work.input = open ? engine::Input::kPipe : engine::Input::kNone;
-  SKERRY_RETURN_IF_ERROR(ReadConsent(fields, request, work.consent));
-  order.on_disconnect = ReadOnDisconnect(fields);
+    run.request.timeout = std::chrono::seconds(*seconds);
+  run.terminal = ReadTerminal(fields);
+  const bool open = fields.Flag("stdin").value_or(false) || run.terminal;
+  run.input = open ? engine::Input::kPipe : engine::Input::kNone;
+  ReadConsent(fields, run);
+  ReadOnDisconnect(fields, run);
+  if (order.background && run.when_left == engine::WhenLeft::kEnds) run.when_left = engine::WhenLeft::kEndsUnattended;
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_ASSIGN_OR_RETURN(work.claim, ClaimOf(request));
+  SKERRY_ASSIGN_OR_RETURN(run.claim, ClaimOf(request));
   return order;
 }
 
 base::Result<http::Response> Start(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(CommandOrder order, ReadCommand(api, request));
-  if (!order.background) return Answer(api, request, std::move(order.work), order.on_disconnect);
-  SKERRY_ASSIGN_OR_RETURN(const engine::Begun begun,
-                          api.host.Execute(PrincipalOf(request), std::move(order.work), engine::Place::kBeside));
-  if (order.on_disconnect == OnDisconnect::kCancel) begun.run->EndUnattended();
-  http::Response response = JsonAnswer(begun.replayed ? 200 : 201, ExecutionToJson(api, *begun.run));
-  if (begun.replayed) response.headers.Add("Idempotent-Replayed", "true");
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(CommandOrder order, ReadCommand(access, request));
+  if (!order.background) return Answer(api, access, request, std::move(order.run));
+  SKERRY_ASSIGN_OR_RETURN(const engine::StartedRun started,
+                          access.runs().Begin(std::move(order.run), engine::Place::kBeside));
+  http::Response response = JsonAnswer(started.replayed ? 200 : 201, ExecutionToJson(access, *started.run));
+  if (started.replayed) response.headers.Add("Idempotent-Replayed", "true");
   return response;
 }
 
 // Only those of the session that the path names.
-base::Result<std::shared_ptr<engine::Run>> CommandOf(const Api& api, const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(auto run, api.host.FindRun(PrincipalOf(request), request.parameters.at("command")));
-  if (run->record().session == session->id() && run->record().kind == "command") return run;
-  return base::Err(base::Code::kNotFound, "there is no command " + request.parameters.at("command").substr(0, 64));
+base::Result<std::shared_ptr<const engine::Run>> CommandOf(const engine::Access& access, const http::Request& request) {
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  return access.runs().FindCommand(session, request.parameters.at("command"));
 }
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"cursor", "limit"}));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  return PageOfRuns(api, request, {.session = session->id(), .kind = "command"});
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  return PageOfRuns(access, request, {.session = session.id(), .kind = "command"});
 }
 
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  return WholeAnswer(api, request, *run);
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(access, request));
+  return WholeAnswer(api, access, request, *run);
 }
 
 base::Result<http::Response> Logs(Api& api, const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(access, request));
   return OutputAnswer(api, request, *run);
 }
 
 base::Result<http::Response> Feed(Api& api, const http::Request& request) {
   constexpr std::array<std::string_view, 2> kFlags = {"true", "false"};
-  constexpr auto kPatience = std::chrono::seconds(30);
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"end"}));
-  SKERRY_ASSIGN_OR_RETURN(const std::string end, WordOf(request, "end", kFlags, "false"));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
-  const auto deadline = base::Deadline::After(kPatience);
-  for (std::string_view rest = request.body.bytes; !rest.empty();) {
-    SKERRY_ASSIGN_OR_RETURN(const std::size_t taken, run->Feed(rest));
-    rest.remove_prefix(taken);
-    if (!rest.empty() && !run->AwaitRoom(deadline))
-      return base::Err(base::Code::kTimeout,
-                       "the command does not read its input: " + std::to_string(rest.size()) + " bytes were not taken");
-  }
-  if (end == "true") SKERRY_RETURN_IF_ERROR(run->EndInput());
+  SKERRY_ASSIGN_OR_RETURN(const std::string word, WordOf(request, "end", kFlags, ""));
+  std::optional<bool> end;
+  if (!word.empty()) end = word == "true";
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(access, request));
+  SKERRY_RETURN_IF_ERROR(access.runs().Feed(run->id(), request.body.bytes, end));
   return kit::NoContent();
 }
 
 base::Result<http::Response> Signal(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
-  const auto number = SignalNumber(fields.Text("signal", 32).value_or(""));
+  const auto number = engine::SignalNumber(fields.Text("signal", 32).value_or(""));
   if (!number) fields.Fail("signal", "must be one of INT, TERM, KILL, HUP, QUIT, USR1, USR2, WINCH, STOP, CONT");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_RETURN_IF_ERROR(run->Signal(*number));
+  SKERRY_RETURN_IF_ERROR(access.runs().Signal(run->id(), *number));
   return kit::NoContent();
 }
 
 base::Result<http::Response> Resize(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   const auto rows = fields.Number("rows", 1, 1000);
   const auto columns = fields.Number("columns", 1, 1000);
   if (!rows || !columns) fields.Fail("rows", "and columns are needed");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_RETURN_IF_ERROR(run->Resize({.rows = *rows, .columns = *columns}));
+  SKERRY_RETURN_IF_ERROR(access.runs().Resize(run->id(), {.rows = *rows, .columns = *columns}));
   return kit::NoContent();
 }
 
 base::Result<http::Response> AttachTo(Api& api, const http::Request& request) {
   constexpr std::array<std::string_view, 2> kWords = {"continue", "kill"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"offset", "on_disconnect"}));
-  SKERRY_ASSIGN_OR_RETURN(auto run, CommandOf(api, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const std::string word, WordOf(request, "on_disconnect", kWords, "continue"));
-  return Attach(api, request, std::move(run), offset, word == "kill" ? OnDisconnect::kCancel : OnDisconnect::kContinue);
+  SKERRY_ASSIGN_OR_RETURN(const std::string word, WordOf(request, "on_disconnect", kWords, ""));
+  std::optional<engine::WhenLeft> when_left;
+  if (!word.empty()) when_left = word == "kill" ? engine::WhenLeft::kEndsUnattended : engine::WhenLeft::kGoesOn;
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, CommandOf(access, request));
+  SKERRY_ASSIGN_OR_RETURN(auto attached, access.runs().Attach(run->id(), offset, when_left));
+  return AttachmentAnswer(api, std::move(attached));
 }
 
 }  // namespace
 
 std::vector<http::Route> CommandRoutes(Api& api) {
-  const auto route = [&api](const char* method, const std::string& pattern, std::uint32_t scopes,
-                            const Audited& audited, ApiHandler handler, http::BodyRule body = http::BodyRule::kNone) {
-    return MakeRoute(api, method, "/sessions/{session}/commands" + pattern, scopes, audited, std::move(handler), body);
+  const auto route = [&api](const char* method, const std::string& pattern, engine::Need need, ApiHandler handler,
+                            http::BodyRule body = http::BodyRule::kNone) {
+    return MakeRoute(api, method, "/sessions/{session}/commands" + pattern, need, std::move(handler), body);
   };
-  using enum Audited::How;
-  // Its hash is told with that of all input: a little can be guessed from a hash of its own.
-  const Audited fed{.how = kFirst, .event = "run.fed", .query = {"end"}, .content = Audited::Content::kCounted};
-  http::Route feed = route("POST", "/{command}/stdin", kRunScope, fed, Feed, http::BodyRule::kSmall);
+  http::Route feed = route("POST", "/{command}/stdin", engine::kToRun, Feed, http::BodyRule::kSmall);
   feed.media.clear();
-  return {route("POST", "", kRunScope, kRunBegins, Start, http::BodyRule::kSmall),
-          route("GET", "", kReadScope, kUnrecorded, List),
-          route("GET", "/{command}", kReadScope, kUnrecorded, Get),
-          route("GET", "/{command}/logs", kReadScope, kUnrecorded, Logs),
+  return {route("POST", "", engine::kToRun, Start, http::BodyRule::kSmall),
+          route("GET", "", engine::kToRead, List),
+          route("GET", "/{command}", engine::kToRead, Get),
+          route("GET", "/{command}/logs", engine::kToRead, Logs),
           std::move(feed),
-          route("POST", "/{command}/signal", kRunScope,
-                {.how = kAnyway, .event = "run.signalled", .fields = {"signal"}}, Signal, http::BodyRule::kSmall),
-          route("POST", "/{command}/resize", kRunScope, kUnrecorded, Resize, http::BodyRule::kSmall),
-          route("GET", "/{command}/attach", kRunScope,
-                {.how = kFirst, .event = "run.attached", .query = {"on_disconnect"}}, AttachTo)};
+          route("POST", "/{command}/signal", engine::kToRun, Signal, http::BodyRule::kSmall),
+          route("POST", "/{command}/resize", engine::kToRun, Resize, http::BodyRule::kSmall),
+          route("GET", "/{command}/attach", engine::kToRun, AttachTo)};
 }
 
 }  // namespace skerry::transport::v1

@@ -1,4 +1,5 @@
 // What happens, as it happens: over a WebSocket, or as server-sent events.
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <utility>
@@ -8,7 +9,7 @@
 #include "transport/kit/admission.hpp"
 #include "transport/kit/event_stream.hpp"
 #include "transport/v1/api.hpp"
-#include "transport/v1/approver.hpp"
+#include "transport/v1/decision.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t kAtOnce = std::size_t{48} << 10U;
 constexpr std::size_t kMostReplies = 64;  // to a client that does not read them
 
-Json GapToJson(const watch::EventBatch::Gap& gap) {
+Json GapToJson(const engine::EventBatch::Gap& gap) {
   return {{"type", "gap"},
           {"from", gap.from},
           {"to", gap.to},
@@ -29,60 +30,33 @@ Json DroppedToJson(std::uint64_t at) {
           {"reason", "this reader was too slow; connect again with after=" + std::to_string(at)}};
 }
 
-struct Wanted {
-  watch::EventFilter filter;
-  std::optional<std::uint64_t> after;
-};
-
-// A token that may only approve hears of approvals only.
-base::Result<std::vector<std::string>> TypesFor(const http::Request& request) {
-  const bool reads = (request.caller.scopes & kReadScope) != 0;
-  std::vector<std::string> types;
+base::Result<engine::EventFeed> FeedOf(const engine::Access& access, const http::Request& request) {
+  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session", "after", "types"}));
+  engine::EventWish wish{.session = request.head.query.Find("session")};
   const std::string text = request.head.query.Find("types").value_or("");
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
-    if (end > at) types.push_back(text.substr(at, end - at));
+    if (end > at) wish.types.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  constexpr std::size_t kMost = 32;
-  if (types.size() > kMost) return base::Err(base::Code::kInvalidArgument, "types: at most 32");
-  if (reads) return types;
-  if (types.empty()) return std::vector<std::string>{"approval."};
-  for (const std::string& type : types)
-    if (!type.starts_with("approval."))
-      return base::Err(base::Code::kPermissionDenied, "events other than approval. need the scope read");
-  return types;
-}
-
-base::Result<Wanted> WantedOf(Api& api, const http::Request& request) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session", "after", "types"}));
-  const engine::Principal principal = PrincipalOf(request);
-  Wanted wanted;
-  if (!principal.everybody) wanted.filter.tenant = principal.tenant;
-  wanted.filter.session = request.head.query.Find("session");
-  if (wanted.filter.session) {
-    SKERRY_ASSIGN_OR_RETURN(const auto session, api.host.Find(principal, *wanted.filter.session));
-    wanted.filter.session = session->name();
-    wanted.filter.tenant = session->tenant();
-  }
-  SKERRY_ASSIGN_OR_RETURN(wanted.filter.types, TypesFor(request));
   constexpr std::uint64_t kNone = std::uint64_t{1} << 53U;
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t after, NumberOf(request, "after", 0, kNone - 1, kNone));
-  if (after != kNone) wanted.after = after;
-  if (wanted.after) return wanted;
-  // What a browser sends when it connects again.
-  SKERRY_ASSIGN_OR_RETURN(wanted.after, kit::LastEventId(request));
-  return wanted;
+  if (after != kNone) wish.after = after;
+  if (!wish.after) {
+    // What a browser sends when it connects again.
+    SKERRY_ASSIGN_OR_RETURN(wish.after, kit::LastEventId(request));
+  }
+  return access.events().Follow(std::move(wish));
 }
 
 class EventStream : public http::Stream {
  public:
-  EventStream(Api& api, const http::Request& request, Wanted wanted)
-      : api_(api), admission_(api.host.tokens(), request.caller.id), wanted_(std::move(wanted)) {}
+  EventStream(Api& api, engine::Access access, engine::EventFeed feed)
+      : api_(api), access_(std::move(access)), feed_(std::move(feed)) {}
 
   void Begin(std::function<void()> wake) override {
     tick_ = api_.ticker.Register(wake);
-    reader_ = api_.host.chronicle().events().Open(std::move(wanted_.filter), wanted_.after, std::move(wake));
+    reader_ = feed_.Open(std::move(wake));
   }
 
   http::Pull Next(std::string& bytes) override {
@@ -92,7 +66,7 @@ class EventStream : public http::Stream {
       return http::Pull::kMore;
     }
     const std::size_t before = bytes.size();
-    const watch::EventBatch batch = reader_->Next(kAtOnce);
+    const engine::EventBatch batch = reader_->Next(kAtOnce);
     if (batch.gap) Put(bytes, "gap", batch.gap->to, json::Text(GapToJson(*batch.gap)));
     for (const auto& event : batch.events) Put(bytes, event->type, event->sequence, event->text);
     if (batch.too_slow) {
@@ -108,9 +82,10 @@ class EventStream : public http::Stream {
   }
 
   Api& api_;
-  kit::Admission admission_;
-  Wanted wanted_;
-  std::unique_ptr<watch::EventReader> reader_;
+  const engine::Access access_;
+  kit::Admission admission_{access_};
+  const engine::EventFeed feed_;
+  std::unique_ptr<engine::EventReader> reader_;
   kit::Ticker::Registration tick_;
   kit::Heartbeat alive_;
   bool begun_ = false;
@@ -119,16 +94,13 @@ class EventStream : public http::Stream {
 
 class EventConversation : public http::Conversation {
  public:
-  EventConversation(Api& api, const http::Request& request, Wanted wanted)
-      : api_(api),
-        admission_(api.host.tokens(), request.caller.id),
-        approver_(api, request),
-        wanted_(std::move(wanted)) {}
+  EventConversation(Api& api, engine::Access access, engine::EventFeed feed)
+      : api_(api), access_(std::move(access)), feed_(std::move(feed)) {}
 
   void Begin(std::function<void()> wake) override {
     wake_ = wake;
     tick_ = api_.ticker.Register(wake);
-    reader_ = api_.host.chronicle().events().Open(std::move(wanted_.filter), wanted_.after, std::move(wake));
+    reader_ = feed_.Open(std::move(wake));
   }
 
   http::Pull Next(http::WebSocketMessage& message) override {
@@ -159,7 +131,7 @@ class EventConversation : public http::Conversation {
  private:
   bool Fetch() {
     if (!reader_ || dropped_) return false;
-    const watch::EventBatch batch = reader_->Next(kAtOnce);
+    const engine::EventBatch batch = reader_->Next(kAtOnce);
     if (batch.gap) batch_.push_back(json::Text(GapToJson(*batch.gap)));
     for (const auto& event : batch.events) batch_.push_back(event->text);
     if (batch.too_slow) {
@@ -185,22 +157,19 @@ class EventConversation : public http::Conversation {
     const auto type = fields.Word("type", kTypes);
     if (!type) fields.Fail("type", "must be decide");
     const std::string id = fields.Text("approval_id", 128).value_or("");
-    PersonsDecision decision = ReadDecision(fields);
+    engine::ApprovalDecision decision = ReadDecision(fields);
     if (const auto read = fields.Finish(); !read) return Refused(http::RefusalOf(read.error()), id);
     decision.approval = id;
-    if (const auto refusal = approver_.Decide(decision)) return Refused(*refusal, id);
-    return {{"type", "decision"},
-            {"approval_id", id},
-            {"status", 200},
-            {"decision", decision.verdict.approve ? "approve" : "reject"}};
+    if (const auto refusal = Decide(access_, decision)) return Refused(*refusal, id);
+    return {{"type", "decision"}, {"approval_id", id}, {"status", 200}, {"decision", WordOf(decision.verdict)}};
   }
 
   Api& api_;
-  kit::Admission admission_;
-  Approver approver_;
-  Wanted wanted_;
+  const engine::Access access_;
+  kit::Admission admission_{access_};
+  const engine::EventFeed feed_;
   std::function<void()> wake_;
-  std::unique_ptr<watch::EventReader> reader_;
+  std::unique_ptr<engine::EventReader> reader_;
   kit::Ticker::Registration tick_;
   std::deque<std::string> batch_;
   std::deque<std::string> replies_;
@@ -209,19 +178,20 @@ class EventConversation : public http::Conversation {
 };
 
 base::Result<http::Response> Follow(Api& api, const http::Request& request) {
-  SKERRY_ASSIGN_OR_RETURN(Wanted wanted, WantedOf(api, request));
+  engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(engine::EventFeed feed, FeedOf(access, request));
   if (request.head.upgrade) {
     http::Response response{.status = 101};
-    response.body = std::make_unique<EventConversation>(api, request, std::move(wanted));
+    response.body = std::make_unique<EventConversation>(api, std::move(access), std::move(feed));
     return response;
   }
-  return kit::EventStreamAnswer(std::make_unique<EventStream>(api, request, std::move(wanted)));
+  return kit::EventStreamAnswer(std::make_unique<EventStream>(api, std::move(access), std::move(feed)));
 }
 
 }  // namespace
 
 std::vector<http::Route> EventRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/events", kReadScope | kApproveScope, kUnrecorded, Follow)};
+  return {MakeRoute(api, "GET", "/events", engine::kToFollow, Follow)};
 }
 
 }  // namespace skerry::transport::v1

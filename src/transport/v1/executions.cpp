@@ -16,19 +16,20 @@ namespace {
 
 using engine::Run;
 
-base::Result<std::shared_ptr<Run>> RunOf(const Api& api, const http::Request& request) {
-  return api.host.FindRun(PrincipalOf(request), request.parameters.at("execution"));
+base::Result<std::shared_ptr<const Run>> RunOf(const engine::Access& access, const http::Request& request) {
+  return access.runs().Find(request.parameters.at("execution"));
 }
 
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"session_id", "state", "kind", "cursor", "limit"}));
   constexpr std::array<std::string_view, 3> kKinds = {"execute", "command", "cell"};
+  const engine::Access access = AccessOf(api, request);
   core::RunFilter filter;
   if (const auto session = request.head.query.Find("session_id")) {
-    const auto found = api.host.Find(PrincipalOf(request), *session);
+    const auto found = access.sessions().Find(*session);
     if (!found && found.error().code != base::Code::kNotFound) return std::unexpected(found.error());
     if (!found) return JsonAnswer(200, Page(Json::array(), std::nullopt));
-    filter.session = (*found)->id();
+    filter.session = found->id();
   }
   SKERRY_ASSIGN_OR_RETURN(const std::string kind, WordOf(request, "kind", kKinds, ""));
   if (!kind.empty()) filter.kind = kind;
@@ -37,16 +38,17 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
     if (!filter.state)
       return base::Err(base::Code::kInvalidArgument, "state must be one of waiting, running, done, lost");
   }
-  return PageOfRuns(api, request, std::move(filter));
+  return PageOfRuns(access, request, std::move(filter));
 }
 
 base::Result<http::Response> Get(Api& api, const http::Request& request) {
   constexpr std::uint64_t kLongestWait = 300;
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"wait_seconds"}));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t wait, NumberOf(request, "wait_seconds", 0, kLongestWait, 0));
   (void)run->Await(base::Deadline::After(std::chrono::seconds(wait)), request.gone);
-  return WholeAnswer(api, request, *run);
+  return WholeAnswer(api, access, request, *run);
 }
 
 Json FilesAnswer(Json items, std::uint64_t next, std::uint64_t left_out) {
@@ -98,52 +100,49 @@ base::Result<http::Response> Files(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"kind", "cursor", "limit"}));
   SKERRY_ASSIGN_OR_RETURN(const std::string kind, WordOf(request, "kind", kKinds, "changes"));
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
-  core::RecordStore* store = run->record().session.empty() ? nullptr : api.host.record();
-  const auto recorded = store == nullptr ? base::Result<core::ExecutionRecord>(base::Err(base::Code::kNotFound, ""))
-                                         : store->FindExecution(run->id());
-  if (!recorded) return JsonAnswer(200, FilesOfResult(*run, kind));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(access, request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t after, AfterOf(page));
   if (const auto about = core::ParseAbout(kind)) {
-    SKERRY_ASSIGN_OR_RETURN(const core::NoticesPage notices,
-                            store->PageOfNotices(run->id(), *about, after, page.limit));
+    SKERRY_ASSIGN_OR_RETURN(const auto notices, access.runs().Notices(*run, *about, after, page.limit));
+    if (!notices) return JsonAnswer(200, FilesOfResult(*run, kind));
     Json items = Json::array();
-    for (const core::FileNotice& notice : notices.notices) items.push_back(NoticeToJson(notice));
-    return JsonAnswer(200, FilesAnswer(std::move(items), notices.next, recorded->left_out));
+    for (const core::FileNotice& notice : notices->page.notices) items.push_back(NoticeToJson(notice));
+    return JsonAnswer(200, FilesAnswer(std::move(items), notices->page.next, notices->left_out));
   }
-  SKERRY_ASSIGN_OR_RETURN(const core::ChangesPage changes, store->PageOfChanges(run->id(), after, page.limit));
-  return JsonAnswer(200, FilesAnswer(ChangesToJson(changes.changes), changes.next, recorded->left_out));
+  SKERRY_ASSIGN_OR_RETURN(const auto changes, access.runs().Changes(*run, after, page.limit));
+  if (!changes) return JsonAnswer(200, FilesOfResult(*run, kind));
+  return JsonAnswer(200, FilesAnswer(ChangesToJson(changes->page.changes), changes->page.next, changes->left_out));
 }
 
 base::Result<http::Response> Events(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"offset"}));
-  SKERRY_ASSIGN_OR_RETURN(auto run, RunOf(api, request));
+  SKERRY_ASSIGN_OR_RETURN(auto run, RunOf(AccessOf(api, request), request));
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t offset, OffsetOf(request));
   return EventsOf(api, request, std::move(run), offset);
 }
 
 base::Result<http::Response> Cancel(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(api, request));
-  run->Cancel();
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto run, access.runs().Cancel(request.parameters.at("execution")));
   (void)run->Await(base::Deadline::After(std::chrono::seconds(10)), request.gone);
-  return WholeAnswer(api, request, *run);
+  return WholeAnswer(api, access, request, *run);
 }
 
 }  // namespace
 
 std::vector<http::Route> ExecutionRoutes(Api& api) {
-  return {MakeRoute(api, "GET", "/executions", kReadScope, kUnrecorded, List),
-          MakeRoute(api, "GET", "/executions/{execution}", kReadScope, kUnrecorded, Get),
-          MakeRoute(api, "GET", "/executions/{execution}/output", kReadScope, kUnrecorded,
+  return {MakeRoute(api, "GET", "/executions", engine::kToRead, List),
+          MakeRoute(api, "GET", "/executions/{execution}", engine::kToRead, Get),
+          MakeRoute(api, "GET", "/executions/{execution}/output", engine::kToRead,
                     [](Api& all, const http::Request& request) -> base::Result<http::Response> {
-                      SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(all, request));
+                      SKERRY_ASSIGN_OR_RETURN(const auto run, RunOf(AccessOf(all, request), request));
                       return OutputAnswer(all, request, *run);
                     }),
-          MakeRoute(api, "GET", "/executions/{execution}/events", kReadScope, kUnrecorded, Events),
-          MakeRoute(api, "GET", "/executions/{execution}/files", kReadScope, kUnrecorded, Files),
-          MakeRoute(api, "POST", "/executions/{execution}/cancel", kRunScope,
-                    {.how = Audited::How::kAnyway, .event = "run.cancelled"}, Cancel)};
+          MakeRoute(api, "GET", "/executions/{execution}/events", engine::kToRead, Events),
+          MakeRoute(api, "GET", "/executions/{execution}/files", engine::kToRead, Files),
+          MakeRoute(api, "POST", "/executions/{execution}/cancel", engine::kToRun, Cancel)};
 }
 
 }  // namespace skerry::transport::v1

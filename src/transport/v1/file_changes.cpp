@@ -13,7 +13,8 @@
 namespace skerry::transport::v1 {
 namespace {
 
-using Changes = engine::Session::Changes;
+using engine::FilesView;
+using Changes = FilesView::Changes;
 
 std::string NeededPath(json::Fields& fields, std::string_view name) {
   std::string path = fields.Text(name, kLongestPath).value_or("");
@@ -21,18 +22,12 @@ std::string NeededPath(json::Fields& fields, std::string_view name) {
   return path;
 }
 
-struct EditRequest {
-  std::string path;
-  std::vector<text::TextEdit> edits;
-  std::optional<std::string> expected_sha256;
-};
-
-base::Result<EditRequest> EditRequestOf(const http::Request& request) {
+base::Result<engine::FileEdit> EditOf(const http::Request& request) {
   constexpr std::size_t kMostEdits = 10'000;
   constexpr std::size_t kDigest = 64;
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
-  EditRequest wanted{.path = NeededPath(fields, "path")};
+  engine::FileEdit wanted{.path = NeededPath(fields, "path"), .as_sent = request.body.bytes};
   const nlohmann::json* edits = fields.Array("edits", kMostEdits);
   if (edits == nullptr) fields.Fail("edits", "is missing");
   wanted.expected_sha256 = fields.Text("expected_sha256", kDigest);
@@ -64,29 +59,28 @@ http::Response FilesAnswer(const Changes& changes) {
   return JsonAnswer(200, answer);
 }
 
-using TransferAct = base::Result<Changes> (engine::Session::*)(std::string_view, std::string_view, workspace::Existing);
-
-base::Result<http::Response> CarryOut(Api& api, const http::Request& request, TransferAct act) {
-  SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const Transfer transfer, TransferOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  const auto change = [&](engine::Session& files) {
-    return (files.*act)(transfer.from, transfer.to, transfer.existing);
+// Moves or copies.
+auto Carrying(base::Result<Changes> (FilesView::*act)(const std::string&, const std::string&, workspace::Existing)
+                  const) {
+  return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {
+    SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+    SKERRY_ASSIGN_OR_RETURN(const Transfer transfer, TransferOf(request));
+    const engine::Access access = AccessOf(api, request);
+    SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+    SKERRY_ASSIGN_OR_RETURN(const Changes changes,
+                            (access.files(session).*act)(transfer.from, transfer.to, transfer.existing));
+    return FilesAnswer(changes);
   };
-  SKERRY_ASSIGN_OR_RETURN(const Changes changes, ChangeFiles(*session, change));
-  return FilesAnswer(changes);
 }
 
 }  // namespace
 
 base::Result<http::Response> EditFile(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_ASSIGN_OR_RETURN(const EditRequest wanted, EditRequestOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  const auto act = [&](engine::Session& files) {
-    return files.Edit(wanted.path, wanted.edits, wanted.expected_sha256);
-  };
-  SKERRY_ASSIGN_OR_RETURN(const workspace::AgentWorkspace::Edited edited, ChangeFiles(*session, act));
+  SKERRY_ASSIGN_OR_RETURN(const engine::FileEdit wanted, EditOf(request));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  SKERRY_ASSIGN_OR_RETURN(const auto edited, access.files(session).Edit(wanted));
   return JsonAnswer(200, EditedToJson(edited));
 }
 
@@ -98,32 +92,31 @@ base::Result<http::Response> MakeDirectory(Api& api, const http::Request& reques
   const std::string path = NeededPath(fields, "path");
   const bool make = fields.Word("parents", kParentsWords).value_or("need") == "make";
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  const auto act = [&](engine::Session& files) -> base::Result<workspace::Entry> {
-    SKERRY_RETURN_IF_ERROR(files.MakeDirectory(path, make ? workspace::Parents::kMake : workspace::Parents::kNeed));
-    return files.files().Stat(path);
-  };
-  SKERRY_ASSIGN_OR_RETURN(const workspace::Entry entry, ChangeFiles(*session, act));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  const auto parents = make ? workspace::Parents::kMake : workspace::Parents::kNeed;
+  SKERRY_ASSIGN_OR_RETURN(const workspace::Entry entry, access.files(session).MakeDirectory(path, parents));
   return JsonAnswer(201, EntryToJson(entry));
 }
 
 base::Result<http::Response> MoveFile(Api& api, const http::Request& request) {
-  return CarryOut(api, request, &engine::Session::Move);
+  return Carrying(&FilesView::Move)(api, request);
 }
 
 base::Result<http::Response> CopyFile(Api& api, const http::Request& request) {
-  return CarryOut(api, request, &engine::Session::Copy);
+  return Carrying(&FilesView::Copy)(api, request);
 }
 
 base::Result<http::Response> DeleteFile(Api& api, const http::Request& request) {
   static constexpr std::string_view kFlagWords[] = {"true", "false"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"path", "recursive"}));
   SKERRY_ASSIGN_OR_RETURN(const std::string path, PathOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const std::string recursive, WordOf(request, "recursive", kFlagWords, "false"));
-  const auto depth = recursive == "true" ? workspace::Depth::kAll : workspace::Depth::kOne;
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  const auto act = [&](engine::Session& files) { return files.Delete(path, depth); };
-  SKERRY_ASSIGN_OR_RETURN(const Changes changes, ChangeFiles(*session, act));
+  SKERRY_ASSIGN_OR_RETURN(const std::string recursive, WordOf(request, "recursive", kFlagWords, ""));
+  std::optional<workspace::Depth> depth;
+  if (!recursive.empty()) depth = recursive == "true" ? workspace::Depth::kAll : workspace::Depth::kOne;
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  SKERRY_ASSIGN_OR_RETURN(const Changes changes, access.files(session).Delete(path, depth));
   return FilesAnswer(changes);
 }
 

@@ -1,18 +1,10 @@
 // The bytes of a file: reading all or a part of them, writing them, putting some behind them.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/sha256.hpp"
-#include "base/unique_fd.hpp"
-#include "os/errno_error.hpp"
-#include "os/files.hpp"
 #include "transport/http/text.hpp"
 #include "transport/kit/byte_range.hpp"
 #include "transport/v1/api.hpp"
@@ -21,21 +13,6 @@
 
 namespace skerry::transport::v1 {
 namespace {
-
-constexpr std::size_t kPiece = std::size_t{256} << 10U;
-
-struct OpenedFile {
-  base::UniqueFd fd;
-  std::uint64_t size = 0;
-};
-
-// It stays the same file whatever becomes of its name, and is sent when the session is not held any more.
-base::Result<OpenedFile> Open(const workspace::AgentWorkspace& files, const std::string& path) {
-  SKERRY_ASSIGN_OR_RETURN(const workspace::FileReader reader, files.OpenFile(path));
-  base::UniqueFd fd(::fcntl(reader.fd(), F_DUPFD_CLOEXEC, 0));
-  if (!fd.valid()) return os::ErrnoErr("open the file again");
-  return OpenedFile{.fd = std::move(fd), .size = reader.size()};
-}
 
 // There is no validator that If-Range could name, so what it names is not what is there.
 kit::WantedBytes WantedOf(const http::Request& request, std::uint64_t size) {
@@ -89,42 +66,21 @@ base::Result<workspace::WriteOptions> WriteOptionsOf(const http::Request& reques
   return options;
 }
 
-base::Status FeedFile(int file, workspace::FileWriter& writer) {
-  std::string piece(kPiece, '\0');
-  for (off_t at = 0;;) {
-    const ssize_t count = ::pread(file, piece.data(), piece.size(), at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return os::ErrnoErr("read the body");
-    if (count == 0) return {};
-    SKERRY_RETURN_IF_ERROR(writer.Write({piece.data(), static_cast<std::size_t>(count)}));
-    at += count;
-  }
-}
-
-base::Status Feed(const http::Body& body, workspace::FileWriter& writer) {
-  if (body.file.valid()) return FeedFile(body.file.get(), writer);
-  for (std::string_view rest = body.bytes; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kPiece)))
-    SKERRY_RETURN_IF_ERROR(writer.Write(rest.substr(0, kPiece)));
-  return {};
-}
-
-// Whether it is the content that is another one, and not the session that is busy.
-bool IsOtherContent(const base::Result<core::FileChange>& written, const workspace::WriteOptions& options) {
-  return !written && written.error().code == base::Code::kConflict && options.expected_sha256 &&
-         options.existing == workspace::Existing::kReplace;
-}
-
 }  // namespace
 
 base::Result<http::Response> ReadContent(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"path"}));
   SKERRY_ASSIGN_OR_RETURN(const std::string path, PathOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  const auto look = [&](const workspace::AgentWorkspace& files) { return Open(files, path); };
-  SKERRY_ASSIGN_OR_RETURN(OpenedFile file, ReadFiles(*session, look));
-  const kit::WantedBytes wanted = WantedOf(request, file.size);
-  if (wanted.kind == kit::WantedBytes::Kind::kNowhere) return NoSuchBytes(request, file.size);
-  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, "file " + path, wanted.length));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  kit::WantedBytes wanted;
+  const auto choose = [&](std::uint64_t size) -> std::optional<engine::FilePart> {
+    wanted = WantedOf(request, size);
+    if (wanted.kind == kit::WantedBytes::Kind::kNowhere) return std::nullopt;
+    return engine::FilePart{.offset = wanted.offset, .length = wanted.length};
+  };
+  SKERRY_ASSIGN_OR_RETURN(engine::FileBytes file, access.files(session).Read(path, choose));
+  if (!file.part) return NoSuchBytes(request, file.size);
   const std::string size = std::to_string(file.size);
   http::Response response{.status = 200,
                           .headers = {{"Content-Type", "application/octet-stream"},
@@ -144,31 +100,20 @@ base::Result<http::Response> WriteContent(Api& api, const http::Request& request
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"path", "existing", "parents", "mode"}));
   SKERRY_ASSIGN_OR_RETURN(const std::string path, PathOf(request));
   SKERRY_ASSIGN_OR_RETURN(const workspace::WriteOptions options, WriteOptionsOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  bool other_content = false;
-  const auto written = ChangeFiles(*session, [&](engine::Session& files) {
-    const auto feed = [&](workspace::FileWriter& writer) { return Feed(request.body, writer); };
-    auto result = files.WriteStream(path, options, feed);
-    other_content = IsOtherContent(result, options);
-    return result;
-  });
-  if (other_content)
-    return ErrorAnswer({.status = 412, .code = "precondition_failed", .message = written.error().message}, request.id);
-  if (!written) return std::unexpected(written.error());
-  return JsonAnswer(200, ChangeToJson(*written));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  SKERRY_ASSIGN_OR_RETURN(const engine::Written written, access.files(session).Write(path, UploadOf(request), options));
+  if (written.other_content)
+    return ErrorAnswer({.status = 412, .code = "precondition_failed", .message = *written.other_content}, request.id);
+  return JsonAnswer(200, ChangeToJson(written.change));
 }
 
 base::Result<http::Response> AppendContent(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"path"}));
   SKERRY_ASSIGN_OR_RETURN(const std::string path, PathOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  std::string from_file;
-  if (request.body.file.valid()) {
-    SKERRY_ASSIGN_OR_RETURN(from_file, os::ReadAll(request.body.file.get(), kMostAppended));
-  }
-  const std::string& bytes = request.body.file.valid() ? from_file : request.body.bytes;
-  const auto act = [&](engine::Session& files) { return files.Append(path, bytes); };
-  SKERRY_ASSIGN_OR_RETURN(const core::FileChange change, ChangeFiles(*session, act));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  SKERRY_ASSIGN_OR_RETURN(const core::FileChange change, access.files(session).Append(path, UploadOf(request)));
   return JsonAnswer(200, ChangeToJson(change));
 }
 

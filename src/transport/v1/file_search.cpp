@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/sha256.hpp"
 #include "transport/kit/cursor.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
@@ -48,32 +47,19 @@ std::optional<std::string> NextOf(const workspace::SearchResult& result, const S
   return SearchCursor(*result.next);
 }
 
-// For the audit. A long pattern is told by its beginning and its hash.
-std::string WhatOf(const SearchOptions& options, const workspace::SearchResult& result) {
-  constexpr std::size_t kLongest = 256;
-  std::string what = std::to_string(result.matches.size()) + " matches";
-  const auto tell = [&](const char* word, const std::string& text) {
-    what += word + text.substr(0, kLongest);
-    if (text.size() > kLongest) what += "… (sha256 " + base::Sha256Hex(text) + ")";
-  };
-  if (options.pattern) tell(" of ", *options.pattern);
-  tell(" in ", options.path);
-  if (!options.glob.empty()) tell(" by ", options.glob);
-  return what;
-}
-
 }  // namespace
 
 base::Result<http::Response> SearchFiles(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
   SKERRY_ASSIGN_OR_RETURN(const SearchOptions options, SearchOptionsOf(request));
-  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(api, request));
-  SKERRY_ASSIGN_OR_RETURN(const auto turn, api.searching.Take(request.caller.tenant, request.gone));
-  const auto look = [&](const workspace::AgentWorkspace& files) { return workspace::Search(files, options); };
-  SKERRY_ASSIGN_OR_RETURN(const workspace::SearchResult result, ReadFiles(*session, look));
-  http::Response response = JsonAnswer(200, SearchToJson(result, NextOf(result, options)));
-  SKERRY_RETURN_IF_ERROR(api.host.NoteExport(PrincipalOf(request), *session, WhatOf(options, result),
-                                             std::get<std::string>(response.body).size()));
+  const engine::Access access = AccessOf(api, request);
+  SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
+  http::Response response;
+  const auto weigh = [&](const workspace::SearchResult& result) -> std::uint64_t {
+    response = JsonAnswer(200, SearchToJson(result, NextOf(result, options)));
+    return std::get<std::string>(response.body).size();
+  };
+  SKERRY_RETURN_IF_ERROR(access.files(session).Search(options, weigh, request.gone));
   return response;
 }
 

@@ -85,7 +85,8 @@ base::Result<http::Response> OutputAnswer(const Api& api, const http::Request& r
                           {"pieces", std::move(pieces)}});
 }
 
-base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& request, core::RunFilter filter) {
+base::Result<http::Response> PageOfRuns(const engine::Access& access, const http::Request& request,
+                                        core::RunFilter filter) {
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
   filter.limit = page.limit;
   if (!page.cursor.empty()) {
@@ -94,7 +95,7 @@ base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& req
     if (error != std::errc() || end != page.cursor.data() + page.cursor.size() || filter.before == 0)
       return base::Err(base::Code::kInvalidArgument, "cursor is not one that was given");
   }
-  SKERRY_ASSIGN_OR_RETURN(const auto runs, api.host.ListRuns(PrincipalOf(request), filter));
+  SKERRY_ASSIGN_OR_RETURN(const auto runs, access.runs().List(filter));
   // A page ends behind the one that makes it large, so that no list takes much memory.
   constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
   Json items = Json::array();
@@ -103,7 +104,7 @@ base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& req
   for (const auto& run : runs) {
     if (bytes >= kMostBytes) break;
     last = run->record().sequence;
-    items.push_back(ExecutionToJson(api, *run));
+    items.push_back(ExecutionToJson(access, *run));
     bytes += json::Text(items.back()).size();
   }
   const bool more = items.size() < runs.size() || runs.size() == page.limit;

@@ -13,6 +13,7 @@ base::Result<std::uint64_t> OffsetOf(const http::Request& request);
 base::Result<http::Response> OutputAnswer(const Api& api, const http::Request& request, const engine::Run& run);
 
 // The newest first.
-base::Result<http::Response> PageOfRuns(const Api& api, const http::Request& request, core::RunFilter filter);
+base::Result<http::Response> PageOfRuns(const engine::Access& access, const http::Request& request,
+                                        core::RunFilter filter);
 
 }  // namespace skerry::transport::v1

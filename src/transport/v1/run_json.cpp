@@ -8,7 +8,6 @@
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"
 #include "json/text.hpp"
-#include "transport/v1/variables.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -26,7 +25,7 @@ Json ResultOrNull(const engine::Run& run) {
 
 }  // namespace
 
-Json ExecutionToJson(const Api& api, const engine::Run& run) {
+Json ExecutionToJson(const engine::Access& access, const engine::Run& run) {
   const core::RunRecord& record = run.record();
   return {{"id", record.id},
           {"session_id", record.session.empty() ? Json(nullptr) : Json(core::NameOfSession(record.session))},
@@ -37,7 +36,7 @@ Json ExecutionToJson(const Api& api, const engine::Run& run) {
           {"created_at", json::Rfc3339(record.created_at)},
           {"ended_at", TimeOrNull(run.ended_at())},
           {"output_bytes", run.output_bytes()},
-          {"approval", WaitingFor(api, run).value_or(Json(nullptr))},
+          {"approval", WaitingFor(access, run).value_or(Json(nullptr))},
           {"result", ResultOrNull(run)}};
 }
 
@@ -82,9 +81,9 @@ base::Result<std::string> WholeResult(const engine::Run& run) {
   return json::Text(result);
 }
 
-base::Result<std::string> WholeExecution(const Api& api, const engine::Run& run) {
+base::Result<std::string> WholeExecution(const engine::Access& access, const engine::Run& run) {
   const auto end = run.end();
-  Json object = ExecutionToJson(api, run);
+  Json object = ExecutionToJson(access, run);
   if (!end) return json::Text(object);
   SKERRY_ASSIGN_OR_RETURN(object["result"], ResultWithStreams(run, *end));
   return json::Text(object);
@@ -102,49 +101,18 @@ Json PieceToJson(const engine::OutputPiece& piece) {
   return object;
 }
 
-Json SessionToJson(const Api& api, const http::Request& request, const engine::HostedSession& session) {
-  const engine::SessionSettings& settings = session.settings();
-  const core::HostedSessionRecord record = session.record(false);
-  const auto unused = std::chrono::steady_clock::now() - session.life().LastUse();
-  const auto used_at =
-      std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(unused);
-  return {{"id", session.name()},
-          {"unique_id", record.id},
-          {"state", engine::NameOf(session.condition())},
-          {"mode", engine::NameOf(settings.mode)},
-          {"backend", settings.backend},
-          {"image", settings.image ? Json(*settings.image) : Json(nullptr)},
-          {"limits",
-           {{"memory_mb", settings.limits.memory_mb},
-            {"pids", settings.limits.pids},
-            {"cpu_percent", settings.limits.cpu_percent},
-            {"disk_mb", settings.limits.disk_mb},
-            {"timeout_seconds", settings.timeout.count()}}},
-          {"network", {{"allowed_domains", Json::array()}}},
-          {"environment", VariablesToJson(settings.environment, request)},
-          {"metadata", settings.metadata},
-          {"idle_seconds", settings.idle.count()},
-          {"created_at", json::Rfc3339(record.created_at)},
-          {"used_at", json::Rfc3339(used_at)},
-          {"expires_at", TimeOrNull(record.expires_at)},
-          {"running", api.host.CountRuns(record.id)},
-          {"tenant", record.tenant}};
-}
-
-std::int64_t RemainingSeconds(const confirm::Approval& approval) {
-  const auto left = approval.expires - std::chrono::system_clock::now();
+std::int64_t RemainingSeconds(core::TimePoint expires) {
+  const auto left = expires - std::chrono::system_clock::now();
   return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(left).count(), 0);
 }
 
-std::optional<Json> WaitingFor(const Api& api, const engine::Run& run) {
-  if (run.state() != core::RunState::kWaiting) return std::nullopt;
-  for (const auto& approval : api.host.approvals().List())
-    if (approval->question.execution == run.id())
-      return Json{{"approval_id", approval->id},
-                  {"digest", approval->question.digest},
-                  {"expires_at", json::Rfc3339(approval->expires)},
-                  {"remaining_seconds", RemainingSeconds(*approval)}};
-  return std::nullopt;
+std::optional<Json> WaitingFor(const engine::Access& access, const engine::Run& run) {
+  const auto question = access.runs().QuestionOf(run);
+  if (!question || !*question) return std::nullopt;
+  return Json{{"approval_id", (*question)->approval},
+              {"digest", (*question)->digest},
+              {"expires_at", json::Rfc3339((*question)->expires)},
+              {"remaining_seconds", RemainingSeconds((*question)->expires)}};
 }
 
 }  // namespace skerry::transport::v1

@@ -15,16 +15,13 @@ constexpr std::size_t kAtOnce = std::size_t{48} << 10U;
 
 class RunEvents : public http::Stream {
  public:
-  RunEvents(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run, engine::OutputReader reader,
-            OnDisconnect on_disconnect)
+  RunEvents(Api& api, const http::Request& request, std::shared_ptr<const engine::Run> run, engine::OutputReader reader,
+            std::shared_ptr<void> leash)
       : api_(api),
-        admission_(api.host.tokens(), request.caller.id),
+        access_(AccessOf(api, request)),
         run_(std::move(run)),
         reader_(std::move(reader)),
-        on_disconnect_(on_disconnect) {}
-  ~RunEvents() override {
-    if (!ended_ && on_disconnect_ == OnDisconnect::kCancel) run_->Cancel();
-  }
+        leash_(std::move(leash)) {}
 
   void Begin(std::function<void()> wake) override {
     watch_ = engine::Run::WatchIt(run_, wake);
@@ -60,7 +57,7 @@ class RunEvents : public http::Stream {
       return http::Pull::kMore;
     }
     if (!asked_) {
-      if (const auto waiting = WaitingFor(api_, *run_)) {
+      if (const auto waiting = WaitingFor(access_, *run_)) {
         asked_ = true;
         Put(bytes, "approval", *waiting);
         return http::Pull::kMore;
@@ -79,10 +76,11 @@ class RunEvents : public http::Stream {
   }
 
   Api& api_;
-  kit::Admission admission_;
-  std::shared_ptr<engine::Run> run_;
+  const engine::Access access_;
+  kit::Admission admission_{access_};
+  std::shared_ptr<const engine::Run> run_;
   engine::OutputReader reader_;
-  OnDisconnect on_disconnect_;
+  std::shared_ptr<void> leash_;
   engine::Run::Watch watch_;
   kit::Ticker::Registration tick_;
   kit::Heartbeat alive_;
@@ -93,11 +91,11 @@ class RunEvents : public http::Stream {
 
 }  // namespace
 
-base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
-                                      std::uint64_t offset, OnDisconnect on_disconnect) {
+base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<const engine::Run> run,
+                                      std::uint64_t offset, std::shared_ptr<void> leash) {
   SKERRY_ASSIGN_OR_RETURN(engine::OutputReader reader, run->Output(offset));
   return kit::EventStreamAnswer(
-      std::make_unique<RunEvents>(api, request, std::move(run), std::move(reader), on_disconnect));
+      std::make_unique<RunEvents>(api, request, std::move(run), std::move(reader), std::move(leash)));
 }
 
 }  // namespace skerry::transport::v1

@@ -11,11 +11,8 @@
 
 namespace skerry::transport::v1 {
 
-// What becomes of a run whose reader goes away.
-enum class OnDisconnect { kContinue, kCancel };
-
-// From an offset of its output on. `api` is borrowed.
-base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<engine::Run> run,
-                                      std::uint64_t offset, OnDisconnect on_disconnect = OnDisconnect::kContinue);
+// From an offset of its output on. The stream keeps the leash. `api` is borrowed.
+base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<const engine::Run> run,
+                                      std::uint64_t offset, std::shared_ptr<void> leash = nullptr);
 
 }  // namespace skerry::transport::v1

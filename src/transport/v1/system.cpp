@@ -27,30 +27,32 @@ base::Result<http::Response> Contract(Api& api, const http::Request& request) {
 
 base::Result<http::Response> Pool(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  SKERRY_ASSIGN_OR_RETURN(const auto statistics, AccessOf(api, request).system().Pool());
   Json kinds = Json::array();
-  if (const auto* warm = api.host.manager().warm())
-    for (const auto& [kind, pool] : warm->Statistics())
-      kinds.push_back({{"kind", core::NameOf(kind)},
-                       {"total", pool.total},
-                       {"busy", pool.busy},
-                       {"idle", pool.idle},
-                       {"max", pool.max},
-                       {"acquiring", pool.acquiring},
-                       {"ending", pool.ending},
-                       {"warm", pool.warm},
-                       {"created", pool.created},
-                       {"destroyed", pool.destroyed},
-                       {"warm_hits", pool.warm_hits},
-                       {"misses", pool.misses},
-                       {"failures", pool.failures}});
+  for (const auto& [kind, pool] : statistics)
+    kinds.push_back({{"kind", core::NameOf(kind)},
+                     {"total", pool.total},
+                     {"busy", pool.busy},
+                     {"idle", pool.idle},
+                     {"max", pool.max},
+                     {"acquiring", pool.acquiring},
+                     {"ending", pool.ending},
+                     {"warm", pool.warm},
+                     {"created", pool.created},
+                     {"destroyed", pool.destroyed},
+                     {"warm_hits", pool.warm_hits},
+                     {"misses", pool.misses},
+                     {"failures", pool.failures}});
   return JsonAnswer(200, {{"kinds", std::move(kinds)}});
 }
 
-http::Response RefuseToAssess(const Api& api, const http::Request& request, const base::Error& error) {
+base::Result<http::Response> RefuseToAssess(const engine::Access& access, const http::Request& request,
+                                            const base::Error& error) {
   http::Refusal refusal = http::RefusalOf(error);
-  const auto& analyses = api.host.gate().analyses();
-  if (error.code == base::Code::kRateLimited && analyses != nullptr)
-    refusal.headers.Add("Retry-After", std::to_string(analyses->RetryAfter(request.caller.id).count()));
+  if (error.code == base::Code::kRateLimited) {
+    SKERRY_ASSIGN_OR_RETURN(const std::chrono::seconds wait, access.system().AssessAgainIn());
+    refusal.headers.Add("Retry-After", std::to_string(wait.count()));
+  }
   return ErrorAnswer(refusal, request.id);
 }
 
@@ -63,10 +65,9 @@ base::Result<http::Response> Risk(Api& api, const http::Request& request) {
   const auto language = core::ParseLanguage(fields.Text("language", 64).value_or("python"));
   if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_RETURN_IF_ERROR(core::Validate({.code = *code, .language = *language}));
-  const engine::AnalysisOwner owner{.token = request.caller.id, .tenant = request.caller.tenant};
-  const auto risk = api.host.gate().Assess(*language, *code, owner, request.gone);
-  if (!risk) return RefuseToAssess(api, request, risk.error());
+  const engine::Access access = AccessOf(api, request);
+  const auto risk = access.system().Assess(*language, *code, request.gone);
+  if (!risk) return RefuseToAssess(access, request, risk.error());
   Json object = json::RiskToJson(*risk);
   object["language"] = core::NameOf(*language);
   object["sha256"] = base::Sha256Hex(*code);
@@ -78,7 +79,7 @@ base::Result<http::Response> Risk(Api& api, const http::Request& request) {
 std::vector<http::Route> SystemRoutes(Api& api) {
   const auto route = [&api](const char* method, const char* pattern, ApiHandler handler, http::BodyRule body,
                             http::Where where, http::Watch watch = http::Watch::kNo) {
-    http::Route made = MakeRoute(api, method, pattern, kReadScope, kUnrecorded, std::move(handler), body);
+    http::Route made = MakeRoute(api, method, pattern, engine::kToRead, std::move(handler), body);
     made.where = where;
     made.watch = watch;
     return made;

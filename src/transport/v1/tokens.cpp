@@ -4,6 +4,7 @@
 
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
+#include "workspace/session_directory.hpp"
 
 namespace skerry::transport::v1 {
 namespace {
@@ -60,8 +61,7 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
     fields.Adopt(inner);
   }
   SKERRY_RETURN_IF_ERROR(fields.Finish());
-  SKERRY_ASSIGN_OR_RETURN(const engine::IssuedToken issued,
-                          api.host.IssueToken(PrincipalOf(request), std::move(wanted)));
+  SKERRY_ASSIGN_OR_RETURN(const engine::IssuedToken issued, AccessOf(api, request).tokens().Issue(std::move(wanted)));
   Json object = TokenToJson(issued.record);
   object["token"] = issued.secret;
   return JsonAnswer(201, object);
@@ -70,7 +70,7 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"cursor", "limit"}));
   SKERRY_ASSIGN_OR_RETURN(const PageOptions page, PageOf(request));
-  SKERRY_ASSIGN_OR_RETURN(auto tokens, api.host.tokens().List());
+  SKERRY_ASSIGN_OR_RETURN(auto tokens, AccessOf(api, request).tokens().List());
   std::ranges::sort(tokens, {}, &core::TokenRecord::id);
   Json items = Json::array();
   std::optional<std::string> next;
@@ -87,18 +87,16 @@ base::Result<http::Response> List(Api& api, const http::Request& request) {
 
 base::Result<http::Response> Revoke(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
-  SKERRY_RETURN_IF_ERROR(api.host.RevokeToken(PrincipalOf(request), request.parameters.at("token")));
+  SKERRY_RETURN_IF_ERROR(AccessOf(api, request).tokens().Revoke(request.parameters.at("token")));
   return kit::NoContent();
 }
 
 }  // namespace
 
 std::vector<http::Route> TokenRoutes(Api& api) {
-  return {MakeRoute(api, "POST", "/tokens", kAdminScope, {.how = Audited::How::kWithin, .event = "token.created"},
-                    Create, http::BodyRule::kSmall),
-          MakeRoute(api, "GET", "/tokens", kAdminScope, kUnrecorded, List),
-          MakeRoute(api, "DELETE", "/tokens/{token}", kAdminScope,
-                    {.how = Audited::How::kWithin, .event = "token.revoked"}, Revoke)};
+  return {MakeRoute(api, "POST", "/tokens", engine::kToAdminister, Create, http::BodyRule::kSmall),
+          MakeRoute(api, "GET", "/tokens", engine::kToAdminister, List),
+          MakeRoute(api, "DELETE", "/tokens/{token}", engine::kToAdminister, Revoke)};
 }
 
 }  // namespace skerry::transport::v1

@@ -15,10 +15,9 @@ std::optional<Variables> ReadMetadata(json::Fields& fields) {
   return kit::ReadTextMap(fields, "metadata", kMetadata);
 }
 
-Json VariablesToJson(const Variables& variables, const http::Request& request) {
-  const bool may_run = (request.caller.scopes & kRunScope) != 0;
+Json VariablesToJson(const std::map<std::string, std::optional<std::string>>& variables) {
   Json shown = Json::object();
-  for (const auto& [name, value] : variables) shown[name] = may_run ? Json(value) : Json(nullptr);
+  for (const auto& [name, value] : variables) shown[name] = value ? Json(*value) : Json(nullptr);
   return shown;
 }
 

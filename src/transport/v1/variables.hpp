@@ -1,7 +1,9 @@
 // Variables for what runs, and other names with texts, as requests bring them and answers show them.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "transport/v1/api.hpp"
 
@@ -14,7 +16,7 @@ std::optional<Variables> ReadVariables(json::Fields& fields);
 // Of `Metadata`.
 std::optional<Variables> ReadMetadata(json::Fields& fields);
 
-// With their values for those who may run something, and so could print them; for others null in their place.
-Json VariablesToJson(const Variables& variables, const http::Request& request);
+// null in the place of a value that the client may not see.
+Json VariablesToJson(const std::map<std::string, std::optional<std::string>>& variables);
 
 }  // namespace skerry::transport::v1

@@ -33,9 +33,10 @@ TEST(VariablesTest, HaveTheLimitsOfTheContract) {
 TEST(VariablesTest, ValuesAreForThoseWhoMayRun) {
   http::Request request;
   request.caller.scopes = 1U << static_cast<unsigned>(core::TokenScope::kRead);
-  EXPECT_EQ(VariablesToJson({{"KEY", "secret"}}, request).dump(), R"({"KEY":null})");
+  const auto shown = [&] { return engine::ShownVariables({{"KEY", "secret"}}, PrincipalOf(request)); };
+  EXPECT_EQ(VariablesToJson(shown()).dump(), R"({"KEY":null})");
   request.caller.scopes = 1U << static_cast<unsigned>(core::TokenScope::kRun);
-  EXPECT_EQ(VariablesToJson({{"KEY", "secret"}}, request).dump(), R"({"KEY":"secret"})");
+  EXPECT_EQ(VariablesToJson(shown()).dump(), R"({"KEY":"secret"})");
 }
 
 }  // namespace

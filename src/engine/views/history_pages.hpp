@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "core/history.hpp"
 
-namespace skerry::transport::v1 {
+namespace skerry::engine {
 
 struct HistoryPage {
   std::vector<core::HistoryEntry> entries;
@@ -34,4 +34,4 @@ base::Result<core::FileHistory> LoadFileHistoryPart(core::RecordStore& store, co
                                                     const std::string& path, std::size_t most_versions = 1000,
                                                     std::size_t most_code = std::size_t{8} << 20U);
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::engine

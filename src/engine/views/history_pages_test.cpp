@@ -1,4 +1,4 @@
-#include "transport/v1/history_pages.hpp"
+#include "engine/views/history_pages.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::v1 {
+namespace skerry::engine {
 namespace {
 
 using core::ExecutionRecord;
@@ -182,4 +182,4 @@ TEST_F(HistoryPagesTest, TheHistoryOfAFileHasBounds) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::v1
+}  // namespace skerry::engine

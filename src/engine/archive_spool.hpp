@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
-namespace skerry::transport::kit {
+namespace skerry::engine {
 
 // Zeros are left out of the file as holes: a file of nothing but holes, which costs a session nothing, must not fill
 // the disk of the host.
@@ -47,4 +47,4 @@ class ArchiveSpool : public archive::ByteSink {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace skerry::transport::kit
+}  // namespace skerry::engine

@@ -1,9 +1,9 @@
-#include "transport/v1/history_pages.hpp"
+#include "engine/views/history_pages.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace skerry::transport::v1 {
+namespace skerry::engine {
 namespace {
 
 // Executions that are in memory with all of their code before it is looked at how much that is.
@@ -94,4 +94,4 @@ base::Result<core::FileHistory> LoadFileHistoryPart(core::RecordStore& store, co
   return history;
 }
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::engine

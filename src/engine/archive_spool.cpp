@@ -1,4 +1,4 @@
-#include "transport/kit/archive_spool.hpp"
+#include "engine/archive_spool.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "os/errno_error.hpp"
 #include "os/files.hpp"
 
-namespace skerry::transport::kit {
+namespace skerry::engine {
 
 namespace {
 
@@ -21,11 +21,11 @@ std::unexpected<base::Error> NoShare(base::Shortage shortage, const base::Budget
                      "bodies of this tenant that are on their way take all of the " +
                          std::to_string(share.budget()->limits().each >> 20U) +
                          " MB that they may (sandbox.budgets.spoolPerTenantMb); wait for one of them, or ask for less");
-  return engine::NoRoom(shortage == base::Shortage::kAll
-                            ? "bodies that are on their way take all of the room that they may "
-                              "(sandbox.budgets.spoolMb); try again soon"
-                            : "the disk of the daemon is nearly full; try again later, or ask its owner to free some "
-                              "space");
+  return NoRoom(shortage == base::Shortage::kAll
+                    ? "bodies that are on their way take all of the room that they may "
+                      "(sandbox.budgets.spoolMb); try again soon"
+                    : "the disk of the daemon is nearly full; try again later, or ask its owner to free some "
+                      "space");
 }
 
 }  // namespace
@@ -61,4 +61,4 @@ base::Result<ArchiveSpool::Whole> ArchiveSpool::Finish() && {
   return Whole{.file = std::move(file_), .size = size_, .share = std::move(share_)};
 }
 
-}  // namespace skerry::transport::kit
+}  // namespace skerry::engine

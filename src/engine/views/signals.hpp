@@ -4,9 +4,11 @@
 #include <optional>
 #include <string_view>
 
-namespace skerry::transport::v1 {
+namespace skerry::engine {
 
 // "INT", "TERM" …; nothing for what is none of them.
 std::optional<int> SignalNumber(std::string_view name);
+// "" for what is none of them.
+std::string_view SignalName(int number);
 
-}  // namespace skerry::transport::v1
+}  // namespace skerry::engine

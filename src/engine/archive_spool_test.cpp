@@ -1,4 +1,4 @@
-#include "transport/kit/archive_spool.hpp"
+#include "engine/archive_spool.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace skerry::transport::kit {
+namespace skerry::engine {
 namespace {
 
 base::Result<ArchiveSpool> NewSpool(std::stop_token gone = {}) {
@@ -66,4 +66,4 @@ TEST(ArchiveSpoolTest, NothingIsWrittenForOneWhoIsGone) {
 }
 
 }  // namespace
-}  // namespace skerry::transport::kit
+}  // namespace skerry::engine

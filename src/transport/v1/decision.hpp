@@ -1,0 +1,19 @@
+// A person's answer to a question, over a request or a WebSocket.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "engine/views/approvals_view.hpp"
+#include "transport/v1/api.hpp"
+
+namespace skerry::transport::v1 {
+
+// `fields` has decision, digest, and perhaps scope and reason. Whoever reads them calls Finish, and looks at nothing of
+// this when that fails.
+engine::ApprovalDecision ReadDecision(json::Fields& fields);
+// Why not; nothing when it was heard.
+std::optional<http::Refusal> Decide(const engine::Access& access, const engine::ApprovalDecision& decision);
+std::string_view WordOf(engine::ApprovalDecision::Verdict verdict);
+
+}  // namespace skerry::transport::v1

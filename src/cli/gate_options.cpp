@@ -75,8 +75,8 @@ base::Result<engine::GateOptions> GateOptionsOf(const config::Sandbox& sandbox) 
                              .log = [](const std::string& lowering) { Note("risk: " + lowering); }};
 }
 
-std::shared_ptr<confirm::ConfirmationService> ConfirmationFor(Consent consent) {
-  if (consent == Consent::kYes) return std::make_shared<confirm::AutoApprove>("--yes");
+std::shared_ptr<confirm::ConfirmationService> ConfirmationFor(engine::Consent consent) {
+  if (consent == engine::Consent::kGiven) return std::make_shared<confirm::AutoApprove>("--yes");
   return std::make_shared<AskAtTerminal>();
 }
 

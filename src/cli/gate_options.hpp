@@ -7,6 +7,7 @@
 #include "cli/tty.hpp"
 #include "config/config.hpp"
 #include "confirm/terminal_confirmation.hpp"
+#include "engine/consent.hpp"
 #include "engine/gate.hpp"
 
 namespace skerry::cli {
@@ -30,8 +31,7 @@ class AskAtTerminal : public confirm::ConfirmationService {
   confirm::TerminalConfirmation asking_;
 };
 
-enum class Consent { kAsk, kYes };
 // Whom `skerry run` asks: the person at the terminal, or with --yes nobody.
-std::shared_ptr<confirm::ConfirmationService> ConfirmationFor(Consent consent);
+std::shared_ptr<confirm::ConfirmationService> ConfirmationFor(engine::Consent consent);
 
 }  // namespace skerry::cli

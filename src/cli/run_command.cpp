@@ -62,7 +62,7 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
   SKERRY_ASSIGN_OR_RETURN(const core::ExecutionRequest request, RequestOf(options, sandbox));
   SKERRY_ASSIGN_OR_RETURN(const auto registry, context.Backends(sandbox));
   SKERRY_ASSIGN_OR_RETURN(engine::ManagerOptions manager_options, ManagerOptionsOf(options, sandbox));
-  manager_options.gate.confirmation = ConfirmationFor(options.yes ? Consent::kYes : Consent::kAsk);
+  manager_options.gate.confirmation = ConfirmationFor(options.yes ? engine::Consent::kGiven : engine::Consent::kAsk);
   engine::SandboxManager manager(*registry, std::move(manager_options));
   const SignalWatch signals;
   ProgramSink sink(ShownFor(options), signals.interrupt_fd());

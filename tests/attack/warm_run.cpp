@@ -78,7 +78,8 @@ base::Result<int> Run(const WarmOptions& options, const cli::Context& context) {
   if (options.via_python) WrapInPython(request);
   SKERRY_ASSIGN_OR_RETURN(const auto registry, MakeBackends());
   SKERRY_ASSIGN_OR_RETURN(engine::ManagerOptions manager_options, cli::ManagerOptionsOf(options.run, sandbox));
-  manager_options.gate.confirmation = cli::ConfirmationFor(options.run.yes ? cli::Consent::kYes : cli::Consent::kAsk);
+  manager_options.gate.confirmation =
+      cli::ConfirmationFor(options.run.yes ? engine::Consent::kGiven : engine::Consent::kAsk);
   manager_options.pool = kSmallPool;
   engine::SandboxManager manager(*registry, std::move(manager_options));
   if (!request.workspace && manager.warm() != nullptr)

@@ -147,7 +147,7 @@ TEST_F(OwnContextsTest, ACellIsRecordedAndACommandHasTheFilesOfTheSession) {
   EXPECT_EQ(NewCell(session, "a", "print(1)"), "1\n");
   EXPECT_EQ(Says(session, "echo hello > file; cat file"), "hello\n");
   EXPECT_EQ(Cell(session, "a", "import os; print(os.listdir())"), "[]\n");
-  const auto history = TheHost().record()->Executions(session->id(), 0, 10);
+  const auto history = TheHost().options().record->Executions(session->id(), 0, 10);
   ASSERT_TRUE(history) << history.error().message;
   EXPECT_EQ(std::ranges::count(*history, "cell", &core::ExecutionRecord::kind), 2);
 }

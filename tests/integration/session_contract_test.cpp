@@ -194,13 +194,13 @@ TEST_P(SessionContractTest, CellsKeepTheirVariablesAndShareTheFiles) {
   EXPECT_EQ(Cell(session, "x=5"), "");
   EXPECT_EQ(Cell(session, "echo $x; echo cell > from-cell"), "5\n");
   // A cell has the record that every run has.
-  const auto record = TheHost().record()->Executions(session->id(), 0, 100).value().back();
+  const auto record = TheHost().options().record->Executions(session->id(), 0, 100).value().back();
   EXPECT_EQ(record.kind, "cell");
   EXPECT_EQ(record.sandbox, GetParam().name);
   EXPECT_NE(record.risk, "");
   EXPECT_NE(record.memory_mb, 0U);
   EXPECT_EQ(record.timeout_seconds, 30U);
-  EXPECT_EQ(TheHost().record()->ChangesOf(record.id).value().front().path, "from-cell");
+  EXPECT_EQ(TheHost().options().record->ChangesOf(record.id).value().front().path, "from-cell");
   EXPECT_EQ(OnDisk("one", "from-cell"), "cell\n");
   EXPECT_EQ(Says(session, "cat from-cell"), "cell\n");
 }

@@ -151,12 +151,14 @@ std::vector<Method> Methods() {
 
   const auto contexts = add("ContextsView");
   contexts("Create", kToRun, kAThing, "context.created", [](auto& access, auto& scene) {
-    return Only(access.contexts(scene.session).Create("c", core::Language::kShell));
+    return Only(access.contexts(scene.session).Create("c", core::Language::kPython));
   });
   contexts("List", kToRead, kAThing, "",
            [](auto& access, auto& scene) { return Only(access.contexts(scene.session).List()); });
   contexts("Find", kToRead, kAThing, "",
            [](auto& access, auto& scene) { return Only(access.contexts(scene.session).Find("c")); });
+  contexts("Fork", kToRun, kAThing, "context.forked",
+           [](auto& access, auto& scene) { return Only(access.contexts(scene.session).Fork("c", "d")); });
   contexts("Interrupt", kToRun, kAThing, "context.interrupted",
            [](auto& access, auto& scene) { return Only(access.contexts(scene.session).Interrupt("c")); });
   contexts("Restart", kToRun, kAThing, "context.restarted",

@@ -6,7 +6,7 @@
 #include "engine/views/signals.hpp"
 #include "json/strict.hpp"
 #include "json/text.hpp"
-#include "transport/kit/admission.hpp"
+#include "transport/kit/access_check.hpp"
 #include "transport/v1/run_json.hpp"
 
 namespace skerry::transport::v1 {
@@ -26,7 +26,7 @@ class Attachment : public http::Conversation {
   }
 
   http::Pull Next(http::WebSocketMessage& message) override {
-    if (said_exit_ || !admission_.Holds()) return http::Pull::kEnd;
+    if (said_exit_ || !access_check_.Holds()) return http::Pull::kEnd;
     if (pieces_.empty()) {
       // Before the last look at the output: nothing is written behind the end.
       end_ = run_->end();
@@ -113,7 +113,7 @@ class Attachment : public http::Conversation {
   Api& api_;
   const std::shared_ptr<engine::RunAttachment> attached_;
   const std::shared_ptr<const engine::Run> run_;
-  kit::Admission admission_{attached_->access()};
+  kit::AccessCheck access_check_{attached_->access()};
   std::function<void()> wake_;
   engine::Run::Watch watch_;
   kit::Ticker::Registration tick_;

@@ -6,7 +6,7 @@
 
 #include "json/strict.hpp"
 #include "json/text.hpp"
-#include "transport/kit/admission.hpp"
+#include "transport/kit/access_check.hpp"
 #include "transport/kit/event_stream.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/decision.hpp"
@@ -60,7 +60,7 @@ class EventStream : public http::Stream {
   }
 
   http::Pull Next(std::string& bytes) override {
-    if (dropped_ || !admission_.Holds() || api_.draining()) return http::Pull::kEnd;
+    if (dropped_ || !access_check_.Holds() || api_.draining()) return http::Pull::kEnd;
     if (!std::exchange(begun_, true)) {
       bytes += ": follows\n\n";  // so that headers and a first byte are there at once
       return http::Pull::kMore;
@@ -83,7 +83,7 @@ class EventStream : public http::Stream {
 
   Api& api_;
   const engine::Access access_;
-  kit::Admission admission_{access_};
+  kit::AccessCheck access_check_{access_};
   const engine::EventFeed feed_;
   std::unique_ptr<engine::EventReader> reader_;
   kit::Ticker::Registration tick_;
@@ -105,7 +105,7 @@ class EventConversation : public http::Conversation {
 
   http::Pull Next(http::WebSocketMessage& message) override {
     message.kind = http::WebSocketMessage::Kind::kText;
-    if (!admission_.Holds() || api_.draining()) return http::Pull::kEnd;
+    if (!access_check_.Holds() || api_.draining()) return http::Pull::kEnd;
     if (!replies_.empty()) {
       message.bytes = std::move(replies_.front());
       replies_.pop_front();
@@ -166,7 +166,7 @@ class EventConversation : public http::Conversation {
 
   Api& api_;
   const engine::Access access_;
-  kit::Admission admission_{access_};
+  kit::AccessCheck access_check_{access_};
   const engine::EventFeed feed_;
   std::function<void()> wake_;
   std::unique_ptr<engine::EventReader> reader_;

@@ -4,7 +4,7 @@
 
 #include "json/execution_json.hpp"
 #include "json/text.hpp"
-#include "transport/kit/admission.hpp"
+#include "transport/kit/access_check.hpp"
 #include "transport/kit/event_stream.hpp"
 #include "transport/v1/run_json.hpp"
 
@@ -39,7 +39,7 @@ class RunEvents : public http::Stream {
   }
 
   http::Pull Tell(std::string& bytes) {
-    if (ended_ || !admission_.Holds()) return http::Pull::kEnd;
+    if (ended_ || !access_check_.Holds()) return http::Pull::kEnd;
     if (!std::exchange(begun_, true)) Put(bytes, "started", {{"execution_id", run_->id()}});
     // Before the last look at the output: nothing is written behind the end.
     const auto end = run_->end();
@@ -77,7 +77,7 @@ class RunEvents : public http::Stream {
 
   Api& api_;
   const engine::Access access_;
-  kit::Admission admission_{access_};
+  kit::AccessCheck access_check_{access_};
   std::shared_ptr<const engine::Run> run_;
   engine::OutputReader reader_;
   std::shared_ptr<void> leash_;

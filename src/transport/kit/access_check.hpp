@@ -1,4 +1,4 @@
-// Admission: whether a client with an open stream may go on listening.
+// AccessCheck: whether the client of an open stream is still let in.
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 namespace skerry::transport::kit {
 
 // A token that is revoked or has expired ends the streams that were opened with it. Checked once a second at most.
-class Admission {
+class AccessCheck {
  public:
   // `access` is borrowed.
-  explicit Admission(const engine::Access& access) : access_(access) {}
+  explicit AccessCheck(const engine::Access& access) : access_(access) {}
 
   [[nodiscard]] bool Holds() {
     constexpr std::chrono::seconds kEvery{1};

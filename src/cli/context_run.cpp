@@ -75,6 +75,8 @@ base::Result<int> Report(const RunOptions& options, const RunEvents& events) {
   const Json& result = events.result();
   const std::string outcome = TextIn(result, "outcome");
   const Shown shown = options.raw ? Shown::kRaw : Shown::kLines;
+  for (const Json& lowering : ListIn(ObjectIn(result, "risk"), "lowerings"))
+    if (lowering.is_string()) Note("risk: " + lowering.get<std::string>());
   if (options.save_outputs) SKERRY_RETURN_IF_ERROR(SaveOutputs(result, *options.save_outputs));
   const bool printed = options.json
                            ? Print(ResultWithOutput(result, events.standard_output(), events.standard_error()) + "\n")

@@ -158,7 +158,7 @@ Deed RunsView::DeedOf(const char* event, const Run& run, Deed::Weight weight) co
 
 base::Result<RunsView::RunPointer> RunsView::Cancel(const std::string& id) const {
   return Allowed(kToRun, [&]() -> base::Result<RunPointer> {
-    SKERRY_ASSIGN_OR_RETURN(const auto run, host().FindRun(principal(), id));
+    SKERRY_ASSIGN_OR_RETURN(auto run, host().FindRun(principal(), id));
     SKERRY_RETURN_IF_ERROR(Record(DeedOf("run.cancelled", *run, Deed::Weight::kEnding), {{"execution_id", run->id()}}));
     run->Cancel();
     return run;

@@ -46,8 +46,8 @@ class RemoteProcess : public core::Process {
         return {};
       });
       for (const Program::Piece& piece : heard.pieces) output_.Write(piece.stream, piece.bytes);
-      if (heard.end && !*heard.end) return std::unexpected(heard.end->error());
-      if (heard.end && polled) return output_.Finish(**heard.end);
+      if (polled && heard.end && !*heard.end) return std::unexpected(heard.end->error());
+      if (polled && heard.end) return output_.Finish(**heard.end);
       if (stop.stop_requested()) return EndBy(fake::Cancelled());
       if (deadline_.Expired()) return EndBy(fake::TimedOut(timeout_));
       if (!polled) return Lost(polled.error());

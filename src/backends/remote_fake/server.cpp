@@ -58,9 +58,14 @@ base::Status Server::Call(const std::string& call, const std::shared_ptr<Machine
   constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24);
   SKERRY_RETURN_IF_ERROR(Wait(trouble == Trouble::kHang ? kForEver : weather_.latency, deadline, stop));
   if (trouble == Trouble::kFail) return base::Err(base::Code::kUnavailable, "the server says: 503");
-  if (machine != nullptr && !machine->alive())
+  const auto check_alive = [&]() -> base::Status {
+    if (machine == nullptr || machine->alive()) return {};
     return base::Err(base::Code::kUnavailable, "the server has no machine " + machine->id());
+  };
+  SKERRY_RETURN_IF_ERROR(check_alive());
   const auto done = act();
+  // A machine that vanished meanwhile has not answered.
+  SKERRY_RETURN_IF_ERROR(check_alive());
   if (trouble == Trouble::kLose) return base::Err(base::Code::kUnavailable, "the connection to the server was lost");
   return done;
 }

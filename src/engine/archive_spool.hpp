@@ -18,8 +18,8 @@ namespace skerry::engine {
 // the disk of the host.
 class ArchiveSpool : public archive::ByteSink {
  public:
-  // Makes the file in `directory`, of whose budget it takes `share`. Write fails as soon as `gone` says that the client
-  // is gone.
+  // Makes the file in `directory`, whose budget `share` counts it against. Write fails as soon as `gone` says that the
+  // client has disconnected.
   static base::Result<ArchiveSpool> Make(const std::string& directory, std::stop_token gone,
                                          base::BudgetShare share = {});
   ArchiveSpool(base::UniqueFd file, std::stop_token gone, base::BudgetShare share)

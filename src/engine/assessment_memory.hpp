@@ -22,12 +22,12 @@ struct RememberedAssessment {
   std::vector<policy::CodeReference> references;
 };
 
-// Of one policy. Thread-safe. What was used longest ago goes first.
+// For one policy. Thread-safe. The entry that was used longest ago goes first.
 class AssessmentMemory {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 
-  // The tenant is part of the key, so that nobody learns by the time that it takes what others have.
+  // The tenant is part of the key, so that the time of an answer does not tell a tenant what code others have.
   static std::string KeyOf(const std::string& tenant, core::Language language, std::string_view code);
 
   explicit AssessmentMemory(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}

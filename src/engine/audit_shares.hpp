@@ -1,4 +1,4 @@
-// AuditShares: how much each tenant has filled of the audit lately, and what it may still do.
+// AuditShares: how much of the audit each tenant has filled lately, and how much it may still fill.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@ class AuditShares {
 
   // What a record is about.
   enum class Weight {
-    kReading,  // may fill half of the share: who only reads keeps nobody from working
+    kReading,  // may fill half of the share: reading keeps no tenant from working
     kUsual,
-    kEnding,  // a stop or a removal: those who have filled their share have as much again for it
+    kEnding,  // a stop or a removal: a tenant that has filled its share has as much again for these
   };
-  // Until the tenant may have a record of that weight; 0 when it may now.
+  // How long the tenant waits until it may have a record of this weight; 0 when it may now.
   [[nodiscard]] std::chrono::seconds Wait(const std::string& tenant, Weight weight);
   void Fill(const std::string& tenant, std::uint64_t bytes);
 
@@ -33,7 +33,7 @@ class AuditShares {
     double bytes = 0;
     Clock::time_point at;
   };
-  // With the lock: as it is by now.
+  // Needs the lock. Brings the account up to now.
   Account& AccountOf(const std::string& tenant);
 
   const double a_day_;  // 0: any number

@@ -1,4 +1,4 @@
-// CodeFiles: the files of a workspace, for whoever looks for code in them. What that takes is counted.
+// CodeFiles: the files of a workspace, for a search for code in them. What the search costs is counted.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 
 namespace skerry::engine {
 
-// For one assessment and one thread. When the budget is over nothing is found any more.
+// For one assessment and one thread. When the budget is spent nothing is found any more.
 class CodeFiles {
  public:
   using Names = std::vector<std::string>;  // sorted
@@ -28,12 +28,13 @@ class CodeFiles {
 
   [[nodiscard]] bool HasFile(const std::string& path);
   [[nodiscard]] bool HasDirectory(const std::string& path);
-  // Where its links lead to; the path itself where it has none, or nothing is there.
+  // Where the links of the path lead to; the path itself where it has none, or where nothing is there.
   [[nodiscard]] std::string RealPath(const std::string& path);
   [[nodiscard]] std::optional<struct stat> FactsOf(const std::string& path);
-  // For reading; not valid where that cannot be.
+  // For reading; not valid where the file cannot be opened.
   [[nodiscard]] base::UniqueFd Open(const std::string& path);
-  // Nothing where it cannot be read, is larger than `most`, or all that was read is too much.
+  // Nothing where the file cannot be read, is larger than `most`, or would bring the bytes read so far beyond the
+  // limit.
   [[nodiscard]] std::optional<std::string> Read(const std::string& path, std::size_t most);
   // The names in a directory that Python may import: of sources, compiled files, machine code, and of its library.
   // nullptr where there is no such directory. Links to one directory count once.
@@ -46,11 +47,11 @@ class CodeFiles {
     mode_t type = 0;
     dev_t device = 0;
     ino_t inode = 0;
-    std::string real;  // "" where it is the path
+    std::string real;  // "" where it equals the path
   };
 
   const Entry& At(const std::string& path);
-  // False when there are more than can be listed.
+  // False when there are more names than can be listed.
   bool List(base::UniqueFd directory, Names& names);
 
   int workspace_;

@@ -1,4 +1,4 @@
-// What of a sandbox's changes may be carried into a directory: the policy's answer to the commit's questions.
+// Which of a sandbox's changes may be carried into a directory: the policy's answer to the commit's questions.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +19,13 @@
 
 namespace skerry::engine {
 
-// In a person's directory also everything that would run code on that person's side (A13 to A16), and what the person's
-// agents follow where it was there before. The rules and the descriptors are borrowed.
+// In a person's directory it also refuses every change that would run code on that person's side (A13 to A16), and
+// changes of existing files that the person's agents follow. The rules and the descriptors are borrowed.
 class CommitPolicy : public workspace::CommitRules {
  public:
   struct Directories {
-    int merged = -1;  // as the program left it
-    int lower = -1;   // as it was
+    int merged = -1;  // the directory as the program left it
+    int lower = -1;   // the directory as it was
   };
   struct Rules {
     const base::PathPatterns& deny_write;
@@ -65,11 +65,12 @@ class CommitPolicy : public workspace::CommitRules {
   GitReferences references_;
   LinkedNames linked_;
   std::map<std::string, bool> git_directories_;  // what was found out, by path
-  // The commit writes to the directory while it asks; what was there before is found out with the first question.
+  // The commit writes to the directory while it asks; the first question finds out what was there before.
   std::map<std::string, mode_t> modes_before_;
   std::map<std::string, bool> takes_over_;
-  std::vector<std::string> gone_;     // directories that were there and are not any more
-  std::set<std::string> moved_from_;  // configurations in them, whose repository came back and leads elsewhere
+  std::vector<std::string> gone_;  // directories that were there and are not any more
+  std::set<std::string>
+      moved_from_;  // configurations in those directories, whose repository came back and leads elsewhere
 };
 
 }  // namespace skerry::engine

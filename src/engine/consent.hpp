@@ -1,4 +1,4 @@
-// What is said of a run besides what it is: whether a person has agreed, and which thread it is for.
+// What a caller says of a run besides its content: whether a person has agreed, and which thread performs the run.
 #pragma once
 
 namespace skerry::engine {
@@ -9,8 +9,8 @@ enum class Consent {
 };
 
 enum class Place {
-  kHere,    // in the caller's thread; what comes back is over
-  kBeside,  // in another; what comes back goes on
+  kHere,    // in the caller's thread; the run is over when the call returns
+  kBeside,  // in another thread; the run goes on when the call returns
 };
 
 }  // namespace skerry::engine

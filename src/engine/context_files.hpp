@@ -1,4 +1,5 @@
-// The files of one sandbox for another. Both sides are read and written by programs inside; here they are only bytes.
+// Copies the files of one sandbox to another. Programs inside read and write them on both sides; here they are only
+// bytes.
 #pragma once
 
 #include <chrono>
@@ -13,17 +14,17 @@
 namespace skerry::engine {
 
 struct FileCopyLimits {
-  std::chrono::milliseconds timeout;  // what takes longer costs the sandbox its processes
+  std::chrono::milliseconds timeout;  // of a copy; one that takes longer costs the sandbox its processes
   std::uint64_t max_bytes = 0;
 };
 
-// Workspace, home and temporary directory.
+// The files of workspace, home and temporary directory.
 struct PackedFiles {
   base::UniqueFd archive;            // in memory, at its beginning
-  std::vector<std::string> remarks;  // what was left out, a line each; bounded
+  std::vector<std::string> remarks;  // names of files that were left out, a line each; bounded
 };
 
-// kTooLarge beyond the limit.
+// kTooLarge when the files exceed the limit.
 base::Result<PackedFiles> PackFiles(core::Sandbox& sandbox, const FileCopyLimits& limits);
 base::Status UnpackFiles(core::Sandbox& sandbox, const PackedFiles& files, const FileCopyLimits& limits);
 

@@ -8,7 +8,7 @@
 namespace skerry::engine {
 
 // A started sandbox with an empty workspace of its own, made as the manager's options say for every run. kUnavailable
-// when the backend they choose has no contexts.
+// when the chosen backend has no contexts.
 base::Result<ContextPlace> StartContextSandbox(const SandboxManager& manager);
 
 }  // namespace skerry::engine

@@ -8,7 +8,7 @@
 namespace skerry::engine {
 
 struct Deed {
-  // What cannot be recorded is not done, unless it ends or frees something.
+  // A deed that cannot be recorded is not done, unless it ends or frees something.
   using Weight = AuditShares::Weight;
   std::string event;
   std::string session;  // the id; "" for none

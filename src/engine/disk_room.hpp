@@ -12,12 +12,13 @@ namespace skerry::engine {
 // Thread-safe.
 class DiskRoom {
  public:
-  // `directory` says which disk; it need not be there yet. Of a small disk a twentieth is in reserve, if that is less.
+  // `directory` says which disk; it need not exist yet. On a small disk the reserve is a twentieth, if that is less.
   DiskRoom(std::string directory, std::uint64_t reserve) : directory_(std::move(directory)), reserve_(reserve) {}
 
-  // What is left outside of the reserve; everything where there is none, or where the disk does not say.
+  // Bytes left outside of the reserve; the highest number where there is no reserve, or where the disk does not tell.
   [[nodiscard]] std::uint64_t Left() const;
-  // The same for what may be large, files and uploads: it leaves as much again for those who begin something small.
+  // The same for files and uploads, which may be large: leaves as much again free, for small beginnings of other
+  // tenants.
   [[nodiscard]] std::uint64_t LeftForLarge() const;
 
  private:
@@ -27,7 +28,7 @@ class DiskRoom {
   std::uint64_t reserve_;
 };
 
-// An error of what does not fit: kUnavailable, and one that IsNoRoom knows.
+// The error of a request that does not fit: kUnavailable, and IsNoRoom recognises it.
 [[nodiscard]] std::unexpected<base::Error> NoRoom(const std::string& what_and_what_next);
 [[nodiscard]] std::unexpected<base::Error> NoRoomOnDisk();
 [[nodiscard]] bool IsNoRoom(const base::Error& error);

@@ -10,19 +10,19 @@
 
 namespace skerry::engine {
 
-// Editors and activated shells start the programs of an environment by themselves. In one that was there before a run
-// they stay as they are. A new one is the work, unless the table of protected paths knows its name. The descriptors are
-// borrowed: the directory as the program left it, and as it was.
+// Editors and activated shells start the programs of an environment by themselves. The programs of an environment that
+// was there before the run stay as they are. A new environment is the run's work, unless the table of protected paths
+// has its name. The descriptors are borrowed: the directory as the program left it, and as it was.
 class Environments {
  public:
   Environments(int merged, int lower) : merged_(merged), lower_(lower) {}
 
-  // Empty, or why the change is refused. To take a program away runs nothing; but what marks the environment goes only
-  // with its directory, or the next run would find none.
+  // Empty, or why the change is refused. Deleting a program runs nothing; but the file that marks the environment goes
+  // only with its directory, or the next run would find no environment.
   [[nodiscard]] std::string Refuses(const workspace::Change& change);
 
  private:
-  // As it was when it was first asked for: a commit asks for everything before it writes.
+  // Remembers its first answer: a commit asks about everything before it writes.
   bool WasThere(std::string_view directory);
 
   int merged_;

@@ -1,4 +1,4 @@
-// The `filesystem` settings for one run: what of the host appears inside, what is hidden, what is not carried back.
+// The `filesystem` settings for one run: which host files appear inside, which are hidden, which are not carried back.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ struct FilesystemOptions {
   std::vector<std::string> protect;            // rows of policy/protected_rows.hpp, besides those that are built in
   std::vector<std::string> dangerously_allow;  // what may be named although CheckPlace() refuses it
   std::string home;                            // what `~` is; "" for none
-  std::vector<std::string> own_directories;    // Skerry's
-  std::string state_directory;                 // the one for notes about what is under way; "" for none
+  std::vector<std::string> own_directories;    // directories of Skerry
+  std::string state_directory;                 // where Skerry notes commits that are under way; "" for none
 };
 
 class FilesystemRules {
  public:
   // `workspace` is the real path of the workspace and `workspace_fd` that directory, or "" and -1 for none. An error
-  // names the setting. What does not exist is passed over and noted.
+  // names the setting. Paths that do not exist are skipped and noted.
   static base::Result<FilesystemRules> Make(const FilesystemOptions& options, const std::string& workspace,
                                             int workspace_fd);
 
@@ -37,7 +37,7 @@ class FilesystemRules {
   [[nodiscard]] const base::PathPatterns& deny_write() const { return deny_write_; }
   [[nodiscard]] const policy::ProtectedPaths& protected_paths() const { return protected_paths_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-  // Whether anything was asked for that a sandbox without mounts of its own cannot do.
+  // Whether no setting needs a sandbox with mounts of its own.
   [[nodiscard]] bool Empty() const { return binds_.empty() && hidden_.empty() && !has_deny_write_; }
 
  private:

@@ -18,24 +18,24 @@ namespace skerry::engine {
 // outside of the workspace: it can be a linked worktree, or a directory in a repository.
 class GitReferences {
  public:
-  explicit GitReferences(int root);  // a directory; borrowed for this call
+  explicit GitReferences(int root);  // `root` is a directory; borrowed for this call
 
-  // Looks at every directory that `path` lies in, up to the host's root. Those seen before are not looked at again.
+  // Looks at every directory that `path` lies in, up to the host's root. Each is looked at once.
   void LookAbove(std::string_view path);
 
-  // What git runs by the configuration of a working tree: below a directory of hooks, where a hook's link leads to, or
-  // named in the value of a key that starts programs. The working tree, as a path of the workspace; "" for its root and
-  // for what lies outside. Nothing for other files.
+  // The working tree whose git runs this file by its configuration, because the file lies below a directory of hooks, a
+  // hook's link leads to it, or the value of a key that starts programs names it. As a path of the workspace; "" for
+  // its root and for a working tree outside. Nothing for other files.
   [[nodiscard]] std::optional<std::string> WorktreeThatRuns(std::string_view path) const;
   [[nodiscard]] bool IsHook(std::string_view path) const { return WorktreeThatRuns(path).has_value(); }
 
   // A file that include.path or includeIf names, or the person's own configuration.
   [[nodiscard]] bool IsIncluded(std::string_view path) const { return included_.contains(path); }
 
-  // A name on the way to one of those: a link there would lead git elsewhere. The working tree, as above.
+  // The working tree, as above, when `path` is a name on the way to such a file: a link there would lead git elsewhere.
   [[nodiscard]] std::optional<std::string> WorktreeThatGoesBy(std::string_view path) const;
 
-  // Whether a configuration that is not understood may run anything here.
+  // Whether a configuration that Skerry does not understand may run this file.
   [[nodiscard]] bool MayBeRun(std::string_view path) const;
 
   // Whether a repository that the workspace itself lies in may track files in one of its directories ("" for the root).
@@ -66,7 +66,7 @@ class GitReferences {
   std::vector<std::string> homes_;  // of the person, as far as they are known
   std::set<std::string> seen_;
   std::set<std::string> read_;                            // configurations, each with its working tree
-  std::map<std::string, std::string, std::less<>> runs_;  // by place, the working tree
+  std::map<std::string, std::string, std::less<>> runs_;  // from the file's place to the working tree
   std::set<std::string, std::less<>> included_;
   std::map<std::string, std::string, std::less<>> way_;  // likewise
   std::set<std::string, std::less<>> not_understood_;    // working trees

@@ -43,48 +43,48 @@ namespace skerry::engine {
 struct HostOptions {
   std::string state_directory;  // absolute, the user's own: outputs, the lock
   std::shared_ptr<core::ServiceStore> store;
-  std::shared_ptr<core::RecordStore> record;  // the history of sessions; none when it cannot be had
+  std::shared_ptr<core::RecordStore> record;  // the history of sessions; none when the store cannot be used
   SessionsOptions sessions;
   RecorderOptions recorder;
-  SessionSettings defaults;                 // of sessions that say nothing
-  std::optional<std::chrono::seconds> ttl;  // of those; none: for ever
-  std::size_t max_sessions = 1000;          // of everybody
+  SessionSettings defaults;                 // for sessions that do not say otherwise
+  std::optional<std::chrono::seconds> ttl;  // likewise; none: for ever
+  std::size_t max_sessions = 1000;          // of all tenants
   std::chrono::seconds keep_results{3600};  // of runs without a session
   std::size_t keep_results_count = 10'000;
-  // Of every session: see LifeParts.
+  // For every session: see LifeParts.
   std::optional<std::chrono::seconds> own_contexts;
-  std::uint64_t max_output_mb = 10;  // that a run keeps: of one that names none, and the most for who may not do all
+  std::uint64_t max_output_mb = 10;  // a run's output: the default, and the most for principals that are not admins
   Budgets budgets;
   confirm::ApprovalQueueOptions approvals;
   MonitorOptions monitor;
   ChronicleParts chronicle;
   std::string version;
-  std::string configuration;  // as JSON, without secrets; "" when nobody needs to know
+  std::string configuration;  // as JSON, without secrets; "" for none to record
 };
 
-// Something to be run.
+// A run that a principal asks for.
 struct Work {
-  std::shared_ptr<HostedSession> session;  // none: in a sandbox of its own
+  std::shared_ptr<HostedSession> session;  // none: the run gets a sandbox of its own
   std::string kind = "execute";            // or "command", or "cell" where the request names a context
   core::ExecutionRequest request;
   Creation creation = Creation::kNever;    // of the context that the request names
-  std::optional<core::Language> language;  // that the context must have; one that is made without it speaks Python
-  Consent consent = Consent::kAsk;         // kGiven: whoever asks may say yes, and does
+  std::optional<core::Language> language;  // the context's; a context that is made without it is one for Python
+  Consent consent = Consent::kAsk;         // kGiven: the principal may approve, and does
   std::optional<std::string> input_text;
   Input input = Input::kNone;
   std::optional<core::TerminalSize> terminal;
   std::string terminal_type = "xterm-256color";
-  std::stop_token gone;    // whoever asked waits no longer
-  std::stop_token cancel;  // ends it; whoever asked has gone, and said that this shall be
+  std::stop_token gone;    // the client does not wait any more
+  std::stop_token cancel;  // the client disconnected and had asked that this ends the run
   std::optional<core::IdempotencyClaim> claim;
 };
 
-// Thread-safe. What is not the principal's is kNotFound. A session is named by its tenant's name for it; for those who
-// may see everybody's also by its id, and a name that several tenants use is kConflict then.
+// Thread-safe. Sessions and runs of other tenants are kNotFound. A session is named by its tenant's name for it; a
+// principal that sees all tenants may also use its id, and for it a name that several tenants use is kConflict.
 class Host {
  public:
-  // Takes over what an earlier one left: its runs are lost, its sessions are there. kConflict when another process is
-  // at it. `manager` and `workers` are borrowed.
+  // Takes over what an earlier daemon left: its runs are lost, its sessions are there. kConflict when another process
+  // uses the directory. `manager` and `workers` are borrowed.
   static base::Result<std::unique_ptr<Host>> Start(HostOptions options, SandboxManager& manager,
                                                    base::WorkerPool& workers);
   Host(const Host&) = delete;
@@ -102,26 +102,26 @@ class Host {
   [[nodiscard]] std::vector<std::shared_ptr<HostedSession>> List(const Principal& principal) const;  // by name
   base::Status Delete(const Principal& principal, const std::string& id);
   base::Status Extend(HostedSession& session, std::chrono::seconds ttl);
-  // Ends what runs in it, and its sandbox; the next use makes another one.
+  // Ends the runs of the session and its sandbox; the next use makes another one.
   base::Status Stop(HostedSession& session);
 
   base::Result<Begun> Execute(const Principal& principal, Work work, Place place);
   [[nodiscard]] base::Result<std::shared_ptr<Run>> FindRun(const Principal& principal, const std::string& id) const;
   [[nodiscard]] base::Result<std::vector<std::shared_ptr<Run>>> ListRuns(const Principal& principal,
                                                                          core::RunFilter filter) const;
-  // For bodies on their way, in and out.
+  // For bodies of requests and answers that are under way.
   [[nodiscard]] const std::shared_ptr<base::Budget>& spool() const { return spool_; }
-  // Ends all of them; whoever waits for one is told. For the end of the daemon.
+  // Ends all runs; callers that wait for one return. For the end of the daemon.
   void StopRuns();
   [[nodiscard]] std::size_t CountRuns(const std::string& session) const { return runs_->CountOf(session); }
 
   // Contexts of all sessions.
   [[nodiscard]] std::size_t CountContexts() const;
-  // A context of the session began anew or is gone. What a person approved for as long as it lives is asked about
-  // again, for all contexts that have a sandbox of their own.
+  // A context of the session began anew or is gone. Approvals that a person gave for its lifetime are forgotten, for
+  // all contexts of the session that have a sandbox of their own.
   void ForgetApprovalsOfContexts(const HostedSession& session);
 
-  // For the daemon around it: who is let in, what is told of requests.
+  // For the daemon around the host: whom it lets in, what it tells of requests.
   [[nodiscard]] const Tokens& tokens() const { return *tokens_; }
   [[nodiscard]] Chronicle& chronicle() { return *chronicle_; }
   [[nodiscard]] confirm::ApprovalQueue& approvals() { return approvals_; }
@@ -154,16 +154,16 @@ class Host {
   base::Status NoteConfiguration();
   void OfferFigures();
   void OpenBudgets();
-  // What may still be written to a workspace: whoever runs the daemon may use the reserve.
+  // How many bytes may still be written to a workspace: the daemon's owner may use the reserve.
   [[nodiscard]] std::uint64_t RoomFor(const std::string& workspace) const;
   base::Status Remove(const std::shared_ptr<HostedSession>& session, std::string_view why,
                       const Principal* by = nullptr);
   void Perform(Run& run, Work& work, const Principal& principal);
   template <class Do>
   base::Result<Begun> Launch(Begun begun, Place place, const std::stop_token& gone, const Principal& principal, Do act);
-  // While it lives, this host does not end.
+  // While the result lives, this host does not end.
   [[nodiscard]] std::shared_ptr<void> Performing();
-  // When its turn has come.
+  // The run was admitted and begins, when its tenant's turn has come.
   void Admitted(Run& run, RunShares::Turn& turn);
   base::Status NoteBegin(const Begun& begun, const Principal& principal, std::string_view code,
                          const std::optional<std::string>& input = std::nullopt);
@@ -176,9 +176,9 @@ class Host {
   void RemoveBeside(const std::shared_ptr<HostedSession>& session, const char* why);
   void RemoveUnused();
   void Warn(const std::string& text) const;
-  // Before something is changed that is recorded. kRateLimited, or an error that IsNoRoom knows.
+  // Before a principal changes something that is recorded. kRateLimited, or an error that IsNoRoom recognises.
   [[nodiscard]] base::Status Admit(const Principal& principal) { return keeper_->Admit(principal); }
-  // What the principal may read of an error: where the daemon's directories lie is its owner's business.
+  // The error as the principal may read it: only the owner learns where the daemon's directories lie.
   [[nodiscard]] base::Error Told(const Principal& principal, base::Error error) const;
 
   HostOptions options_;
@@ -202,14 +202,14 @@ class Host {
   ViewTurns turns_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HostedSession>> hosted_;
-  std::map<std::string, std::string> making_;  // ids of sessions that are on their way, with their tenants
+  std::map<std::string, std::string> making_;  // from the id of a session that is being made to its tenant
   std::condition_variable made_;
-  int performing_ = 0;  // workers that have a run of ours
+  int performing_ = 0;  // workers that perform a run of this host
   std::condition_variable performed_;
   std::map<std::string, std::weak_ptr<SessionLife>> shared_;  // by tenant
   confirm::Subscription subscription_;
   std::unique_ptr<Monitor> monitor_;
-  std::jthread tender_;  // of expiry, idleness and what is old
+  std::jthread tender_;  // ends what is expired or idle, and forgets what is old
 };
 
 }  // namespace skerry::engine

@@ -1,5 +1,5 @@
-// Where a path of the host really leads, as told from a workspace. A path can come back into it in many ways: absolute,
-// by "..", through links.
+// Where a path of the host really leads, seen from a workspace. A path can come back into the workspace in many ways:
+// absolute, by "..", through links.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,16 +12,16 @@
 namespace skerry::engine {
 
 struct Trail {
-  std::string end;                   // absolute and without links. What is not there is taken as it is written
-  std::optional<std::string> place;  // the end as a path of the workspace, when it lies there; "" is its root
-  std::vector<std::string> steps;    // every name on the way that lies in the workspace, likewise
+  std::string end;  // absolute and without links; names that do not exist are taken as they are written
+  std::optional<std::string> place;  // `end` as a path of the workspace, when it lies there; "" is the root
+  std::vector<std::string> steps;    // every name on the way that lies in the workspace, as a path of it
 };
 
 class HostTrails {
  public:
-  explicit HostTrails(int root);  // a directory; borrowed for this call
+  explicit HostTrails(int root);  // `root` is a directory; borrowed for this call
 
-  // The workspace's own path, without links; "" for that of the host's root.
+  // The workspace's own path, without links; "" when it is the host's root.
   [[nodiscard]] const std::string& root() const { return root_; }
 
   // Follows an absolute path.

@@ -33,9 +33,9 @@ class HostedSession {
   [[nodiscard]] core::HostedSessionRecord record(bool in_use) const;
   void SetExpiry(std::optional<core::TimePoint> at);
   [[nodiscard]] bool Expired(core::TimePoint now) const;
-  // It was used since.
+  // The session is used again: it does not count as crashed any more.
   void Used();
-  // True for the first who asks: it is to be removed.
+  // Whether the caller is the first to ask, and so removes the session.
   bool BeginRemoval();
 
  private:

@@ -1,4 +1,4 @@
-// InputPump: a thread that passes what comes on a descriptor of ours on to a program.
+// InputPump: a thread that passes the bytes of one of Skerry's descriptors on to a program.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace skerry::engine {
 
-// The program never gets our descriptor itself, which may be a terminal or a file open for writing. Ends at the end of
-// the descriptor, when nobody takes the input any more, or with the object, whatever the descriptor does.
+// The program never gets the descriptor itself, which may be a terminal or a file open for writing. The pump ends at
+// the end of the descriptor, when the program takes no more input, or with the object, whatever the descriptor does.
 class InputPump {
  public:
   // As core::Process and RunControls have them.
@@ -39,7 +39,7 @@ class InputPump {
   void Work(const std::stop_token& stop) const;
 
   int source_;
-  base::UniqueFd own_source_;  // the same pipe or terminal, opened for us alone so that reading it never waits
+  base::UniqueFd own_source_;  // the same pipe or terminal, opened a second time so that reading it never waits
   bool is_socket_ = false;
   bool waits_ = false;  // a pipe that could not be opened anew
   Target target_;

@@ -9,11 +9,11 @@
 
 namespace skerry::engine {
 
-// From the workspace, without what stands in front of it and without dots at its end; absolute paths elsewhere stay.
+// The path from the workspace, without /workspace in front and without dots at the end; absolute paths elsewhere stay.
 std::string_view WithoutRoot(std::string_view word);
 
-// The path of something below the workspace, from there: `path` begins in `directory`, or is absolute. "" is the
-// workspace itself; false where it leads elsewhere. However it is written: "//", ".", "..", and by way of /proc.
+// Gives in `inside` the path from the workspace; `path` begins in `directory`, or is absolute. "" is the workspace
+// itself; false where the path leads elsewhere. Resolves "//", ".", "..", and ways through /proc.
 bool TakeInside(std::string_view directory, std::string_view path, std::string& inside);
 
 struct InsideFile {
@@ -21,8 +21,8 @@ struct InsideFile {
   std::string path;       // from the workspace, with no link in it
 };
 
-// Opens what is there as a program in the sandbox would, through links that name /workspace. Not valid where there is
-// nothing, or it lies elsewhere, or the budget ends.
+// Opens a file as a program in the sandbox would, through links that name /workspace. Not valid where there is none,
+// where it lies outside of the workspace, or when the budget is spent.
 InsideFile OpenInside(int workspace, const std::string& path, LookupBudget& budget);
 
 }  // namespace skerry::engine

@@ -1,5 +1,5 @@
 // A person's own links with names that the policy protects: .bashrc that leads to dotfiles/bashrc, CLAUDE.md to
-// docs/agents.md, .git/hooks to tools. What they lead to is as good as what bears the name.
+// docs/agents.md, .git/hooks to tools. A file that such a link leads to is protected like one that bears the name.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class LinkedNames {
  public:
   LinkedNames(int root, const policy::ProtectedPaths& paths) : root_(root), paths_(paths) {}
 
-  // Looks at the links in every directory that `path` lies in, and in a .git there. Those seen before are not looked at
-  // again. A link that lies elsewhere is not found: that would take a walk through everything.
+  // Looks at the links in every directory that `path` lies in, and in a .git there, each directory once. Links that lie
+  // elsewhere are not found: that would take a walk through the whole workspace.
   void LookAbove(std::string_view path);
 
   // The protected name under which `path` is found as well; "" for none.
@@ -34,8 +34,8 @@ class LinkedNames {
   int root_;
   const policy::ProtectedPaths& paths_;
   std::set<std::string> seen_;
-  std::map<Identity, std::string> by_identity_;              // of what a link leads to, the link
-  std::map<std::string, std::string, std::less<>> by_path_;  // of what is not there yet, likewise
+  std::map<Identity, std::string> by_identity_;              // from the file that a link leads to, to the link
+  std::map<std::string, std::string, std::less<>> by_path_;  // the same for files that do not exist yet
 };
 
 }  // namespace skerry::engine

@@ -1,5 +1,5 @@
-// LocalCode: the files of a workspace that a piece of code runs or imports. What runs depends on them as much as on the
-// code, so they are assessed as well.
+// LocalCode: the files of a workspace that a piece of code runs or imports. What the code does depends on them too, so
+// they are assessed as well.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ namespace skerry::engine {
 
 // Where code begins to look for other code.
 struct CodePlace {
-  std::string directory;  // that its file lies in, from the workspace
+  std::string directory;  // of the code's own file, from the workspace
   std::string root;       // where its imports are looked for first: the directory of the script that runs
 };
 
-// A file that was met, once.
+// A file that was found; each is found once.
 struct CodePiece {
   enum class Form {
     kText,
     kForeign,  // in a language that cannot be analysed
     kBinary,   // no text
-    kTooMuch,  // not read: there is more than may be looked at
+    kTooMuch,  // not read: there are more files than may be read
   };
   Form form = Form::kText;
   std::string path;
@@ -39,33 +39,33 @@ struct CodePiece {
   CodePlace place;
 };
 
-// Whose bytecode lies beside the sources: what Python would run in their place, and nobody can read.
+// Whose bytecode lies beside the sources: Python would run it in their place, and it cannot be analysed.
 enum class Bytecode {
-  kOfPerson,   // a person's own programs made it; only what is never checked against its source counts
-  kOfSession,  // programs of a session make none by themselves
+  kOfPerson,   // a person's own programs made it; only bytecode that is never checked against its source counts
+  kOfSession,  // programs of a session make none by themselves: all of it counts
 };
 
-// For one run: what was met before is not met again. The work has bounds: 256 files, 1 MB each, 4 MB together, and a
-// LookupBudget for all that is looked up.
+// For one run: a file that was found is not found again. The work has bounds: 256 files, 1 MB each, 4 MB together, and
+// a LookupBudget for all that is looked up.
 class LocalCode {
  public:
-  // `workspace` is the files as the program sees them, borrowed; -1 for none. `directory` is where it begins, and
-  // `environment` is what PATH, PYTHONPATH and NODE_PATH are taken from. After a stop nothing is found any more.
+  // `workspace` is the files as the program sees them, borrowed; -1 for none. `directory` is where the program begins;
+  // `environment` gives PATH, PYTHONPATH and NODE_PATH. After a stop nothing is found any more.
   LocalCode(int workspace, std::string_view directory, const std::map<std::string, std::string>& environment,
             Bytecode bytecode, std::stop_token stop);
 
   // Where the code itself stands.
   [[nodiscard]] CodePlace Begin() const { return {directory_, directory_}; }
-  // What the code at `from` refers to, as far as it is in the workspace.
+  // The files of the workspace that the code at `from` refers to.
   [[nodiscard]] std::vector<CodePiece> Find(const policy::CodeReference& reference, const CodePlace& from);
-  // What runs with any program of the language: what Python runs before it, from the directories that variables name,
-  // and what stands in for modules of its library.
+  // Files that run with any program of the language: those that Python runs before it, from the directories that
+  // variables name, and those that take the place of modules of Python's library.
   [[nodiscard]] std::vector<CodePiece> FindStartFiles(core::Language language);
 
   [[nodiscard]] LookupBudget& budget() { return files_.budget(); }
 
  private:
-  // What was found, and whether all of it was.
+  // Takes the files found so far; the last entry is kTooMuch when the search was cut short.
   std::vector<CodePiece> Found();
 
   void FindStartFilesIn(const std::string& root);
@@ -89,11 +89,11 @@ class LocalCode {
   bool TakeTargets(const std::string& directory, const std::vector<std::string>& targets, const CodePlace& from);
   bool TakeJavaScript(const std::string& path, const CodePlace& from);
   bool TakePackage(const std::string& directory, const CodePlace& from);
-  // Of the package that a directory belongs to: where its description lies; nothing where there is none.
+  // The directory of the package.json that applies to `directory`; nothing where there is none.
   [[nodiscard]] std::optional<std::string> PackageAround(std::string_view directory);
   const PackageDescription& DescriptionIn(const std::string& directory);
 
-  // A file that is there, to what was found.
+  // Adds an existing file to the found ones.
   bool Take(const std::string& path, std::optional<core::Language> language, bool is_foreign, const CodePlace& place);
   void Note(CodePiece::Form form, const std::string& path);
 

@@ -1,5 +1,5 @@
-// LookupBudget: what looking for the files of one assessment may take. Counted, not timed, as the budget of an analysis
-// is: the same files give the same answer under every load.
+// LookupBudget: what the search for the files of one assessment may cost. Counted, not timed, as the budget of an
+// analysis is: the same files give the same answer under every load.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace skerry::engine {
 
-// For one thread. A unit is about a name that the kernel looks up in a directory.
+// For one thread. A unit is about one name that the kernel looks up in a directory.
 class LookupBudget {
  public:
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 19U;
@@ -16,7 +16,7 @@ class LookupBudget {
 
   explicit LookupBudget(std::stop_token stop, std::uint64_t most = kMost) : stop_(std::move(stop)), left_(most) {}
 
-  // False when nothing is left, or nobody waits any more.
+  // False when the budget is spent or a stop was asked for.
   bool Spend(std::uint64_t units) {
     if (units > left_ || stop_.stop_requested()) {
       over_ = true;
@@ -28,7 +28,7 @@ class LookupBudget {
   }
   [[nodiscard]] bool IsOver() const { return over_; }
   [[nodiscard]] bool IsCancelled() const { return stop_.stop_requested(); }
-  // Since it was last asked.
+  // The units spent since the last call.
   std::uint64_t TakeSpent() { return std::exchange(spent_, 0); }
 
  private:

@@ -1,4 +1,4 @@
-// Monitor: what every sandbox uses, second by second, and when that is too much (S10).
+// Monitor: what every sandbox uses, second by second, and alerts when that is too much (S10).
 #pragma once
 
 #include <chrono>
@@ -24,25 +24,25 @@ struct MonitorOptions {
   watch::AlertRules alerts;
 };
 
-// One sandbox as it was when it was last looked at.
+// One sandbox as the monitor last saw it.
 struct MonitorReading {
   std::string session;  // "" for a run of its own
   std::string execution;
   core::TimePoint since;
-  bool present = false;  // it is there now; else these are its last minutes
+  bool present = false;  // the sandbox is there now; else these are the samples of its last minutes
   std::vector<watch::Sample> samples;
   std::vector<watch::AlertKind> alerts;
 };
 
 struct MonitorTotals {
   std::size_t sandboxes = 0;
-  double cpu_seconds = 0;  // of all that there ever were
+  double cpu_seconds = 0;  // of all sandboxes that there ever were
   std::uint64_t memory_bytes = 0;
   std::uint64_t pids = 0;
-  std::uint64_t received_bytes = 0;  // of all that there ever were
+  std::uint64_t received_bytes = 0;  // of all sandboxes that there ever were
   std::uint64_t sent_bytes = 0;
   std::uint64_t samples = 0;
-  std::chrono::nanoseconds own_time{0};  // what looking took of a processor
+  std::chrono::nanoseconds own_time{0};  // processor time of the monitor itself
 };
 
 // Thread-safe. `watched` outlives it.
@@ -50,14 +50,14 @@ class Monitor {
  public:
   using AlertTold =
       std::function<void(const std::string& session, const std::string& execution, const watch::AlertChange& change)>;
-  // Told by the monitor's thread.
+  // `told` is called by the monitor's thread.
   Monitor(Watched& watched, MonitorOptions options, AlertTold told);
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
   ~Monitor() { Stop(); }
   void Stop() { thread_ = {}; }
 
-  // By name; the newest `most` samples of each.
+  // Sorted by name; the newest `most` samples of each.
   [[nodiscard]] std::vector<MonitorReading> All(std::size_t most) const;
   [[nodiscard]] std::optional<MonitorReading> Of(const std::string& session, std::size_t most) const;
   [[nodiscard]] MonitorTotals Totals() const;
@@ -85,7 +85,7 @@ class Monitor {
   };
 
   void Work(const std::stop_token& stop);
-  // What it has used of the processors.
+  // Takes a sample of the sandbox. Gives the processor time that the sandbox has used.
   std::optional<std::chrono::nanoseconds> Take(const WatchedSandbox& watched, std::vector<Told>& told);
   void Retire(std::chrono::steady_clock::time_point round, std::vector<Told>& told);
   void Account(Entry& entry, const core::SandboxUsage& now);

@@ -1,4 +1,4 @@
-// OutputLog: what a run wrote, in a file that only grows. What is in it is there after a kill of this process.
+// OutputLog: what a run wrote, in a file that only grows. What was written survives a kill of this process.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ struct OutputPiece {
 
 struct OutputFile;  // what a log and its readers share
 
-// Reads a log from a place on; it may still grow. Of one thread at a time. It outlives its log.
+// Reads a log from an offset on, while it may still grow. For one thread at a time. May outlive the log.
 class OutputReader {
  public:
-  // Up to `limit` bytes, in order, pieces of one stream that follow each other as one; nothing when there is no more
-  // now. A piece that was cut by a kill of its writer is not there, and nothing is behind it.
+  // Up to `limit` bytes, in order, with adjacent pieces of one stream joined; nothing when there is no more now. The
+  // reader stops before a piece that a kill of the writer has cut.
   base::Result<std::vector<OutputPiece>> Next(std::size_t limit);
-  [[nodiscard]] std::uint64_t offset() const { return offset_; }  // of what comes next
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }  // of the next piece
 
  private:
   friend class OutputLog;
@@ -46,35 +46,35 @@ class OutputReader {
   std::uint64_t passed_ = 0;    // offset of that frame's first byte
 };
 
-// Who says whether there is room for what is to be written; both may be empty.
+// Tells whether there is room for bytes that are to be written; both functions may be empty.
 struct OutputRoom {
   std::function<bool(std::uint64_t bytes)> take;
-  std::function<void(std::uint64_t bytes)> give_back;  // what was taken and could not be written
+  std::function<void(std::uint64_t bytes)> give_back;  // bytes that were taken and could not be written
 };
 
 // Thread-safe. The file is made at the first byte.
 class OutputLog : public core::OutputSink {
  public:
-  // `directory` is borrowed and outlives it. The file is called `name` and must not be there.
+  // `directory` is borrowed and outlives the log. The file is called `name` and must not exist.
   OutputLog(int directory, std::string name, OutputRoom room = {});
   ~OutputLog() override;
 
-  // Takes everything; when there is no room or the disk is full, what is lost is counted and the program goes on.
+  // Takes everything; when there is no room or the disk is full, lost bytes are counted and the program goes on.
   core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
-  [[nodiscard]] std::uint64_t size() const;  // without what was lost
+  [[nodiscard]] std::uint64_t size() const;  // without lost bytes
   [[nodiscard]] std::uint64_t lost() const;
-  [[nodiscard]] bool was_refused() const;  // there was no room for some of it
+  [[nodiscard]] bool was_refused() const;  // there was no room for some bytes
 
-  // From an offset on; one behind the end waits there.
+  // Reads from an offset on; a reader behind the end waits for the log to reach it.
   [[nodiscard]] base::Result<OutputReader> Read(std::uint64_t offset) const;
-  // The same for a log whose writer is gone, as it is now. No file is an empty log.
+  // The same for a log whose writer has ended, as it is now. A missing file is an empty log.
   static base::Result<OutputReader> ReadFile(int directory, const std::string& name, std::uint64_t offset);
 
   // Everything of one stream, at most `limit` bytes.
   static base::Result<std::string> All(OutputReader reader, core::Stream stream, std::size_t limit);
 
  private:
-  // All of these need the lock. Whether it is in the file.
+  // These need the lock. True when the bytes are in the file.
   bool Open();
   bool Append(core::Stream stream, std::string_view piece);
   bool WriteFrame(core::Stream stream, std::string_view piece);

@@ -1,5 +1,5 @@
-// Outputs: the files that hold what runs wrote, within a budget. When there is no room for more, the oldest of those
-// whose run is over goes first.
+// Outputs: the files that hold the output of runs, within a budget. When there is no room for more, the oldest output
+// of a finished run goes first.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ namespace skerry::engine {
 // Thread-safe. A file has the id of its run as its name.
 class Outputs {
  public:
-  // `directory` is borrowed and outlives it.
+  // `directory` is borrowed and outlives the object.
   Outputs(int directory, base::BudgetLimits limits) : directory_(directory), budget_(std::move(limits)) {}
 
-  // Counts what an earlier daemon left: all of those runs are over. What belongs to none of them is removed.
+  // Counts the files that an earlier daemon left: all of `runs` are over. Files of no such run are removed.
   base::Status Adopt(const std::vector<core::RunOwner>& runs);
 
-  // One that begins.
+  // A run begins.
   void Begin(const core::RunRecord& run, base::Reach reach);
-  // Before so many bytes are written to its file. Nothing: there is room for them now.
+  // Before so many bytes are written to the run's file. Nothing: there is room for them now.
   std::optional<base::Shortage> Take(const std::string& run, std::uint64_t bytes);
   void GiveBack(const std::string& run, std::uint64_t bytes);
-  // Until the disk has so many bytes left, or there is nothing that may go.
+  // Removes outputs until the disk has so many bytes left, or there is none that may go.
   void MakeRoomOnDisk(std::uint64_t bytes);
-  // It writes nothing more: from now on it may go.
+  // The run writes nothing more: its output may go from now on.
   void End(const std::string& run);
-  // With its file.
+  // Forgets the run's output and removes its file.
   void Remove(const std::string& run);
 
   [[nodiscard]] int directory() const { return directory_; }
   [[nodiscard]] const base::Budget& budget() const { return budget_; }
-  [[nodiscard]] std::uint64_t evicted() const;  // files that went to make room
+  [[nodiscard]] std::uint64_t evicted() const;  // outputs that were removed to make room
 
  private:
   struct Output {
@@ -50,7 +50,7 @@ class Outputs {
     std::uint64_t bytes = 0;
   };
   using Outlines = std::map<std::string, Output>;
-  // These need the lock. False: there is nothing that may go.
+  // These need the lock. False: there is no output that may go.
   bool MakeRoom(base::Shortage shortage, const std::string& tenant);
   bool EvictOldestOf(const std::string& tenant);
   bool EvictFromLargest();
@@ -61,7 +61,7 @@ class Outputs {
   base::Budget budget_;
   mutable std::mutex mutex_;
   Outlines outputs_;
-  // Those that are over and hold something, by their tenant, the oldest first.
+  // Outputs of finished runs that hold something, by tenant, the oldest first.
   std::map<std::string, std::set<std::pair<std::uint64_t, std::string>>> over_;
   std::uint64_t evicted_ = 0;
 };

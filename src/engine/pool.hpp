@@ -1,8 +1,8 @@
-// Pool: instances that are made before somebody asks for one (S6). Generic over what it keeps.
+// Pool: instances that are made before a session asks for one (S6). Generic over the type of instance.
 //
 //  - An instance that a session has had is never handed to another one: it is destroyed, and a new one is made.
 //  - A session has at most one instance, and one user of it at a time.
-//  - What lives, is being made or is being destroyed never exceeds `max_instances`.
+//  - Instances that live, are being made or are being destroyed never exceed `max_instances`.
 //  - One thread of the pool's own keeps the stock, takes back what is idle and destroys. Giving back never waits for a
 //    destruction; Acquire does only when the pool is full and room is about to be there.
 #pragma once
@@ -37,7 +37,7 @@ struct PoolOptions {
   std::chrono::milliseconds cleanup_interval{60'000};
   // How long Acquire waits in a full pool for a destruction or a creation that is under way; zero: not at all.
   std::chrono::milliseconds room_timeout{2'000};
-  // How long the stock waits before it replaces what was taken from it, so as not to compete with whoever took it.
+  // How long the stock waits before it replaces an instance, so as not to compete with the program that took it.
   std::chrono::milliseconds stock_delay{0};
 };
 
@@ -189,7 +189,8 @@ class Pool {
   }
 
  private:
-  // A session's place. Idle and busy ones have an instance; only who made it acquiring or busy touches it then.
+  // A session's place. Idle and busy slots have an instance; only the thread that made a slot acquiring or busy touches
+  // it then.
   struct Slot {
     const std::string* session = nullptr;  // the key that it is found by
     State state = State::kAcquiring;
@@ -222,7 +223,7 @@ class Pool {
     return std::chrono::duration_cast<Milliseconds>(now - since) >= options_.idle_timeout;
   }
 
-  // The session's slot, now acquiring; nullptr when somebody has it.
+  // The session's slot, now acquiring; nullptr when it is in use already.
   Slot* Claim(const std::string& session) {
     const auto [entry, is_new] = sessions_.try_emplace(session);
     Slot& slot = entry->second;
@@ -268,7 +269,7 @@ class Pool {
     return Err(base::Code::kConflict, *slot.session, "was ended while it was being acquired");
   }
 
-  // Counts against the capacity from before it is made, and no longer when that fails.
+  // The instance counts against the capacity from before it is made, and no longer when making it fails.
   base::Result<std::unique_ptr<Instance>> Make(Lock& lock) {
     ++counters_.total;
     lock.unlock();
@@ -285,7 +286,7 @@ class Pool {
     return made;
   }
 
-  // In a full pool: takes back an expired instance, then waits for a change. Says whether it is worth to look again.
+  // In a full pool: takes back an expired instance, then waits for a change. Tells whether to look again.
   bool AwaitRoom(Lock& lock, TimePoint now, base::Deadline deadline) {
     if (counters_.ending == 0) ReclaimLongestIdle(now);
     if ((counters_.ending == 0 && !stocking_) || deadline.Expired()) return false;
@@ -304,7 +305,8 @@ class Pool {
     if (longest != nullptr) Finish(*longest);
   }
 
-  // To the user; or, when the session was forgotten meanwhile, nothing: what it never had can go to the stock.
+  // Hands the slot to the user; nothing when the session was forgotten meanwhile: an instance that it never used goes
+  // to the stock.
   std::optional<Lease> Hand(Slot& slot, TimePoint now) {
     if (StockIsShort()) {
       stock_not_before_ = std::max(stock_not_before_, now + options_.stock_delay);
@@ -416,7 +418,7 @@ class Pool {
     return true;
   }
 
-  // Leaves the room alone that acquisitions wait for.
+  // Leaves alone the room that acquisitions wait for.
   [[nodiscard]] bool StockIsShort() const {
     return warm_.size() < options_.min_instances && counters_.total + awaiting_room_ < options_.max_instances;
   }
@@ -435,11 +437,11 @@ class Pool {
   const Hooks hooks_;
   mutable std::mutex mutex_;
   std::condition_variable work_;     // for the pool's thread
-  std::condition_variable changed_;  // for everybody else
+  std::condition_variable changed_;  // for all other threads
   std::unordered_map<std::string, Slot> sessions_;
   std::deque<Warm> warm_;
   std::vector<std::unique_ptr<Instance>> ending_;
-  PoolStatistics counters_;        // only total, ending and what is counted since the start
+  PoolStatistics counters_;        // only total, ending, and the counts since the start
   std::size_t awaiting_room_ = 0;  // acquisitions
   bool stocking_ = false;          // the pool's thread is making one
   bool stopping_ = false;

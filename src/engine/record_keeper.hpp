@@ -1,5 +1,6 @@
-// RecordKeeper: keeps the record of what happened within its budget. What is oldest and needed least goes first: the
-// history of deleted sessions, then results of old runs. Who is beyond their share all the same begins nothing new.
+// RecordKeeper: keeps the record of what happened within its budget. The oldest and least needed entries go first: the
+// history of deleted sessions, then results of old runs. A tenant that is beyond its share all the same begins nothing
+// new.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@
 
 namespace skerry::engine {
 
-// All of them outlive it.
+// All of these outlive the keeper.
 struct KeeperParts {
   core::ServiceStore& runs;
-  core::RecordStore* history = nullptr;  // none when it cannot be had
+  core::RecordStore* history = nullptr;  // none when the store cannot be used
   const DiskRoom& room;
   std::string owner;                                          // the tenant of the daemon's owner
   std::function<void(const std::string& run)> forget_output;  // of a run whose result is forgotten
-  std::function<void(std::uint64_t bytes)> make_room;         // on the disk, by what may go
+  std::function<void(std::uint64_t bytes)> make_room;         // on the disk, by removing outputs
 };
 
 // Thread-safe.
@@ -33,12 +34,12 @@ class RecordKeeper {
  public:
   RecordKeeper(Budgets::Share limits, KeeperParts parts) : limits_(limits), parts_(std::move(parts)) {}
 
-  // Before something begins that is recorded. kRateLimited: the tenant's share is used up. NoRoom: that of all is, or
-  // the disk.
+  // Before a recorded deed begins. kRateLimited: the tenant's share is used up. NoRoom: the budget of all tenants is,
+  // or the disk.
   base::Status Admit(const Principal& principal);
-  // So much was recorded since the stores were asked.
+  // So many bytes were recorded since the stores were counted.
   void Add(const std::string& tenant, std::uint64_t bytes);
-  // Every now and then: counts, makes room, and gives what is not used any more back to the disk.
+  // To be called every now and then: counts, makes room, and gives unused space back to the disk.
   base::Status Tend(const std::stop_token& stop);
 
   [[nodiscard]] std::map<std::string, std::uint64_t> usage() const;
@@ -55,7 +56,7 @@ class RecordKeeper {
   const KeeperParts parts_;
   mutable std::mutex mutex_;
   std::map<std::string, std::uint64_t> used_;
-  base::Deadline again_ = base::Deadline::After({});  // when it is worth counting again for somebody who waits
+  base::Deadline again_ = base::Deadline::After({});  // when it is worth counting again for a principal that waits
 };
 
 }  // namespace skerry::engine

@@ -1,4 +1,4 @@
-// Run: something that executes, or has executed: code, a command, a cell. It belongs to nobody's connection.
+// Run: code, a command or a cell that executes or has executed. It is independent of any connection.
 #pragma once
 
 #include <atomic>
@@ -28,12 +28,12 @@ namespace skerry::engine {
 
 using core::RunEnd;
 
-// What else can be done to a run, or comes with it.
+// What a run is given to read, and what can be done to it meanwhile.
 struct RunChannels {
-  RunInput input;  // that is known already
+  RunInput input;  // the input that is known already
   RunControls::Input fed = RunControls::Input::kNone;
-  bool signals = false;                        // it takes signals
-  std::optional<core::TerminalSize> terminal;  // none: it has no terminal
+  bool signals = false;                        // the run takes signals
+  std::optional<core::TerminalSize> terminal;  // none: the run has no terminal
 };
 
 // What a run was fed.
@@ -45,9 +45,9 @@ struct FedInput {
 // Thread-safe.
 class Run {
  public:
-  // Under way.
+  // A run that is under way.
   Run(core::RunRecord record, int log_directory, RunChannels channels, OutputRoom room = {});
-  // One that is over, from the store.
+  // A run that is over, from the store.
   Run(core::RunRecord record, int log_directory);
 
   [[nodiscard]] const core::RunRecord& record() const { return record_; }
@@ -59,14 +59,15 @@ class Run {
   [[nodiscard]] std::uint64_t output_bytes() const;
   [[nodiscard]] std::uint64_t lost_bytes() const { return log_ ? log_->lost() : 0; }  // that were not kept
   [[nodiscard]] bool was_refused_room() const { return log_ && log_->was_refused(); }
-  // It is over and wrote something, and nothing of that is kept.
+  // Whether the run is over and wrote something, and none of that is kept.
   [[nodiscard]] bool HasLostOutput() const;
   [[nodiscard]] base::Result<OutputReader> Output(std::uint64_t offset) const;
 
-  // False when it had not ended at the deadline or when `stop` was asked for.
+  // False when the run had not ended at the deadline or when `stop` was asked for.
   bool Await(base::Deadline deadline, std::stop_token stop) const;
 
-  // Called after every change of its state and its output, by whatever thread caused it, until the watch ends.
+  // `changed` is called after every change of the run's state or output, by the thread that caused it, until the watch
+  // ends.
   class Watch {
    public:
     Watch() = default;
@@ -82,43 +83,44 @@ class Run {
   };
   static Watch WatchIt(const std::shared_ptr<const Run>& run, std::function<void()> changed);
 
-  // Those who follow it closely. After EndUnattended it ends when the last of them goes.
+  // For clients that follow the run closely. After EndUnattended the run ends when the last of them detaches.
   void Attach() { ++attached_; }
   void Detach() {
     if (--attached_ == 0 && ends_unattended_) Cancel();
   }
   void EndUnattended() { ends_unattended_ = true; }
 
-  // Ends it as soon as it can be.
+  // Ends the run as soon as possible.
   void Cancel() { stop_.request_stop(); }
 
-  // How many bytes were taken: fewer when the program does not read. kConflict when it has no input or has ended.
+  // Gives how many bytes were taken: fewer when the program does not read. kConflict when the run has no input or has
+  // ended.
   base::Result<std::size_t> Feed(std::string_view bytes);
   base::Status EndInput();
-  // All of it so far. None for a run without such a pipe.
+  // All input so far. None for a run without such a pipe.
   [[nodiscard]] std::optional<FedInput> fed() const;
-  // The same, when at least so many bytes came since the last time that it was given.
+  // The same, when at least so many bytes came since the last call that gave something.
   [[nodiscard]] std::optional<FedInput> TakeFed(std::uint64_t least);
-  // Until there may be room again. False at the deadline.
+  // Waits until there may be room again. False at the deadline.
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline) { return controls_.AwaitRoom(deadline); }
   base::Status Signal(int number);
-  // kConflict when it has no terminal.
+  // kConflict when the run has no terminal.
   base::Status Resize(const core::TerminalSize& size);
 
-  // For whoever executes it.
+  // For the code that executes the run.
   [[nodiscard]] core::OutputSink& sink() { return sink_; }
   [[nodiscard]] std::stop_token stop_token() { return stop_.get_token(); }
-  // With kOpen: what the controls are fed.
+  // With kOpen: more comes through the controls.
   [[nodiscard]] const RunInput& input() { return input_; }
   [[nodiscard]] RunControls& controls() { return controls_; }
   [[nodiscard]] bool HasTerminal() const { return has_terminal_; }
   void MarkRunning();
-  // Waits for a person.
+  // The run waits for a person, or does not any more.
   void Tell() const { Notify(); }
   void Finish(RunEnd end, core::TimePoint at);
 
  private:
-  // Passes on, and tells whoever watches.
+  // Writes to the log, and tells the watches.
   class TellingSink : public core::OutputSink {
    public:
     explicit TellingSink(Run& run) : run_(run) {}
@@ -139,7 +141,7 @@ class Run {
   base::Sha256 fed_hash_;
   std::uint64_t fed_bytes_ = 0;
   std::uint64_t fed_told_ = 0;
-  std::unique_ptr<OutputLog> log_;  // none when it is over
+  std::unique_ptr<OutputLog> log_;  // none when the run is over from the start
   TellingSink sink_{*this};
   std::stop_source stop_;
   std::atomic<int> attached_ = 0;

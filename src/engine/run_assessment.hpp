@@ -1,4 +1,4 @@
-// The risk of what would run: of the code, of the files and the input that it runs besides, and of its variables.
+// The risk of a run: of its code, of the files and the input that it runs besides, and of its variables.
 #pragma once
 
 #include <map>
@@ -15,22 +15,22 @@
 
 namespace skerry::engine {
 
-// What would run, and what of its surroundings can be looked at. Borrowed.
+// The run to assess, and what of its surroundings can be read. Borrowed.
 struct AssessedRun {
   core::Language language = core::Language::kPython;
   std::string_view code;
-  // What ran before it in the same shell and may have changed where it looks for others. Only what is looked for
-  // depends on that; nothing of it is assessed again.
+  // Code that ran earlier in the same shell and may have changed where this code looks for other code. It is not
+  // assessed again.
   std::string_view before;
-  std::string_view directory;  // where it begins; "" for the workspace
+  std::string_view directory;  // where the code begins; "" for the workspace
   const std::map<std::string, std::string>& environment;
-  int workspace = -1;  // the files as it sees them; -1 for none
+  int workspace = -1;  // the files as the program sees them; -1 for none
   Bytecode bytecode = Bytecode::kOfSession;
-  const RunInput& input;      // that it reads
-  bool has_terminal = false;  // at which somebody may type
+  const RunInput& input;      // that the program reads
+  bool has_terminal = false;  // at which a person may type
 };
 
-// As Gate::Assess. The gravest of all that is met counts, and each finding has its source.
+// As Gate::Assess. The gravest finding counts, and each finding names its source.
 base::Result<core::RiskAssessment> AssessRun(const Gate& gate, const AssessedRun& run, const AnalysisOwner& owner,
                                              const std::stop_token& stop);
 

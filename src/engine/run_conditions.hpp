@@ -17,7 +17,7 @@
 
 namespace skerry::engine {
 
-// What would run, and where. Borrowed.
+// The program that would run, and where. Borrowed.
 struct RunConditions {
   const core::ExecutionRequest& request;
   std::string_view backend;
@@ -25,16 +25,16 @@ struct RunConditions {
   const RunWorkspace& workspace;
   int files = -1;  // the workspace as programs see it now; -1 for none
   const ManagerOptions& options;
-  const RunInput& input;       // that it reads
-  std::string_view execution;  // the run
-  // Of a cell in a session's sandbox: those that its context has run. An approval of it holds once.
+  const RunInput& input;       // that the program reads
+  std::string_view execution;  // the run's id
+  // For a cell in a session's sandbox: how many cells its context has run. An approval of such a cell holds once.
   std::optional<std::uint64_t> cells = {};
 };
 
-// The files that it names, as they are now.
+// The files that the request names, as they are now.
 NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& stop);
 
-// At everything that decides what the program can do, with the content of those files and of the others that it could
+// Everything that decides what the program can do, with the content of the named files and of the others that it could
 // find.
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around);
 

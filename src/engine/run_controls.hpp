@@ -1,4 +1,4 @@
-// RunControls: what others can do to a run while it waits and while its program runs: input, signals, its window.
+// RunControls: what clients can do to a run while it waits and while its program runs: input, signals, window size.
 #pragma once
 
 #include <condition_variable>
@@ -16,12 +16,12 @@
 
 namespace skerry::engine {
 
-// Thread-safe. What comes before the program runs is kept for it, within bounds.
+// Thread-safe. Input and signals that come before the program runs are kept for it, within bounds.
 class RunControls {
  public:
   enum class Input {
-    kNone,  // the run has none, or one that is known already
-    kFed,   // by Feed, until CloseInput
+    kNone,  // the run has no input, or one that is known already
+    kFed,   // fed by Feed, until CloseInput
   };
   explicit RunControls(Input input) : open_(input == Input::kFed) {}
   RunControls(const RunControls&) = delete;
@@ -31,7 +31,7 @@ class RunControls {
   base::Result<std::size_t> Feed(std::string_view bytes);
   // Waits until Feed may take more. False at the deadline.
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline);
-  // kConflict when the run takes no input any more; kUnavailable: again after AwaitRoom.
+  // kConflict when the run takes no input any more; kUnavailable: try again after AwaitRoom.
   base::Status CloseInput();
   base::Status Signal(int number);
   base::Status Resize(const core::TerminalSize& size);
@@ -41,10 +41,10 @@ class RunControls {
   // The run is over, whether or not a program ran.
   void End();
 
-  // For whoever runs the program: what was fed so far, as the beginning of its input. Once, before Attach.
+  // For the code that runs the program: the bytes fed so far, as the beginning of the input. Once, before Attach.
   RunInput TakeInput();
 
-  // From now on, until its end, everything goes to the process.
+  // While it lives, input, signals and sizes go to the process.
   class Attachment {
    public:
     Attachment(Attachment&&) = delete;

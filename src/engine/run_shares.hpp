@@ -1,4 +1,4 @@
-// RunShares: whose programs begin when several tenants want to run some.
+// RunShares: whose runs begin when several tenants want to run programs.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 namespace skerry::engine {
 
 struct RunSharesOptions {
-  std::size_t at_once = std::max(2U, std::thread::hardware_concurrency());  // that begin, of all tenants
+  std::size_t at_once = std::max(2U, std::thread::hardware_concurrency());  // runs that begin, of all tenants
   std::chrono::milliseconds beginning{50};                                  // how long a run counts as one that begins
-  std::chrono::milliseconds remembered{1000};  // how long a tenant counts after it began its last
+  std::chrono::milliseconds remembered{1000};  // how long a tenant counts after its last run began
   // Bytes that the programs of a tenant write.
   base::Flow output{.per_second = 1 << 30U,
                     .beside_others = 32 << 20U,
@@ -29,16 +29,16 @@ struct RunSharesOptions {
                     .longest_wait = std::chrono::milliseconds(250)};
 };
 
-// Thread-safe. A run costs most when it begins: a sandbox, an interpreter. A tenant that is alone begins as many as it
-// likes. Where others ran something lately, each tenant has an equal share of those that begin, at least one, and its
-// further ones wait in the order in which they came.
+// Thread-safe. A run costs most when it begins: a sandbox, an interpreter. A tenant that is alone begins as many runs
+// as it likes. Where other tenants ran something lately, each tenant has an equal share of the runs that begin, at
+// least one, and its further runs wait in order.
 class RunShares {
  public:
   explicit RunShares(RunSharesOptions options = {}) : options_(options), output_(options.output) {}
   RunShares(const RunShares&) = delete;
   RunShares& operator=(const RunShares&) = delete;
 
-  // Is over after its time, or when it is destroyed.
+  // The turn of a run that begins: over after its time, or when it is destroyed.
   class Turn {
    public:
     Turn(Turn&& other) noexcept
@@ -46,7 +46,7 @@ class RunShares {
     Turn& operator=(Turn&&) = delete;
     ~Turn();
 
-    // Takes another one when it is over: for what waited for something else meanwhile.
+    // Takes another turn when this one is over: for a run that waited for something else meanwhile.
     void Renew(const std::stop_token& stop);
 
    private:
@@ -58,23 +58,23 @@ class RunShares {
     std::size_t number_;
   };
 
-  // Waits for it, but not after `stop` was asked for.
+  // Waits for a turn, but not after `stop` was asked for.
   [[nodiscard]] Turn Take(std::string tenant, const std::stop_token& stop);
 
-  // How long a program has to wait that wrote so many bytes.
+  // How long a program that wrote so many bytes has to wait.
   [[nodiscard]] std::chrono::milliseconds Write(const std::string& tenant, std::size_t bytes);
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Tenant {
-    std::map<std::size_t, Clock::time_point> begun;  // when each begins no longer
+    std::map<std::size_t, Clock::time_point> begun;  // when each run stops counting as one that begins
     std::list<std::condition_variable_any> waiting;
-    Clock::time_point last;  // when one was begun
+    Clock::time_point last;  // when the last run began
   };
 
   std::size_t Begin(const std::string& name, const std::stop_token& stop);
   void End(const std::string& name, std::size_t number);
-  // With the lock.
+  // These need the lock.
   [[nodiscard]] bool HasBegun(const std::string& name, std::size_t number);
   [[nodiscard]] std::size_t ShareOf(const std::string& name, Clock::time_point now) const;
   void Forget(Clock::time_point now);
@@ -86,7 +86,7 @@ class RunShares {
   base::FlowLimiter output_;
 };
 
-// Slows a program down that writes more than its tenant's share.
+// Slows down a program that writes more than its tenant's share.
 class SharingSink : public core::OutputSink {
  public:
   SharingSink(core::OutputSink& sink, RunShares& shares, std::string tenant, std::stop_token stop)

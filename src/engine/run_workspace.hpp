@@ -1,4 +1,4 @@
-// The files of one run: the directory it works in, and what becomes of its changes.
+// The files of one run: its directory, and what becomes of its changes.
 #pragma once
 
 #include <chrono>
@@ -22,38 +22,38 @@ namespace skerry::engine {
 // The session that a run belongs to, borrowed, and what the run did to its files.
 struct SessionRun {
   const workspace::SessionDirectory& directory;
-  std::string execution;                     // whose journal it will be
+  std::string execution;                     // the execution that the journal names
   std::uint64_t max_bytes = 0;               // of the workspace
-  std::uint64_t allowance_bytes = 0;         // by which it may grow
-  workspace::LayerMemory* memory = nullptr;  // of a sandbox that lives on, with a layer
-  WorkspaceMirror* mirror = nullptr;         // of one that lives on, with files of its own
+  std::uint64_t allowance_bytes = 0;         // by which the workspace may grow
+  workspace::LayerMemory* memory = nullptr;  // for a sandbox that lives on and has a layer
+  WorkspaceMirror* mirror = nullptr;         // for a sandbox that lives on and has files of its own
   std::vector<core::FileChange> changes;
   std::vector<core::FileUse> uses;
 };
 
-// Opened before the sandbox is made, asked again when everything in the sandbox is dead or stands still.
+// Opened before the sandbox is made, used again when everything in the sandbox is dead or stands still.
 class RunWorkspace {
  public:
-  // That of the session, or somebody's directory, or an empty one that is gone with the sandbox.
+  // The session's workspace, or a person's directory, or an empty one that goes with the sandbox.
   static base::Result<RunWorkspace> Open(const core::ExecutionRequest& request, SessionRun* session,
                                          const FilesystemOptions& options);
 
-  // For a sandbox of such a backend.
+  // For a sandbox of a backend with these abilities.
   void ApplyTo(core::SandboxSpec& spec, const core::Abilities& abilities) const;
-  // A sandbox of such a backend gets a copy of the files: its workspace is elsewhere, or writing to the session's
-  // directory itself would leave nothing to take back.
+  // Whether a sandbox of such a backend gets a copy of the files: because its workspace is elsewhere, or because
+  // writing to the session's directory itself would leave nothing to take back.
   [[nodiscard]] bool IsCopiedFor(const core::Abilities& abilities) const;
   [[nodiscard]] const FilesystemRules& rules() const { return rules_; }
-  // Whether there are files already. Of them; -1 for none.
+  // Whether there are files already; their directory, -1 for none.
   [[nodiscard]] bool HasDirectory() const { return place_ != nullptr; }
   [[nodiscard]] int directory() const { return place_ ? place_->fd.get() : -1; }
   [[nodiscard]] const SessionRun* session() const { return session_; }
 
-  // Before anything runs: brings the files there where the sandbox has its own, and remembers what is there where the
-  // sandbox writes to the directory itself.
+  // Before the program runs: brings the files into a sandbox that has its own, and notes the state of a directory that
+  // the sandbox writes to itself.
   base::Status Begin(core::Sandbox& sandbox, const core::Abilities& abilities, base::Deadline deadline,
                      const std::stop_token& stop);
-  // When everything in it has ended: carries the changes over and tells them.
+  // When every process has ended: carries the changes over and reports them.
   base::Status Finish(core::Sandbox& sandbox, core::ExecutionResult& result, base::Deadline deadline);
 
  private:
@@ -75,7 +75,7 @@ class RunWorkspace {
   SessionRun* session_ = nullptr;
   core::Carry carry_ = core::Carry::kCommit;
   std::string state_directory_;
-  std::unique_ptr<WorkspaceMirror> mirror_;  // of a sandbox of this run's own
+  std::unique_ptr<WorkspaceMirror> mirror_;  // for a sandbox of this run's own
   std::optional<core::FileMark> before_;
   std::chrono::system_clock::time_point since_;
 };

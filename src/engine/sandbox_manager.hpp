@@ -26,19 +26,19 @@ namespace skerry::engine {
 
 class ContextManager;
 
-// Without sandboxes programs run beside the caller's, and only the local guard stands between (S4.6).
+// Without sandboxes programs run as the caller's own do, and only the local guard protects (S4.6).
 enum class Sandboxing { kEnabled, kDisabled };
 
 struct ManagerOptions {
   Sandboxing sandboxing = Sandboxing::kEnabled;
   policy::SecurityMode mode = policy::SecurityMode::kStrict;
-  std::string default_backend;  // what `auto` means; "" for the strongest that there is
+  std::string default_backend;  // what `auto` means; "" for the strongest available backend
   core::SandboxLimits limits;   // memory comes from the request
   FilesystemOptions filesystem;
-  // Of an image that is kept for as long as its directory is held.
+  // The root file system of an image, which is kept for as long as its directory is held.
   std::function<base::Result<core::RootFileSystem>(const std::string& image)> acquire_root;
   GateOptions gate;                 // what stands before every run
-  std::optional<PoolOptions> pool;  // keep sandboxes waiting; for those who run many programs
+  std::optional<PoolOptions> pool;  // keep warm sandboxes; for callers that run many programs
 };
 
 // A terminal for the program; its size comes and changes with RunControls::Resize.
@@ -56,10 +56,10 @@ struct RunStreams {
 
 // For whom a run is, and in which session.
 struct RunOccasion {
-  Asker asker;                         // in place of whom the gate would ask
+  Asker asker;                         // in place of the gate's own service
   std::function<void()> admitted;      // called when nothing stands in the way of the run any more
-  SessionRun* session = nullptr;       // whose workspace the run works in; borrowed, and filled
-  ContextManager* contexts = nullptr;  // of the session, for requests that name one; borrowed
+  SessionRun* session = nullptr;       // whose workspace the run uses; borrowed, and filled
+  ContextManager* contexts = nullptr;  // the session's, for requests that name a context; borrowed
 };
 
 // Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
@@ -67,11 +67,11 @@ class SandboxManager {
  public:
   SandboxManager(const core::BackendRegistry& registry, ManagerOptions options);
 
-  // Assesses the risk, asks for confirmation where that is required, chooses the sandbox and runs: nothing runs that
-  // was not assessed, and nothing after a no. Then the outcome is kRejected, and no sandbox was made. One run in a
-  // sandbox of its own, which is gone when this returns, or on its way out when it waited for this program and has
-  // nothing to carry over; it is never used again. What changed in a person's directory has been carried over by then,
-  // or is in files_withheld. An error means that nothing of the program is to be had; how it ended is in the result.
+  // Assesses the risk, asks for an approval where that is required, chooses the sandbox and runs the program: nothing
+  // runs that was not assessed, and nothing after a rejection. Then the outcome is kRejected, and no sandbox was made.
+  // The run has a sandbox of its own, which is never used again; it is gone when this returns, or about to go if it was
+  // a warm one and has nothing to carry over. Changes in a person's directory have been carried over by then, or are in
+  // files_withheld. An error means that there is no result; how the program ended is in the result.
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
                                               const RunOccasion& occasion, std::stop_token stop);
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
@@ -83,36 +83,36 @@ class SandboxManager {
   base::Result<core::ExecutionResult> ExecuteCell(const core::ExecutionRequest& request, const RunStreams& streams,
                                                   const RunOccasion& occasion, const std::stop_token& stop);
 
-  // A sandbox on a session's files that stays when a command has ended, with what it left running. What the request
-  // says of code is not looked at.
+  // A sandbox on a session's files that stays when a command has ended, with the processes that the command left. The
+  // request's code is not looked at.
   base::Result<std::unique_ptr<LiveSandbox>> StartLive(const core::ExecutionRequest& request, SessionRun& session,
                                                        const core::SandboxLimits& limits, const std::string& tenant,
                                                        base::Deadline deadline, const std::stop_token& stop);
-  // As Execute, in that sandbox, beside whatever runs there; a timeout ends this program with what it started and
-  // nothing else. What was changed by then is committed with all processes standing still. A request that names a
-  // context is a cell of it.
+  // As Execute, in that sandbox, beside other programs there; a timeout ends only this program and the processes that
+  // it started. What was changed by then is committed with all processes standing still. A request that names a context
+  // is a cell of it.
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
                                                   const RunStreams& streams, const RunOccasion& occasion,
                                                   std::stop_token stop);
-  // Commits what was changed since the last time.
+  // Commits what was changed since the last commit.
   base::Status CommitLive(LiveSandbox& live, SessionRun& session) const;
-  // Ends every process in it, and commits what they did since the last time. What a sandbox that was lost held besides
-  // is lost.
+  // Ends every process in the sandbox, and commits what they changed since the last commit. What a lost sandbox had not
+  // committed is lost.
   base::Status StopLive(LiveSandbox& live, SessionRun& session) const;
 
-  // Removes what sandboxes of a killed Skerry left, of every backend. Gives what could not be done, a line each.
+  // Removes what sandboxes of a killed Skerry left, for every backend. Gives what could not be done, a line each.
   std::vector<std::string> SweepOrphans(std::chrono::seconds patience_each) const;
 
-  // The backend that a request gets: what it names, else the default; never one weaker than the mode demands.
+  // The backend for a request: the named one, else the default; never one weaker than the mode demands.
   [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
 
-  // "; use the NAME one": a backend that can what another one cannot; "" where none can.
+  // "; use the NAME one": a backend that has the ability; "" where none has.
   [[nodiscard]] std::string Advice(const std::function<bool(const core::Abilities&)>& can) const;
 
-  // What stands before every run. For those who only want to know the risk.
+  // For callers that only want to know the risk.
   [[nodiscard]] const Gate& gate() const { return gate_; }
 
-  // The sandboxes that wait, or nullptr where none are kept.
+  // The warm sandboxes, or nullptr where none are kept.
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
   // Every sandbox that programs run in now.
   [[nodiscard]] Watched& watched() { return watched_; }
@@ -124,13 +124,13 @@ class SandboxManager {
     core::RiskAssessment risk;
     std::chrono::nanoseconds took{0};
   };
-  // The same, where `auto` is what the risk suggests, if the mode lets it and the light sandbox has what is asked for.
+  // The same, but `auto` follows the risk, if the mode allows that and the light sandbox can do what is asked for.
   [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
                                                        const RunOccasion& occasion,
                                                        const core::RiskAssessment& risk) const;
-  // The backend for those who name none, or one that is too weak; nullptr when there is none.
+  // The backend for requests that name none, or one that is too weak; nullptr when there is none.
   [[nodiscard]] core::Backend* Preferred() const;
-  // The backend with the least isolation, for those who need none; nullptr when all isolate.
+  // The backend with the least isolation, for code that needs none; nullptr when all isolate.
   [[nodiscard]] core::Backend* Lightest() const;
   // Why a backend cannot do what is asked for.
   [[nodiscard]] base::Status CheckAbilities(const core::Backend& backend, const Run& run) const;
@@ -139,7 +139,7 @@ class SandboxManager {
   template <class RunIt>
   base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, const std::stop_token& stop,
                                                   const RunIt& run_it);
-  // With the files that it would find; nothing when that was cancelled.
+  // With the files that the code would find; nothing when the assessment was cancelled.
   [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request,
                                                              const RunStreams& streams, const RunOccasion& occasion,
                                                              int files, const std::stop_token& stop) const;

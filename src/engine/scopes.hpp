@@ -1,4 +1,4 @@
-// Scopes: what a principal may, and what each kind of deed needs.
+// Scopes: what a principal may do, and what each kind of deed needs.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +42,13 @@ constexpr Need AnyOf(std::initializer_list<core::TokenScope> scopes) {
   return {Scopes(scopes).bits()};
 }
 
-// `admin` may everything; who may run something may read what came of it.
+// `admin` may do everything; a principal that may run may also read the results.
 inline constexpr Need kToRead = AnyOf({core::TokenScope::kRead, core::TokenScope::kRun, core::TokenScope::kAdmin});
 inline constexpr Need kToRun = AnyOf({core::TokenScope::kRun, core::TokenScope::kAdmin});
 inline constexpr Need kToApprove = AnyOf({core::TokenScope::kApprove, core::TokenScope::kAdmin});
 inline constexpr Need kToAdminister = AnyOf({core::TokenScope::kAdmin});
 inline constexpr Need kToMeasure = AnyOf({core::TokenScope::kMetrics, core::TokenScope::kAdmin});
-// Events: who may only approve hears of approvals only.
+// Events: a principal that may only approve sees only those of approvals.
 inline constexpr Need kToFollow{kToRead.any_of | kToApprove.any_of};
 
 // "read or run or admin"

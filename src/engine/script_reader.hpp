@@ -1,4 +1,4 @@
-// Who reads a script that is started by its name.
+// Which interpreter reads a script that is started by its name.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace skerry::engine {
 
-// The language that its first line names, as the kernel and env(1) read it: without such a line it is the shell's.
-// Nothing where that is none that can be analysed, or where the line itself has code.
+// The language that the script's first line names, as the kernel and env(1) read it; the shell's without such a line.
+// Nothing where that language cannot be analysed, or where the line itself holds code.
 std::optional<core::Language> ReaderOf(std::string_view script);
 
 }  // namespace skerry::engine

@@ -1,4 +1,4 @@
-// Session: one workspace, the file tools of an agent on it, the programs that run in it, and the record of both.
+// Session: one workspace, the file tools of an agent on it, the programs that run on it, and the record of both.
 #pragma once
 
 #include <cstdint>
@@ -27,32 +27,32 @@ namespace skerry::engine {
 
 struct SessionLimits {
   std::uint64_t max_bytes = std::uint64_t{1024} << 20U;
-  // What the disk has left for a session's files, and whether there is room for so many bytes more; both or none.
+  // How many bytes the disk has left for a session's files, and whether so many more fit; both or none.
   std::function<std::uint64_t(const std::string& session)> room;
   std::function<base::Status(const std::string& session, std::uint64_t bytes)> check_room;
 };
 
-// Held by one at a time, of all processes. What changes something is recorded, whether it succeeds or not. Reading goes
-// through files() and is not.
+// A session is open once at a time, in all processes. Changes are recorded, whether they succeed or not. Reading goes
+// through files() and is not recorded.
 //
-// Of one thread at a time. Between BeginLife and EndLife Run and files() may be used by any number, beside
-// one that changes files.
+// For one thread at a time. Between BeginLife and EndLife any number of threads may use Run and files(), beside one
+// that changes files.
 class Session {
  public:
   using Changes = workspace::AgentWorkspace::Changes;
 
-  // What an interrupted predecessor left is brought in order, and the record with it.
+  // Puts what an interrupted predecessor left in order, and the record with it.
   static base::Result<Session> Make(workspace::SessionDirectory directory, const SessionLimits& limits,
                                     std::shared_ptr<const Recorder> recorder);
 
   [[nodiscard]] const std::string& id() const { return directory_->id(); }
   [[nodiscard]] const workspace::SessionDirectory& directory() const { return *directory_; }
-  // What it gives stays until EndLife.
+  // The workspace stays valid until EndLife.
   [[nodiscard]] workspace::AgentWorkspace& files() const;
 
   base::Result<core::FileChange> Write(std::string_view path, std::string_view bytes,
                                        const workspace::WriteOptions& options = {});
-  // What `feed` writes, however much it is.
+  // Writes all bytes that `feed` gives, however many.
   base::Result<core::FileChange> WriteStream(std::string_view path, const workspace::WriteOptions& options,
                                              const std::function<base::Status(workspace::FileWriter&)>& feed);
   base::Result<core::FileChange> Append(std::string_view path, std::string_view bytes);
@@ -62,51 +62,51 @@ class Session {
   base::Result<Changes> Move(std::string_view from, std::string_view to, workspace::Existing existing);
   base::Result<Changes> Copy(std::string_view from, std::string_view to, workspace::Existing existing);
   base::Result<Changes> Delete(std::string_view path, workspace::Depth depth);
-  // Unpacks an archive, all of it or nothing, also when it is killed. `archive` is borrowed and seekable.
+  // Unpacks an archive, all of it or nothing, even when the process is killed. `archive` is borrowed and seekable.
   base::Result<workspace::ImportReport> Import(int archive, const workspace::ImportOptions& options,
                                                const std::string& what);
-  // Anything else that changes files; `what` in words.
+  // Any other change of files; `what` describes it in words.
   base::Result<Changes> Record(const std::string& kind, const std::string& what,
                                const std::function<base::Result<Changes>()>& act);
 
-  // In the sandbox that stays, if there is one, or in one of its own, on these files; what it changed is carried over
-  // at its end. `execution` is its id in the record; "" for a new one. In one of its own it may be called while the
-  // session lives; its asker sees to it that the session does not when it begins.
+  // Runs a program on the session's files: in the sandbox that stays, if there is one, else in a sandbox of its own;
+  // its changes are carried over at its end. `execution` is its id in the record; "" for a new one. kItsOwn may be used
+  // while the session lives; the asker makes sure that it does not when the program begins.
   enum class In { kThatStays, kItsOwn };
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request,
                                           const RunStreams& streams, std::stop_token stop, std::string execution = "",
                                           In sandbox = In::kThatStays, RunOccasion occasion = {});
-  // A cell of a context that has a sandbox and files of its own: it is recorded, and nothing here changes. Of any
-  // thread.
+  // Runs a cell of a context that has a sandbox and files of its own: it is recorded, and the session's files stay. For
+  // any thread.
   base::Result<core::ExecutionResult> RunElsewhere(SandboxManager& manager, core::ExecutionRequest request,
                                                    const RunStreams& streams, std::stop_token stop,
                                                    std::string execution, const RunOccasion& occasion) const;
 
-  // From now on programs run in one sandbox that stays, with what they leave running, until EndLife. files() is then
-  // what they see, at once and both ways. What was changed is committed at the end of each command and of each change
-  // through the file tools, and only what was committed outlives the sandbox. `manager` has to outlive the session. The
+  // From now on programs run in one sandbox that stays, with the processes that they leave, until EndLife. files()
+  // shows what they see, at once and both ways. Changes are committed at the end of each command and of each change
+  // through the file tools, and only committed changes outlive the sandbox. `manager` has to outlive the session. The
   // request says which image and sandbox.
   base::Status BeginLife(SandboxManager& manager, const core::ExecutionRequest& request,
                          const core::SandboxLimits& limits = {}, const std::string& tenant = {},
                          base::Deadline deadline = base::Deadline::Never(), const std::stop_token& stop = {});
-  // Ends every process, and commits what they did since the last time.
+  // Ends every process, and commits what they changed since the last commit.
   base::Status EndLife();
   [[nodiscard]] bool IsLive() const { return live_ != nullptr; }
-  // While it lives.
+  // While the session lives.
   [[nodiscard]] core::Sandbox& sandbox() const { return *live_->sandbox; }
   [[nodiscard]] const core::Backend& backend() const { return *live_->backend; }
-  // Whether files() has what programs change only after a commit: they work on a copy.
+  // Whether files() shows changes of programs only after a commit: they work on a copy.
   [[nodiscard]] bool IsMirrored() const { return live_ != nullptr && live_->mirror != nullptr; }
-  // Brings what programs of a copy changed since the last time into files().
+  // Commits what programs that work on a copy changed, so that files() shows it.
   base::Status Refresh();
-  // What the last run that changed something did, as a diff; "" for nothing.
+  // The diff of the last run that changed something; "" for none.
   [[nodiscard]] base::Result<std::string> Diff() const;
   base::Result<Changes> Undo(workspace::LaterWork later);
 
-  // What is different between the files and what the record says of them.
+  // How the files differ from what the record says of them.
   [[nodiscard]] base::Result<Changes> Unrecorded() const;
 
-  // Everything goes but the record.
+  // Removes everything but the record.
   base::Status Remove();
 
  private:
@@ -119,15 +119,15 @@ class Session {
   [[nodiscard]] base::Result<SessionRun> NextRun(std::string execution) const;
   [[nodiscard]] workspace::WorkspaceOptions WorkspaceLimits() const;
   base::Status OpenLiveView();
-  // A run in the sandbox that lives.
+  // Makes a run one of the sandbox that lives.
   void Join(SessionRun& run) const;
-  // What a tool changed becomes known to programs of a copy.
+  // Shows a tool's change to programs that work on a copy.
   void Push();
-  // After a change through the file tools: it, and what programs did meanwhile, becomes part of the workspace.
+  // After a change through the file tools: commits it, and what programs changed meanwhile.
   base::Status CommitLive(const Changes& own);
-  // What a commit brought besides: programs did it that live on.
+  // Records what a commit brought besides `own`: changes of programs that live on.
   base::Status RecordBackground(SessionRun run, const Changes& own);
-  // Does it, between the two halves of its record.
+  // Calls `act` between the two halves of its record.
   template <class Act>
   auto Recorded(const std::string& kind, std::string what, const Act& act) -> decltype(act());
 
@@ -137,11 +137,11 @@ class Session {
   SessionLimits limits_;
   SandboxManager* manager_ = nullptr;
   std::unique_ptr<LiveSandbox> live_;
-  // As its programs see it, the last one; those before it are those of sandboxes that were lost.
+  // The workspace as programs see it is the last one; the others are those of sandboxes that were lost.
   std::vector<std::unique_ptr<workspace::AgentWorkspace>> live_files_;
-  std::unique_ptr<std::mutex> view_mutex_ = std::make_unique<std::mutex>();  // of live_files_ and generation_
+  std::unique_ptr<std::mutex> view_mutex_ = std::make_unique<std::mutex>();  // guards live_files_ and generation_
   std::uint64_t generation_ = 0;
-  os::FileIdentity identity_;  // whose rights its files need
+  os::FileIdentity identity_;  // the user and group that own the files
 };
 
 }  // namespace skerry::engine

@@ -1,4 +1,4 @@
-// How a session of a daemon is.
+// The condition of a session, as a daemon tells it.
 #pragma once
 
 #include <string_view>
@@ -6,14 +6,14 @@
 namespace skerry::engine {
 
 enum class Condition {
-  kActive,    // it has a sandbox
-  kIdle,      // it will get one at its next use
+  kActive,    // the session has a sandbox
+  kIdle,      // the session gets a sandbox at its next use
   kCreating,  // its sandbox is being made
-  kPausing,   // on its way to standing still, or from it
+  kPausing,   // being paused or resumed
   kPaused,
   kStopping,  // its sandbox is being ended
   kFailed,    // its sandbox could not be made; the next use tries again
-  kCrashed,   // it had one when the daemon was killed; until its next use
+  kCrashed,   // the session had a sandbox when the daemon was killed; until its next use
 };
 std::string_view NameOf(Condition condition);
 

@@ -1,5 +1,5 @@
-// SessionLife: a session's workspace, and the sandbox that it has while it is in use. Of a daemon; several of its
-// sessions may share one.
+// SessionLife: a session's workspace, and the sandbox that it has while it is in use. For daemons; several sessions of
+// a tenant may share one.
 //
 //   resting ──► creating ──► ready ◄──► (pausing) ◄──► paused
 //      ▲            │          │                          │
@@ -31,23 +31,23 @@
 
 namespace skerry::engine {
 
-// All of them outlive it.
+// All of these outlive the life.
 struct LifeParts {
   const Sessions& sessions;
   SandboxManager& manager;
-  std::function<void(bool has)> changed = [](bool) {};  // it got a sandbox, or gave it back; called without a lock
+  std::function<void(bool has)> changed = [](bool) {};  // it has a sandbox, or none any more; called without a lock
   std::string tenant;
-  // Each context has a sandbox and files of its own until nobody has used it for this long. Without: contexts live in
-  // the session's sandbox and work on its files.
+  // Each context has a sandbox and files of its own, until it was not used for this long. Without: contexts live in the
+  // session's sandbox and work on its files.
   std::optional<std::chrono::seconds> own_contexts = {};
 };
 
 enum class LifeState {
   kResting,   // without a sandbox; the next use makes one
   kCreating,  // the sandbox is being made
-  kReady,     // it is there, and nothing runs that somebody waits for
+  kReady,     // the sandbox is there, and no run uses it
   kRunning,
-  kPausing,  // on its way to standing still, or from it
+  kPausing,  // being paused or resumed
   kPaused,
   kStopping,
   kFailed,  // the sandbox could not be made; the next use tries again
@@ -66,38 +66,38 @@ class SessionLife {
   [[nodiscard]] const std::string& workspace() const { return workspace_; }
   [[nodiscard]] const SessionSettings& settings() const { return settings_; }
 
-  // Makes the sandbox when there is none. What a person said yes to as it was shown is alone while it runs: others and
-  // changes of files wait for it, and it is rejected where other programs of the session live on. What a request wants
-  // other than the session has (memory, image, sandbox) it gets in a sandbox of its own, when nothing else runs:
-  // kConflict otherwise. That is seen to when it begins, and until then the session is as it was. kConflict when it is
-  // paused. A request that names a context is a cell of it.
+  // Runs a program; makes the sandbox when there is none. A run that a person approved as shown is alone: other runs
+  // and changes of files wait for it, and it is rejected where other programs of the session live on. A request that
+  // differs from the session (memory, image, sandbox) runs in a sandbox of its own, when nothing else runs: kConflict
+  // otherwise. That is checked when it begins, and until then the session stays as it was. kConflict when the session
+  // is paused. A request that names a context is a cell of it.
   base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, const RunStreams& streams,
                                               RunOccasion occasion, std::stop_token stop, const std::string& execution);
 
   base::Result<ContextSummary> CreateContext(const std::string& name, core::Language language);
-  // What needs no sandbox to be made: names, interrupts, removal.
+  // For calls that need no sandbox: names, interrupts, removal.
   [[nodiscard]] ContextManager& contexts() { return contexts_; }
   base::Status RestartContext(const std::string& name);
   base::Result<ForkReport> ForkContext(const std::string& name, const std::string& new_name);
 
-  // Files as programs see them now; as the last commit left them while the sandbox is being made or ended.
+  // Gives the files as programs see them now; as the last commit left them while the sandbox is being made or ended.
   base::Status Read(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
-  // The same without being a use: as the last commit left them where there is no sandbox.
+  // The same, but does not count as a use: as the last commit left them where there is no sandbox.
   base::Status Look(const std::function<base::Status(const workspace::AgentWorkspace&)>& look);
   base::Status Change(const std::function<base::Status(Session&)>& act);
-  // When nothing runs, and without a sandbox: kConflict otherwise.
+  // Changes files without a sandbox, when nothing runs: kConflict otherwise.
   base::Status ChangeAtRest(const std::function<base::Status(Session&)>& act);
 
   base::Status Pause();
   base::Status Resume();
-  // Ends the sandbox; kConflict while something runs in it. Contexts that wait are ended.
+  // Ends the sandbox; kConflict while a program runs in it. Contexts that wait are ended.
   base::Status Rest();
-  // Whether nobody has used the session for so long that its sandbox is to be ended.
+  // Whether the session was not used for so long that its sandbox is to be ended.
   [[nodiscard]] bool IsIdle();
   void RestIfIdle();
-  // For good; waits for those who use it. Nothing may follow.
+  // Ends the life for good; waits for its present users. No call may follow.
   void End();
-  // Asked for at its end: who reads files for long gives up then.
+  // Asked for when the life ends: long reads of files give up then.
   [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
 
   [[nodiscard]] LifeState state() const;
@@ -110,22 +110,22 @@ class SessionLife {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  // Waits for what does not go together with it; kConflict after `patience`. While somebody waits to be alone nobody
-  // else gets a footing.
+  // Waits for holders of a footing that excludes this one; kConflict after `patience`. While a caller waits for kAlone
+  // no other gets a footing.
   base::Result<FootingHold> Stand(Footing footing, std::chrono::seconds patience, const std::stop_token& stop);
-  // The same for a run, which is not alone either beside what others left running in the sandbox.
+  // The same for a run, which is also not alone while processes that others left run in the sandbox.
   base::Result<FootingHold> StandInSandbox(Footing footing, const std::stop_token& stop);
   [[nodiscard]] base::Status AwaitNobodyElse(const std::stop_token& stop) const;
-  // For a run in a sandbox of its own, beside one that lives: ends that one when nobody uses it. What a person approved
-  // waits for those who do.
+  // For a run in a sandbox of its own, beside one that lives: ends the latter when it is not in use. An approved run
+  // waits for its users.
   base::Result<FootingHold> StandApart(Footing footing, const std::stop_token& stop);
-  // For a run of a session that has no sandbox: one after the other.
+  // For runs of a session that has no sandbox: one after the other.
   base::Result<FootingHold> StandInOrder(const std::stop_token& stop);
 
   enum class Need { kReading, kFiles, kSandbox, kApart };
   class Use;
   base::Result<Use> Enter(Need need, const std::stop_token& stop = {});
-  // Alone, and without a sandbox.
+  // Enters alone, and without a sandbox.
   base::Result<Use> EnterAlone();
   enum class Mark { kRan, kApart, kChanged, kUsed, kNothing };
   void Leave(Mark mark);
@@ -133,7 +133,7 @@ class SessionLife {
   [[nodiscard]] base::Error NotAlone() const;
   [[nodiscard]] base::Error NotThere() const;
 
-  // What the sandbox is in for: everything but resting and ready is a transition.
+  // What happens to the sandbox: every phase but resting and ready is a transition.
   enum class Phase { kResting, kOpening, kCreating, kReady, kPausing, kStopping };
   [[nodiscard]] bool IsSettled() const { return phase_ == Phase::kResting || phase_ == Phase::kReady; }
   // These need the lock, and give it up while they wait or work.
@@ -153,7 +153,7 @@ class SessionLife {
   base::Result<core::ExecutionResult> ExecuteElsewhere(core::ExecutionRequest request, const RunStreams& streams,
                                                        RunOccasion occasion, std::stop_token stop,
                                                        const std::string& execution);
-  // What somebody needs who uses a context.
+  // What a user of a context needs.
   [[nodiscard]] Need NeedOfContexts() const { return parts_.own_contexts ? Need::kReading : Need::kSandbox; }
 
   const std::string workspace_;
@@ -163,19 +163,19 @@ class SessionLife {
   std::condition_variable_any left_;
   Phase phase_ = Phase::kResting;
   std::string failure_;
-  std::timed_mutex order_;            // of those who change files, and of everything that is done without a sandbox
+  std::timed_mutex order_;            // of changes of files, and of everything that is done without a sandbox
   std::unique_ptr<Session> session_;  // open while in use
   ContextManager contexts_;
   std::size_t users_ = 0;
-  std::size_t programs_ = 0;        // of them those who run something
-  std::size_t changers_ = 0;        // of them those who change files
-  std::size_t apart_ = 0;           // of them those who will run something in a sandbox of its own
-  std::size_t apart_to_begin_ = 0;  // of these those who wait until nobody uses the sandbox
-  std::size_t to_enter_ = 0;        // those who wait for the end of a transition
+  std::size_t programs_ = 0;        // of the users: those that run a program or are alone
+  std::size_t changers_ = 0;        // of the users: those that change files
+  std::size_t apart_ = 0;           // of the users: runs that get a sandbox of their own
+  std::size_t apart_to_begin_ = 0;  // of `apart_`: runs that wait until the session's sandbox is not in use
+  std::size_t to_enter_ = 0;        // callers that wait for the end of a transition
   bool alone_ = false;
-  std::size_t beside_ = 0;       // those who run something or change files beside others
-  std::size_t to_be_alone_ = 0;  // those who wait for that
-  bool approved_ = false;        // something runs as it was shown to a person: nobody else does anything
+  std::size_t beside_ = 0;       // holders of Footing::kBesideOthers
+  std::size_t to_be_alone_ = 0;  // runs that wait for Footing::kAlone
+  bool approved_ = false;        // a run holds Footing::kAlone: a person approved it as shown
   bool paused_ = false;
   bool ended_ = false;
   std::stop_source ending_;

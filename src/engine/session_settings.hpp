@@ -14,7 +14,7 @@
 
 namespace skerry::engine {
 
-// S1.6, without one-shot, which needs no session.
+// The modes of S1.6, without one-shot, which needs no session.
 enum class LifeMode { kPerSession, kShared, kDisabled };
 std::string_view NameOf(LifeMode mode);
 std::optional<LifeMode> ParseLifeMode(std::string_view name);

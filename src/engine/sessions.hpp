@@ -1,4 +1,5 @@
-// Sessions: making, finding and ending them, and the clean-up of those that nobody uses any more (S4.1, S4.2, S4.7).
+// Sessions: making, finding and ending sessions, and the clean-up of those that are not used any more (S4.1, S4.2,
+// S4.7).
 #pragma once
 
 #include <chrono>
@@ -18,8 +19,7 @@ struct SessionsOptions {
   std::string base_dir;  // absolute
   SessionLimits limits;
   std::chrono::hours cleanup_after{24};
-  // What a new workspace starts with: what is in `source`/init, the directory `source`/skills, and, where there is no
-  // init, the listed files of `source`. "" for nothing.
+  // Where the files of a new workspace come from: see CopySource (engine/bootstrap.hpp). "" for none.
   std::string source;
   std::vector<std::string> bootstrap_files;
 };
@@ -27,7 +27,7 @@ struct SessionsOptions {
 struct SessionSummary {
   std::string id;
   core::TimePoint used_at;
-  bool busy = false;  // somebody works with it now
+  bool busy = false;  // open somewhere now
 };
 
 // Thread-safe: each call is on its own.
@@ -36,17 +36,18 @@ class Sessions {
   Sessions(SessionsOptions options, std::shared_ptr<const Recorder> recorder)
       : options_(std::move(options)), recorder_(std::move(recorder)) {}
 
-  // Without an id one is made up. With the directories of S4.2 and what the source gives. kConflict when it is there.
+  // Makes a session with the directories of S4.2 and the files of the source; without an id it gets a new one.
+  // kConflict when the id is taken.
   base::Result<Session> Create(const std::optional<std::string>& id) const;
-  // kNotFound; kUnavailable when somebody else has it until the deadline.
+  // kNotFound; kUnavailable when the session is still open elsewhere at the deadline.
   base::Result<Session> Open(const std::string& id, base::Deadline deadline) const;
-  // For reading beside whoever works with it: files as the last commit left them. While one is under way each file is
+  // For reading while the session is open elsewhere: files as the last commit left them. During a commit each file is
   // the old or the new one.
   base::Result<std::unique_ptr<const workspace::AgentWorkspace>> OpenForReading(const std::string& id) const;
 
   [[nodiscard]] base::Result<std::vector<SessionSummary>> List() const;
   base::Status Delete(const std::string& id, base::Deadline deadline) const;
-  // Removes those that nobody has used for cleanup_after; never one that somebody works with. Gives their ids.
+  // Removes sessions that were not used for cleanup_after; never an open one. Gives their ids.
   base::Result<std::vector<std::string>> Sweep() const;
 
   [[nodiscard]] const SessionsOptions& options() const { return options_; }

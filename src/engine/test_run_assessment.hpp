@@ -43,7 +43,7 @@ class RunAssessmentTest : public testing::Test {
                      {}, {})
         .value();
   }
-  // Of a cell of a shell.
+  // The assessment of a shell's cell after an earlier one.
   [[nodiscard]] core::RiskAssessment After(std::string_view before, std::string_view code) const {
     const Environment environment;
     return AssessRun(Gate(),
@@ -63,7 +63,7 @@ class RunAssessmentTest : public testing::Test {
     if (!risk.requires_confirmation) return "(not asked about)";
     return risk.findings.front().source;
   }
-  // Comes while the program runs.
+  // Input that comes while the program runs.
   static inline const RunInput kUnknownInput{.end = core::InputEnd::kOpen};
 
   Bytecode bytecode_ = Bytecode::kOfSession;

@@ -1,4 +1,4 @@
-// Tokens: who may ask a daemon, besides its owner.
+// Tokens: what a daemon lets clients in by, besides its owner.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace skerry::engine {
 
 struct NewToken {
   std::string name;
-  std::string tenant;  // "" for one of its own
+  std::string tenant;  // "" for a tenant of its own
   std::vector<core::TokenScope> scopes;
   core::TokenLimits limits;
   std::optional<std::chrono::seconds> ttl;
@@ -35,12 +35,12 @@ class Tokens {
   Tokens(Tokens&& other) noexcept : store_(other.store_), by_digest_(std::move(other.by_digest_)) {}
 
   base::Result<IssuedToken> Issue(NewToken wanted);
-  // kUnauthenticated for one that is unknown, revoked or expired: nobody is told which.
+  // kUnauthenticated for a token that is unknown, revoked or expired: the error does not tell which.
   [[nodiscard]] base::Result<core::TokenRecord> Check(std::string_view secret) const;
   [[nodiscard]] base::Result<std::vector<core::TokenRecord>> List() const { return store_->Tokens(); }
   // Whether the token of this id would pass now.
   [[nodiscard]] bool Holds(std::string_view id) const;
-  // kNotFound. From now on it is refused.
+  // kNotFound. The token is refused from now on.
   base::Status Revoke(const std::string& id);
 
  private:

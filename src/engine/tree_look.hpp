@@ -25,12 +25,12 @@ struct Tree {
 
 struct TreeLook {
   std::string digest;
-  std::string rest;  // why it does not tell the content of everything, for people; "" where it does
+  std::string rest;  // why the digest does not cover the content of every file, for people; "" where it does
 };
 
-// Names, kinds, modes, where links lead, and the content of files, small ones first. What is beyond the bounds counts
-// by its size, its times and its number: an exchange of it shows, a store through a mapping may not. What is mounted
-// below is not looked into. Ends when `stop` is asked for.
+// A digest of names, kinds, modes, targets of links, and the content of files, small ones first. Files beyond the
+// bounds count by size, times and number: their replacement shows, a store through a mapping may not. Mounts below a
+// tree are not entered. Ends when `stop` is asked for.
 TreeLook LookAtTrees(std::span<const Tree> trees, const TreeBounds& bounds, const std::stop_token& stop);
 
 }  // namespace skerry::engine

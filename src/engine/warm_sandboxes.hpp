@@ -1,5 +1,5 @@
-// Sandboxes that wait, started and empty, each kind with another interpreter ready in it. For programs that bring
-// nothing but their text: whoever wants a directory, an image or other limits gets one made for that.
+// Warm sandboxes: started and empty, each kind with another interpreter ready in it. For programs that bring nothing
+// but their text: a program that needs a directory, an image or other limits gets a new sandbox.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,19 @@ class WarmSandboxes {
  public:
   using Lease = Pool<core::Sandbox>::Lease;
 
-  // `spec` is what every one of them is made with.
+  // `spec` is what every warm sandbox is made with.
   WarmSandboxes(core::Backend& backend, core::SandboxSpec spec, PoolOptions options)
       : backend_(backend), spec_(std::move(spec)), options_(options) {
     options_.stock_delay = std::max(options_.stock_delay, kStockDelay);
   }
 
-  // Whether a sandbox of this specification can be one of these.
+  // Whether a warm sandbox can stand for one of this specification.
   [[nodiscard]] bool Fits(const core::SandboxSpec& spec) const;
 
-  // One that is ready now, for a single use: to be discarded. Nothing when none is, or the kind is new.
+  // A sandbox that is ready now, for a single use: to be discarded. Nothing when none is ready, or the kind is new.
   std::optional<Lease> Take(core::Preload kind);
 
-  // Until as many of the kind wait as shall, or nothing helps.
+  // Waits until the stock of the kind is full, or cannot be filled.
   void AwaitWarm(core::Preload kind, base::Deadline deadline);
 
   struct KindStatistics {
@@ -58,7 +58,7 @@ class WarmSandboxes {
   std::atomic<std::uint64_t> next_use_ = 1;
 };
 
-// The kind that a program profits from most.
+// The kind of warm sandbox that suits the program best.
 core::Preload PreloadFor(const core::Code& code);
 
 }  // namespace skerry::engine

@@ -1,4 +1,4 @@
-// Watched: every sandbox that programs run in now, for whoever measures them.
+// Watched: every sandbox that programs run in now, for the monitor.
 #pragma once
 
 #include <chrono>
@@ -23,20 +23,19 @@ struct WatchedSandbox {
   core::TimePoint since;
   core::Sandbox* sandbox = nullptr;
 
-  // One name for it: of the session, or of the run.
+  // One name for the sandbox: that of the session, or of the run.
   [[nodiscard]] const std::string& key() const { return session.empty() ? execution : session; }
 };
 
-// Thread-safe. Tenants share the processors, however many sandboxes each has: those of a tenant that are busy have
-// their parts of what one sandbox would have. The parts are powers of two, so that few have to be told of each that
-// comes.
+// Thread-safe. Tenants share the processors evenly, however many sandboxes each has: the busy sandboxes of a tenant
+// split the share of one sandbox. The parts are powers of two, so that a new sandbox seldom changes them.
 class Watched {
  public:
   Watched() = default;
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
 
-  // While it lives, the sandbox is looked at. Its end waits for a look at this sandbox, and for no other.
+  // While it lives, the sandbox is looked at. Its end waits for a look at this sandbox only.
   class Registration {
    public:
     Registration() = default;
@@ -52,12 +51,12 @@ class Watched {
     Watched* watched_ = nullptr;
     std::uint64_t number_ = 0;
   };
-  // It must outlive its registrations.
+  // The sandbox must outlive its registration.
   [[nodiscard]] Registration Enter(WatchedSandbox sandbox);
 
-  // One after the other, with no lock held but that of the sandbox that is looked at: a look may take its time. Each
-  // look tells how much of the processors the sandbox has used so far, or nothing where that is not known: the sandbox
-  // counts as busy then, and when it is new.
+  // Looks at the sandboxes one after the other, holding only the lock of the one that is looked at: a look may take its
+  // time. Each look tells how much processor time the sandbox has used so far, or nothing where that is not known: then
+  // the sandbox counts as busy, as does a new one.
   using Look = std::function<std::optional<std::chrono::nanoseconds>(const WatchedSandbox&)>;
   void ForEach(const Look& look);
   [[nodiscard]] std::size_t Count() const;
@@ -65,19 +64,19 @@ class Watched {
  private:
   struct Entry {
     WatchedSandbox sandbox;
-    std::mutex looking;        // held while the sandbox is looked at; before it the other, never after
-    bool left = false;         // with that lock: nobody may look any more
-    std::uint32_t parts = 1;   // as it was told
+    std::mutex looking;        // held while the sandbox is looked at; mutex_ is taken before it, never after
+    bool left = false;         // guarded by `looking`: the sandbox may not be looked at any more
+    std::uint32_t parts = 1;   // as the sandbox was told
     unsigned quiet_looks = 0;  // in a row
     std::optional<std::chrono::nanoseconds> used;
-    std::chrono::steady_clock::time_point at;  // when that was
+    std::chrono::steady_clock::time_point at;  // when `used` was read
 
-    // One that rests now and then is none that rests.
+    // A sandbox that is quiet only for a moment counts as busy.
     [[nodiscard]] bool busy() const { return quiet_looks < kQuietLooks; }
   };
   static constexpr unsigned kQuietLooks = 5;
   static void Notice(Entry& entry, std::optional<std::chrono::nanoseconds> used);
-  // With the lock.
+  // Needs the lock.
   void Share(const std::string& tenant);
 
   mutable std::mutex mutex_;

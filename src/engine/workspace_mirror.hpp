@@ -1,7 +1,7 @@
 // WorkspaceMirror: a directory of this host, and the copy of its files that a sandbox elsewhere works on.
 //
-// The directory is what counts. What is changed there is pushed into the sandbox; what programs changed is pulled as a
-// layer, which is committed to the directory as that of an overlay is: with the same rules, limits, journal and record.
+// The directory is authoritative. Its changes are pushed into the sandbox; changes of programs are pulled as a layer,
+// which is committed to the directory like that of an overlay: with the same rules, limits, journal and record.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@
 
 namespace skerry::engine {
 
-// What programs changed, on this host. Gone with the object.
+// The changes of programs, on this host. Removed with the object.
 class ReceivedLayer {
  public:
-  // An empty one below `stage`, which is borrowed and on this host; -1 for a temporary directory.
+  // An empty layer below `stage`, which is borrowed and on this host; -1 for a temporary directory.
   static base::Result<ReceivedLayer> Make(int stage);
   ReceivedLayer(ReceivedLayer&& other) noexcept = default;
   ReceivedLayer& operator=(ReceivedLayer&&) = delete;
@@ -48,21 +48,21 @@ class WorkspaceMirror {
   WorkspaceMirror(int directory, core::SandboxFiles& inside, int stage)
       : directory_(directory), stage_(stage), inside_(inside) {}
 
-  // Brings what is different in the directory since the last time into the sandbox: at first all of it. What programs
-  // did to the same files since the last Pull is lost by that.
+  // Brings what changed in the directory since the last time into the sandbox: at first all of it. What programs did to
+  // the same files since the last Pull is lost.
   base::Status Push(base::Deadline deadline, const std::stop_token& stop);
 
-  // What programs changed since the last time.
+  // The changes of programs since the last time.
   enum class Extent {
     kChanges,
-    kEverything,  // all files: for rules that look around
+    kEverything,  // all files: for rules that look at other files too
   };
   base::Result<ReceivedLayer> Pull(Extent extent, base::Deadline deadline, const std::stop_token& stop);
-  // What was pulled has been committed, as far as it was: the directory as it is now is what the sandbox has. Without
-  // it the next Pull brings the same again.
+  // The pulled changes have been committed, as far as the rules allow: from now on the directory and the sandbox count
+  // as equal. Without this call the next Pull brings the same changes again.
   base::Status Settle(base::Deadline deadline, const std::stop_token& stop);
 
-  // The sandbox is another one now, and empty.
+  // The sandbox was replaced by an empty one.
   void Forget();
 
  private:
@@ -70,8 +70,8 @@ class WorkspaceMirror {
   int stage_;
   core::SandboxFiles& inside_;
   core::FileMark here_;    // the directory as it was when both were the same
-  core::FileMark there_;   // the sandbox's files, likewise
-  core::FileMark pulled_;  // as they were when they were last pulled
+  core::FileMark there_;   // the sandbox's files at that time
+  core::FileMark pulled_;  // the sandbox's files as they were last pulled
 };
 
 }  // namespace skerry::engine

@@ -1,5 +1,5 @@
-// Access: all that a dialect has of the engine, for one principal. What is behind it is reached through views, which
-// check and record by themselves: a dialect cannot forget.
+// Access: all that a dialect has of the engine, for one principal. It reaches the engine through views, which check and
+// record by themselves: a dialect cannot forget.
 #pragma once
 
 #include <stop_token>
@@ -21,16 +21,16 @@ namespace skerry::engine {
 
 class Host;
 
-// Thread-safe. Its views are values that live as long as it does at most.
+// Thread-safe. Its views are values that must not outlive it.
 class Access {
  public:
   // `host` is borrowed.
   Access(Host& host, Principal principal) : host_(host), principal_(std::move(principal)) {}
 
   [[nodiscard]] const Principal& principal() const { return principal_; }
-  // Whether their token would still let them in. What goes on for long has to ask now and then.
+  // Whether the principal's token is still valid. Long activities have to ask now and then.
   [[nodiscard]] bool Holds() const;
-  // For a body on its way to the client, of the tenant's share of the room for those.
+  // For a body on its way to the client; counts against the tenant's share of the room for bodies.
   [[nodiscard]] base::Result<ArchiveSpool> MakeSpool(std::stop_token gone) const;
 
   [[nodiscard]] SessionsView sessions() const { return SessionsView(*this); }

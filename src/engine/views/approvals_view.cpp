@@ -62,7 +62,7 @@ base::Result<std::vector<core::ApprovalRecord>> ApprovalsView::Past(core::Approv
 base::Result<std::shared_ptr<const confirm::Approval>> ApprovalsView::FindWaiting(const std::string& id) const {
   SKERRY_ASSIGN_OR_RETURN(auto approval, approvals().Find(id));
   if (principal().Sees(approval->question.tenant)) return approval;
-  return approvals().Find("");  // in the same words as for one that never was
+  return approvals().Find("");  // the same error as for an approval that never existed
 }
 
 base::Result<ApprovalsView::Found> ApprovalsView::Find(const std::string& id) const {

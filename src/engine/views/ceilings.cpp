@@ -6,7 +6,7 @@
 namespace skerry::engine {
 namespace {
 
-constexpr std::uint64_t kMostOutputMb = 1024;  // of anybody
+constexpr std::uint64_t kMostOutputMb = 1024;  // for any principal
 
 base::Status Check(const std::string& name, std::uint64_t wanted, std::uint64_t most) {
   if (wanted <= most) return {};

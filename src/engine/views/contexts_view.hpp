@@ -20,7 +20,7 @@ class ContextsView : public View {
  public:
   ContextsView(const Access& access, SessionHandle session) : View(access), session_(std::move(session)) {}
 
-  // Python where no language is named. kConflict when it is there.
+  // Python where no language is named. kConflict when there is a context of that name.
   base::Result<ContextSummary> Create(const std::string& name, std::optional<core::Language> language) const;
   [[nodiscard]] base::Result<std::vector<ContextSummary>> List() const;  // by name
   [[nodiscard]] base::Result<ContextSummary> Find(const std::string& name) const;
@@ -29,11 +29,11 @@ class ContextsView : public View {
   // A cell that runs is interrupted first.
   base::Status Remove(const std::string& name) const;
   base::Result<ContextSummary> Restart(const std::string& name) const;
-  // Gives the context as it was, so that a person can be told whether there was something to interrupt.
+  // Gives the context as it was before, so that the client learns whether there was something to interrupt.
   base::Result<ContextSummary> Interrupt(const std::string& name) const;
 
  private:
-  // Something that ends what happens in a context.
+  // Does something that ends what happens in a context.
   template <class Act>
   auto End(const char* event, const std::string& name, const Act& act) const
       -> std::invoke_result_t<const Act&, HostedSession&>;

@@ -19,14 +19,14 @@ using EventReader = watch::EventReader;
 
 struct EventWish {
   std::optional<std::string> session;
-  std::vector<std::string> types;      // "approval." is all that begin so; none: all
-  std::optional<std::uint64_t> after;  // a number; none: from now on
+  std::vector<std::string> types;      // "approval." stands for all types that begin so; none: all
+  std::optional<std::uint64_t> after;  // the number of an event; none: from now on
 };
 
-// Events that a principal may hear of, not read yet.
+// Events that a principal may see, not read yet.
 class EventFeed {
  public:
-  // `wake` is called, by any thread, when there is something again after there was nothing.
+  // `wake` is called, by any thread, when there are events again after there were none.
   [[nodiscard]] std::unique_ptr<EventReader> Open(std::function<void()> wake) const;
 
  private:
@@ -43,8 +43,8 @@ class EventsView : public View {
  public:
   explicit EventsView(const Access& access) : View(access) {}
 
-  // Those of the principal's tenant; who may only approve hears of approvals only, and gets kPermissionDenied for other
-  // types.
+  // Events of the principal's tenant, of all tenants for an admin. A principal that may only approve gets those of
+  // approvals, and kPermissionDenied for other types.
   [[nodiscard]] base::Result<EventFeed> Follow(EventWish wish) const;
 };
 

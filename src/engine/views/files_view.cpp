@@ -56,7 +56,7 @@ base::Status Feed(const Upload& content, workspace::FileWriter& writer) {
   return {};
 }
 
-// Its size and its hash.
+// Adds the content's size and hash to a record's details.
 base::Status AddContent(const Upload& content, nlohmann::ordered_json& details) {
   details["bytes"] = content.size;
   if (!content.IsFile()) {
@@ -68,13 +68,13 @@ base::Status AddContent(const Upload& content, nlohmann::ordered_json& details) 
   return {};
 }
 
-// Whether it is the content that is another one, and not the session that is busy.
+// Whether the conflict is about the content, and not about a busy session.
 bool IsOtherContent(const base::Result<core::FileChange>& written, const workspace::WriteOptions& options) {
   return !written && written.error().code == base::Code::kConflict && options.expected_sha256 &&
          options.existing == workspace::Existing::kReplace;
 }
 
-// For the audit. A long pattern is told by its beginning and its hash.
+// For the audit. A long pattern is given by its beginning and its hash.
 std::string WhatOf(const workspace::SearchOptions& options, const workspace::SearchResult& result) {
   constexpr std::size_t kLongest = 256;
   std::string what = std::to_string(result.matches.size()) + " matches";
@@ -94,7 +94,7 @@ std::string_view WordOf(workspace::Existing existing) {
 
 }  // namespace
 
-// What `look` gives, of the files as programs see them now.
+// Gives what `look` finds in the files as programs see them now.
 template <class Look>
 auto FilesView::Reading(const HostedSession& hosted, const Look& look) const {
   using Found = std::invoke_result_t<const Look&, const AgentWorkspace&>;
@@ -177,8 +177,8 @@ base::Result<workspace::SearchResult> FilesView::Search(const workspace::SearchO
   });
 }
 
-// Into a file first: an archive that fails half-way is an error, a slow client does not hold the session, and nothing
-// is handed out before its record.
+// Packed into a file first: an archive that fails half-way is an error, a slow client does not hold the session, and
+// nothing is handed out before its record.
 base::Result<ExportedFiles> FilesView::Export(const std::string& path, archive::ArchiveFormat format,
                                               const std::stop_token& stop) const {
   return Allowed(kToRead, session_, [&](HostedSession& hosted) -> base::Result<ExportedFiles> {
@@ -253,7 +253,7 @@ base::Result<workspace::Entry> FilesView::MakeDirectory(const std::string& path,
                 });
 }
 
-// In a record `from` is where the principal is.
+// In the audit `from` is the address of the principal, so the paths are `path` and `to`.
 base::Result<FilesView::Changes> FilesView::Move(const std::string& from, const std::string& to,
                                                  workspace::Existing existing) const {
   return Making("files.moved", {{"path", ForAudit(from)}, {"to", ForAudit(to)}},
@@ -266,7 +266,7 @@ base::Result<FilesView::Changes> FilesView::Copy(const std::string& from, const 
                 [&](Session& files) { return files.Copy(from, to, existing); });
 }
 
-// Who has no room for a record may still delete.
+// A tenant that has no room for a record may still delete.
 base::Result<FilesView::Changes> FilesView::Delete(const std::string& path,
                                                    std::optional<workspace::Depth> depth) const {
   return Allowed(kToRun, session_, [&](HostedSession& hosted) {

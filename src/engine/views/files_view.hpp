@@ -1,5 +1,4 @@
-// FilesView: the files of a session, for a principal. What is handed out of files is in the audit, and what changes
-// them.
+// FilesView: the files of a session, for a principal. The audit has what is handed out of files, and what changes them.
 #pragma once
 
 #include <chrono>
@@ -30,17 +29,17 @@ struct FilePart {
   std::uint64_t length = 0;
 };
 
-// A part of a file, to be sent when the session is not held any more. It stays the same file whatever becomes of its
-// name.
+// A part of a file, to be sent when the session is not in use any more. It stays the same file even when its name is
+// moved or deleted.
 struct FileBytes {
   std::uint64_t size = 0;        // of the whole file
-  std::optional<FilePart> part;  // what was chosen; none: nothing is handed out
+  std::optional<FilePart> part;  // the chosen part; none: nothing is handed out
   base::UniqueFd fd;
 };
 
 struct Written {
   core::FileChange change;
-  // The file has another content than was expected, in words: nothing was written.
+  // In words, when the file's content is not the expected one: nothing was written.
   std::optional<std::string> other_content;
 };
 
@@ -48,20 +47,20 @@ struct FileEdit {
   std::string path;
   std::vector<text::TextEdit> edits;
   std::optional<std::string> expected_sha256;
-  std::string_view as_sent;  // the words of the client, which the audit has by their size and hash
+  std::string_view as_sent;  // the client's body, of which the audit has size and hash
 };
 
 struct NewImport {
-  std::optional<std::string> directory;  // else the workspace
+  std::optional<std::string> directory;  // none: the workspace
   std::optional<workspace::Existing> existing;
-  std::optional<archive::ArchiveFormat> format;  // else by the first bytes
+  std::optional<archive::ArchiveFormat> format;  // none: told by the first bytes
 };
 
-// All of an archive, in a file without a name.
+// A whole archive, in a file without a name.
 struct ExportedFiles {
   base::UniqueFd file;
   std::uint64_t size = 0;
-  base::BudgetShare share;  // of the room for bodies on their way, until it is sent
+  base::BudgetShare share;  // of the room for bodies, until the archive is sent
   workspace::ExportReport report;
 };
 
@@ -71,20 +70,20 @@ class FilesView : public View {
 
   FilesView(const Access& access, SessionHandle session) : View(access), session_(std::move(session)) {}
 
-  // As programs see them now.
+  // Files as programs see them now.
   [[nodiscard]] base::Result<workspace::Listing> List(const std::string& path,
                                                       const workspace::ListOptions& options) const;
   [[nodiscard]] base::Result<workspace::Entry> Stat(const std::string& path) const;
   // Counted anew: programs change files too.
   [[nodiscard]] base::Result<WorkspaceUsage> Usage() const;
 
-  // `choose` says which part of a file of that size is handed out.
+  // `choose` says which part of a file with this size is handed out.
   using ChoosePart = std::function<std::optional<FilePart>(std::uint64_t size)>;
   [[nodiscard]] base::Result<FileBytes> Read(const std::string& path, const ChoosePart& choose) const;
   // At most `most_text` bytes.
   [[nodiscard]] base::Result<workspace::Lines> ReadLines(const std::string& path, const workspace::LineRange& range,
                                                          std::size_t most_text) const;
-  // `weigh` says how many bytes the dialect makes of what was found, for the audit.
+  // `weigh` says how many bytes the dialect makes of the result, for the audit.
   using WeighResult = std::function<std::uint64_t(const workspace::SearchResult& result)>;
   [[nodiscard]] base::Result<workspace::SearchResult> Search(const workspace::SearchOptions& options,
                                                              const WeighResult& weigh,
@@ -100,7 +99,7 @@ class FilesView : public View {
   base::Result<workspace::Entry> MakeDirectory(const std::string& path, workspace::Parents parents) const;
   base::Result<Changes> Move(const std::string& from, const std::string& to, workspace::Existing existing) const;
   base::Result<Changes> Copy(const std::string& from, const std::string& to, workspace::Existing existing) const;
-  // An empty directory at most, where nothing else is said.
+  // Without `depth` a directory must be empty.
   base::Result<Changes> Delete(const std::string& path, std::optional<workspace::Depth> depth) const;
   base::Result<workspace::ImportReport> Import(const Upload& archive, const NewImport& wanted) const;
 
@@ -109,7 +108,7 @@ class FilesView : public View {
  private:
   template <class Look>
   auto Reading(const HostedSession& hosted, const Look& look) const;
-  // Recorded, and when there is room for the record of it.
+  // A recorded change, made only when there is room for its record.
   template <class Act>
   auto Making(const char* event, const Details& details, const Act& act) const;
 

@@ -6,12 +6,12 @@
 namespace skerry::engine {
 namespace {
 
-// Executions that are in memory with all of their code before it is looked at how much that is.
+// Executions that are loaded with all of their code at once, before their size is known.
 constexpr std::size_t kStep = 4;
-// Of code, where only its beginning is wanted.
+// Bytes of code, where only its beginning is wanted.
 constexpr std::size_t kBeginning = 4096;
 
-// What it takes in JSON, about.
+// About the size of the entry as JSON.
 std::size_t WeightOf(const core::HistoryEntry& entry) {
   constexpr std::size_t kPerFile = 256;
   std::size_t weight = entry.execution.what.size() + (entry.changes.size() + entry.uses.size()) * kPerFile;
@@ -20,7 +20,7 @@ std::size_t WeightOf(const core::HistoryEntry& entry) {
   return weight;
 }
 
-// `take` says whether it wants another one. True: there are no more.
+// Calls `take` for each entry until it returns false. True: there are no more.
 template <class Take>
 base::Result<bool> ForEachEntry(core::RecordStore& store, const std::string& session, core::HistoryRange range,
                                 const Take& take) {

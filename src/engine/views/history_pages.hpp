@@ -18,13 +18,13 @@ struct HistoryPage {
   std::optional<std::uint64_t> next;  // for `after`; nothing on the last page
 };
 
-// Up to `range.limit` executions, fewer when they say much: it ends behind the one that goes beyond `most_bytes`.
+// Up to `range.limit` executions, fewer when they are large: the page ends with the one that exceeds `most_bytes`.
 base::Result<HistoryPage> LoadHistoryPage(core::RecordStore& store, const std::string& session,
                                           const core::HistoryRange& range,
                                           std::size_t most_bytes = std::size_t{2} << 20U);
 
-// For a drawing: with the beginning of the code only. kTooLarge when it has more than `most_parts` executions and files
-// together.
+// For a drawing: with the beginning of the code only. kTooLarge when there are more than `most_parts` executions and
+// files together.
 base::Result<std::vector<core::HistoryEntry>> LoadHistoryOutline(core::RecordStore& store, const std::string& session,
                                                                  const core::HistoryRange& range,
                                                                  std::size_t most_parts = 100'000);

@@ -32,12 +32,12 @@ base::Result<HistoryView::RecordedSession> HistoryView::FindRecorded(const std::
   if (!hosted && hosted.error().code != base::Code::kNotFound) return std::unexpected(hosted.error());
   SKERRY_ASSIGN_OR_RETURN(core::RecordStore * store, Store());
   if (!hosted) {
-    // One that is on its way out may not be marked as deleted yet.
+    // A session that is being removed may not be marked as deleted yet.
     SKERRY_ASSIGN_OR_RETURN(const auto records, RecordsOf(*store, session));
     if (records.empty()) return std::unexpected(hosted.error());
     return RecordedSession{*store, records.front().id};
   }
-  // What is recorded under a name belongs to the last one who had it, until the new one is known.
+  // The record under a name belongs to the last session of that name, until the new session is recorded.
   const std::string& workspace = (*hosted)->life().workspace();
   SKERRY_ASSIGN_OR_RETURN(const core::SessionRecord known, store->FindSession(workspace));
   if (!known.deleted_at) return RecordedSession{*store, workspace};

@@ -10,19 +10,19 @@
 
 namespace skerry::engine {
 
-// A session is named by its tenant's name for it or, of those who may administer, by its id. Where there is none of the
-// name the last one that had it is meant.
+// A session is named by its tenant's name for it or by its id. Where no session has the name, the last one that had it
+// is meant.
 class HistoryView : public View {
  public:
   explicit HistoryView(const Access& access) : View(access) {}
 
-  // Of sessions that have or had the name, the newest first.
+  // Records of sessions that have or had the name, the newest first.
   [[nodiscard]] base::Result<std::vector<core::SessionRecord>> Records(const std::string& session) const;
   [[nodiscard]] base::Result<HistoryPage> Page(const std::string& session, const core::HistoryRange& range) const;
   // For a drawing: with the beginning of the code only.
   [[nodiscard]] base::Result<std::vector<core::HistoryEntry>> Outline(const std::string& session,
                                                                       const core::HistoryRange& range) const;
-  // Where a file comes from. `path` as the client calls it.
+  // Where a file comes from. `path` is as the client writes it.
   [[nodiscard]] base::Result<core::FileHistory> OfFile(const std::string& session, const std::string& path) const;
 
  private:

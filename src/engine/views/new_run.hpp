@@ -1,4 +1,4 @@
-// What a dialect says of something to be run, and what it has of it afterwards.
+// What a dialect says of a new run, and what it gets of it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class RunKind {
   kCell,     // of a context
 };
 
-// What becomes of a run when the client goes.
+// What becomes of a run when the client disconnects.
 enum class WhenLeft {
   kGoesOn,
   kEnds,            // with the client that began it
@@ -32,10 +32,10 @@ enum class WhenLeft {
 
 struct NewRun {
   RunKind kind = RunKind::kCode;
-  std::optional<SessionHandle> session;    // none: in a sandbox of its own
-  core::ExecutionRequest request;          // of a cell: its context, code, timeout and output
-  Creation creation = Creation::kNever;    // of the context of a cell, where there is none
-  std::optional<core::Language> language;  // that the context must have; one that is made without it speaks Python
+  std::optional<SessionHandle> session;    // none: the run gets a sandbox of its own
+  core::ExecutionRequest request;          // for a cell: its context, code, timeout and output
+  Creation creation = Creation::kNever;    // whether a cell makes a missing context
+  std::optional<core::Language> language;  // the context's; a context that is made without it is one for Python
   Consent consent = Consent::kAsk;
   std::optional<std::string> input_text;
   Input input = Input::kNone;
@@ -47,13 +47,13 @@ struct NewRun {
 
 struct StartedRun {
   std::shared_ptr<const Run> run;
-  bool replayed = false;        // it was there already: the claim is one of before
-  std::shared_ptr<void> leash;  // with WhenLeft::kEnds: the run ends when the last who has this lets go
+  bool replayed = false;        // the run was there already: the claim's key was used before
+  std::shared_ptr<void> leash;  // with WhenLeft::kEnds: the run ends when the last owner releases this
 };
 
-// A question that a run waits for.
+// The approval that a run waits for.
 struct RunQuestion {
-  std::string approval;  // its id
+  std::string approval;  // the approval's id
   std::string digest;
   core::TimePoint expires;
 };

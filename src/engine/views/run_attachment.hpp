@@ -14,7 +14,7 @@
 
 namespace skerry::engine {
 
-// Thread-safe but for Next. Made by RunsView::Attach.
+// Thread-safe except for Next. Made by RunsView::Attach.
 class RunAttachment {
  public:
   RunAttachment(const RunAttachment&) = delete;
@@ -23,17 +23,17 @@ class RunAttachment {
 
   [[nodiscard]] const Access& access() const { return access_; }
   [[nodiscard]] std::shared_ptr<const Run> run() const { return run_; }
-  // What it wrote, as that of OutputReader.
+  // The output of the run, as OutputReader gives it.
   base::Result<std::vector<OutputPiece>> Next(std::size_t limit) { return reader_.Next(limit); }
 
-  // These are as those of Run. What is fed is in the audit when the run ends, with all other input; a signal at once.
+  // As the methods of Run. The audit has fed input when the run ends, with all other input; a signal at once.
   base::Result<std::size_t> Feed(std::string_view bytes) { return run_->Feed(bytes); }
   base::Status EndInput() { return run_->EndInput(); }
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline) { return run_->AwaitRoom(deadline); }
   base::Status Signal(int number);
   base::Status Resize(const core::TerminalSize& size) { return run_->Resize(size); }
 
-  // The client has gone.
+  // The client has disconnected.
   void Leave();
 
  private:

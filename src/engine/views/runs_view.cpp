@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds kLongestCommand{86'400};
 constexpr std::chrono::seconds kUsualCommand{300};
 
-// As records have it.
+// The kind's name in records.
 std::string NameOf(RunKind kind) {
   switch (kind) {
     case RunKind::kCode:
@@ -48,7 +48,7 @@ base::Result<NewRun> RunsView::Draft(RunKind kind, std::optional<SessionHandle> 
   });
 }
 
-// What is asked for, within what the principal may.
+// Checks the wanted run against what the principal may ask for, and cuts its output limit.
 base::Status RunsView::Bound(NewRun& wanted) const {
   if (wanted.consent == Consent::kGiven && !principal().scopes.May(kToApprove))
     return base::Err(base::Code::kPermissionDenied, "to approve needs the scope approve");
@@ -165,7 +165,7 @@ base::Result<RunsView::RunPointer> RunsView::Cancel(const std::string& id) const
   });
 }
 
-// The hash of what is fed is told with that of all input: a little can be guessed from a hash of its own.
+// The audit has one hash, of all input: a few bytes could be guessed from a hash of their own.
 base::Status RunsView::Feed(const std::string& id, std::string_view bytes, std::optional<bool> end) const {
   constexpr auto kPatience = std::chrono::seconds(30);
   return Allowed(kToRun, [&]() -> base::Status {
@@ -200,7 +200,7 @@ base::Status RunsView::Signal(const std::string& id, int number) const {
   });
 }
 
-// Not in the audit: dragging a window does nothing that matters.
+// Not in the audit: the size of a window does no harm.
 base::Status RunsView::Resize(const std::string& id, const core::TerminalSize& size) const {
   return Allowed(kToRun, [&]() -> base::Status {
     SKERRY_ASSIGN_OR_RETURN(const auto run, host().FindRun(principal(), id));

@@ -1,4 +1,4 @@
-// RunsView: what runs and what ran, for a principal. A `const Run` is for reading; what is done to one is done here.
+// RunsView: runs, present and past, for a principal. A `const Run` is for reading; changes to a run are made here.
 #pragma once
 
 #include <chrono>
@@ -32,30 +32,30 @@ class RunsView : public View {
 
   explicit RunsView(const Access& access) : View(access) {}
 
-  // What is said of a run by its session, and by the configuration where that says nothing: to be completed and given
-  // to Begin.
+  // A run with the values of its session, and of the configuration where the session says nothing: to be completed and
+  // given to Begin.
   [[nodiscard]] base::Result<NewRun> Draft(RunKind kind, std::optional<SessionHandle> session) const;
   base::Result<StartedRun> Begin(NewRun wanted, Place place) const;
 
   [[nodiscard]] base::Result<RunPointer> Find(const std::string& id) const;
   [[nodiscard]] base::Result<RunPointer> FindCommand(const SessionHandle& session, const std::string& id) const;
-  // The newest first. The tenant of the filter is the principal's, except for those who may administer.
+  // The newest first. The tenant of the filter is the principal's, except for admins.
   [[nodiscard]] base::Result<std::vector<RunPointer>> List(core::RunFilter filter) const;
-  // What it waits for, if that is a person.
+  // The approval that the run waits for, if it does.
   [[nodiscard]] base::Result<std::optional<RunQuestion>> QuestionOf(const Run& run) const;
-  // What it did to files, by the record of its session. None: there is no such record.
+  // What the run did to files, by the record of its session. None: there is no such record.
   [[nodiscard]] base::Result<std::optional<RunChanges>> Changes(const Run& run, std::uint64_t after,
                                                                 std::size_t limit) const;
   [[nodiscard]] base::Result<std::optional<RunNotices>> Notices(const Run& run, core::FileNotice::About about,
                                                                 std::uint64_t after, std::size_t limit) const;
 
-  // Asks it to end.
+  // Asks the run to end.
   base::Result<RunPointer> Cancel(const std::string& id) const;
-  // Waits for a program that does not read; kTimeout. `end`: whether this was the last of its input.
+  // Waits for a program that does not read; kTimeout. `end`: whether these bytes are the last of the input.
   base::Status Feed(const std::string& id, std::string_view bytes, std::optional<bool> end) const;
   base::Status Signal(const std::string& id, int number) const;
   base::Status Resize(const std::string& id, const core::TerminalSize& size) const;
-  // From an offset of its output on. The run goes on when the client has left, where nothing else is said.
+  // Attaches from an offset of the output on. Without `when_left` the run goes on when the client has left.
   base::Result<std::shared_ptr<RunAttachment>> Attach(const std::string& id, std::uint64_t offset,
                                                       std::optional<WhenLeft> when_left) const;
 

@@ -1,5 +1,5 @@
-// SessionHandle: a session that a view found for a principal. It names the session to other views; what can be done
-// with it is theirs to say.
+// SessionHandle: a session that a view found for a principal. It names the session to other views, which have what can
+// be done with it.
 #pragma once
 
 #include <memory>

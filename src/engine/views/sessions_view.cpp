@@ -13,7 +13,7 @@ namespace skerry::engine {
 
 std::map<std::string, std::optional<std::string>> ShownVariables(const std::map<std::string, std::string>& variables,
                                                                  const Principal& principal) {
-  // Who may run something could print them.
+  // A principal that may run programs could print the values.
   const bool values = principal.scopes.May(kToRun);
   std::map<std::string, std::optional<std::string>> shown;
   for (const auto& [name, value] : variables) shown.emplace(name, values ? std::optional(value) : std::nullopt);
@@ -30,7 +30,7 @@ base::Status SessionsView::CheckSettings(const SessionSettings& settings) const 
   if (settings.mode == LifeMode::kDisabled && options().defaults.mode != LifeMode::kDisabled)
     return base::Err(base::Code::kRejected, "sessions without a sandbox are not allowed by the configuration");
   SKERRY_RETURN_IF_ERROR(CheckLimits(principal(), options().defaults.limits, settings.limits));
-  // The same rules as for a run.
+  // The same rules as for the variables of a run.
   SKERRY_RETURN_IF_ERROR(core::Validate({.code = "-", .environment = settings.environment}));
   SKERRY_RETURN_IF_ERROR(manager().Choose(settings.backend));
   if (!settings.image) return {};
@@ -96,7 +96,7 @@ base::Result<WorkspaceUsage> SessionsView::Usage(const SessionHandle& session) c
   });
 }
 
-// Whoever ends it is in the record of its end.
+// The record of the session's end names the principal.
 base::Status SessionsView::Delete(const SessionHandle& session) const {
   return Allowed(kToRun, session, [&](HostedSession&) { return Remove(HostedOf(session)); });
 }

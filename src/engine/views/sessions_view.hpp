@@ -21,8 +21,8 @@ struct ShownSession {
   std::string name;  // as its tenant calls it
   std::string tenant;
   Condition condition = Condition::kIdle;
-  SessionSettings settings;                                       // without its variables
-  std::map<std::string, std::optional<std::string>> environment;  // values are for those who may run something
+  SessionSettings settings;                                       // without the session's variables
+  std::map<std::string, std::optional<std::string>> environment;  // values only for principals that may run something
   core::TimePoint created_at;
   core::TimePoint used_at;
   std::optional<core::TimePoint> expires_at;
@@ -36,7 +36,7 @@ struct WorkspaceUsage {
 };
 
 struct SessionDifferences {
-  std::vector<core::FileChange> files;  // that are not as the record says
+  std::vector<core::FileChange> files;  // that differ from the record
   std::uint64_t left_out = 0;           // changes that the record counts and does not name
 };
 
@@ -48,40 +48,40 @@ class SessionsView : public View {
  public:
   explicit SessionsView(const Access& access) : View(access) {}
 
-  // What a session is that says nothing of its own: to be changed and given to Create.
+  // A session with the values of the configuration: to be changed and given to Create.
   [[nodiscard]] base::Result<NewSession> Draft() const;
   struct Made {
     SessionHandle session;
-    bool replayed = false;  // it was there already: the claim is one of before
+    bool replayed = false;  // the session was there already: the claim's key was used before
   };
   base::Result<Made> Create(NewSession wanted) const;
 
-  // By its tenant's name for it; for those who may administer also by its id, and a name that several tenants use is
-  // kConflict then.
+  // By its tenant's name for it; an admin may also use its id, and for an admin a name that several tenants use is
+  // kConflict.
   [[nodiscard]] base::Result<SessionHandle> Find(const std::string& name) const;
   [[nodiscard]] base::Result<std::vector<SessionHandle>> List() const;  // by name
   [[nodiscard]] base::Result<ShownSession> Show(const SessionHandle& session) const;
-  // What its files take. Not a use of the session.
+  // How much its files take. Does not count as a use of the session.
   [[nodiscard]] base::Result<WorkspaceUsage> Usage(const SessionHandle& session) const;
 
   base::Status Delete(const SessionHandle& session) const;
-  // It expires so long from now.
+  // The session expires so long from now.
   base::Status Extend(const SessionHandle& session, std::chrono::seconds ttl) const;
   base::Status Pause(const SessionHandle& session) const;
   base::Status Resume(const SessionHandle& session) const;
-  // Ends what runs in it, and its sandbox; the next use makes another one.
+  // Ends the runs of the session and its sandbox; the next use makes another one.
   base::Status Stop(const SessionHandle& session) const;
 
-  // What the last run that changed something did; "" for nothing.
+  // The diff of the last run that changed something; "" for none.
   [[nodiscard]] base::Result<std::string> Diff(const SessionHandle& session) const;
   [[nodiscard]] base::Result<SessionDifferences> Check(const SessionHandle& session, const std::stop_token& stop) const;
-  // Takes the last run back. Later work stays where nothing else is said.
+  // Takes the last run back. Without `later` later work stays.
   base::Result<std::vector<core::FileChange>> Undo(const SessionHandle& session,
                                                    std::optional<workspace::LaterWork> later) const;
 
  private:
   [[nodiscard]] base::Status CheckSettings(const SessionSettings& settings) const;
-  // Something that a session's life does, in the audit and told to those who follow.
+  // A change of the session's state, in the audit and published as an event.
   template <class Act>
   base::Status Change(const SessionHandle& session, const char* event, const Act& act) const;
 };

@@ -6,9 +6,9 @@
 
 namespace skerry::engine {
 
-// "INT", "TERM" …; nothing for what is none of them.
+// "INT", "TERM" …; nothing for any other name.
 std::optional<int> SignalNumber(std::string_view name);
-// "" for what is none of them.
+// "" for any other number.
 std::string_view SignalName(int number);
 
 }  // namespace skerry::engine

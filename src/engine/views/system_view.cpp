@@ -26,7 +26,7 @@ base::Result<std::vector<WarmSandboxes::KindStatistics>> SystemView::Pool() cons
   });
 }
 
-// What runs in a session now, the newest.
+// The newest run of a session that runs now.
 std::string SystemView::WhatRuns(const std::string& session) const {
   const auto runs = host().ListRuns(principal(), {.session = session, .state = core::RunState::kRunning, .limit = 1});
   return runs && !runs->empty() ? runs->front()->record().what : "";

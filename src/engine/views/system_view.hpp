@@ -1,4 +1,4 @@
-// SystemView: the daemon itself, for a principal: what it thinks of code, what it keeps ready, what sandboxes use.
+// SystemView: the daemon itself, for a principal: the risk of code, warm sandboxes, what sandboxes use.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ namespace skerry::engine {
 using UsageSample = watch::Sample;
 using UsageAlert = watch::AlertKind;
 
-// A sandbox, and for whom it is.
+// A sandbox, and whose it is.
 struct ShownSandbox {
-  std::string session;    // its name; "" for a run of its own
+  std::string session;    // the session's name; "" for a run of its own
   std::string execution;  // of a run of its own
   std::string tenant;
   std::string state;
-  std::string what;  // runs in it, the beginning
+  std::string what;  // the beginning of what runs in the sandbox
   MonitorReading reading;
 };
 
@@ -46,11 +46,11 @@ class SystemView : public View {
                                                           const std::stop_token& stop) const;
   [[nodiscard]] base::Result<std::chrono::seconds> AssessAgainIn() const;
 
-  // The sandboxes that wait, by kind.
+  // The warm sandboxes, by kind.
   [[nodiscard]] base::Result<std::vector<WarmSandboxes::KindStatistics>> Pool() const;
-  // Those of the principal's sessions and runs, with the newest samples of each.
+  // The sandboxes of the principal's sessions and runs, with the newest samples of each.
   [[nodiscard]] base::Result<std::vector<ShownSandbox>> Sandboxes(std::size_t most_samples) const;
-  // All samples that are kept, where no number is given.
+  // All samples that are kept, where `most_samples` is not given.
   [[nodiscard]] base::Result<SessionMetrics> Metrics(const SessionHandle& session,
                                                      std::optional<std::size_t> most_samples) const;
   // The figures of the whole daemon, as Prometheus reads them.

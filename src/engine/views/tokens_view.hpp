@@ -1,4 +1,4 @@
-// TokensView: who may ask the daemon besides its owner. For those who may administer.
+// TokensView: the tokens of the daemon. For admins.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class TokensView : public View {
 
   base::Result<IssuedToken> Issue(NewToken wanted) const;
   [[nodiscard]] base::Result<std::vector<core::TokenRecord>> List() const;
-  // From now on it is refused. Never kept from being revoked by a record that cannot be written.
+  // The token is refused from now on, even when that cannot be recorded.
   base::Status Revoke(const std::string& id) const;
 };
 

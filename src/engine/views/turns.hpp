@@ -1,4 +1,4 @@
-// Whose turn it is for what takes much of the machine, whichever dialect asks for it.
+// Turns for what takes much of the machine, shared by all dialects.
 #pragma once
 
 #include "base/turns.hpp"
@@ -6,9 +6,9 @@
 namespace skerry::engine {
 
 struct ViewTurns {
-  base::Turns comparing{2};  // a session with its record: all of its files are in memory meanwhile
-  base::Turns exporting{2};  // files are packed: it takes a processor
-  base::Turns searching{2};  // through files: the same
+  base::Turns comparing{2};  // a session with its record: the list of all its files is in memory meanwhile
+  base::Turns exporting{2};  // packing files: each takes a processor
+  base::Turns searching{2};  // searching files: the same
 };
 
 }  // namespace skerry::engine

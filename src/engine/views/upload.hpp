@@ -1,4 +1,4 @@
-// Upload: bytes that a client sent: in memory, or in a file where they are many.
+// Upload: bytes that a client sent: in memory, or in a file when there are many.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace skerry::engine {
 
 // Borrowed.
 struct Upload {
-  std::string_view bytes;  // where there is no file
+  std::string_view bytes;  // when there is no file
   int file = -1;           // seekable, from its beginning
   std::uint64_t size = 0;
 

@@ -33,7 +33,7 @@ base::Status View::Record(const Deed& deed, const Details& details) const {
   return chronicle().Does(deed, principal(), details);
 }
 
-// The record has the status that HTTP has for it.
+// The audit has the HTTP status of the error.
 void View::RecordFailure(const Deed& deed, const base::Error& error) const {
   constexpr int kInsufficientStorage = 507;
   RecordFailure(deed, IsNoRoom(error) ? kInsufficientStorage : base::RowOf(error.code).http_status);

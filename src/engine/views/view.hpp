@@ -1,8 +1,8 @@
-// View: what every view has: for whom it is, and the host behind it.
+// View: what every view has: its principal, and the host behind it.
 //
-// A method of a view checks the scope, finds only what is the principal's (everything else is kNotFound), keeps to the
+// A method of a view checks the scope, finds only the principal's things (all others are kNotFound), keeps to the
 // ceilings and writes the audit by itself: before the deed, which does not happen without its record unless it ends or
-// frees something; a failure is noted behind it. No error names a directory of the daemon to anybody but its owner.
+// frees something; a failure is noted after it. Only the daemon's owner gets errors that name its directories.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class SandboxManager;
 class Tokens;
 struct ViewTurns;
 
-// Thread-safe, as all views are. Of the access that made it, which outlives it.
+// Thread-safe, as all views are. The access that made it outlives it.
 class View {
  protected:
   using Details = nlohmann::ordered_json;
@@ -46,13 +46,13 @@ class View {
   [[nodiscard]] const Access& access() const { return access_; }
   [[nodiscard]] const Principal& principal() const;
 
-  // What `act` gives, where the principal has the scope.
+  // What `act` gives, if the principal has the scope.
   template <class Act>
   auto Allowed(Need need, const Act& act) const -> std::invoke_result_t<const Act&> {
     if (auto may = May(need); !may) return std::unexpected(std::move(may).error());
     return Told(act());
   }
-  // The same, and where the session is theirs.
+  // The same, if the session is also the principal's.
   template <class Act>
   auto Allowed(Need need, const SessionHandle& session, const Act& act) const
       -> std::invoke_result_t<const Act&, HostedSession&> {
@@ -60,7 +60,7 @@ class View {
     if (auto owned = CheckOwned(session); !owned) return std::unexpected(std::move(owned).error());
     return Told(act(*session.hosted_));
   }
-  // In the audit before `act` is done, and behind it that it failed. `details` are names, sizes and hashes.
+  // Writes the audit before `act` is done, and after it when it failed. `details` are names, sizes and hashes.
   template <class Act>
   auto Recorded(const Deed& deed, const Details& details, const Act& act) const -> std::invoke_result_t<const Act&> {
     if (auto begun = Record(deed, details); !begun) return std::unexpected(std::move(begun).error());
@@ -71,19 +71,19 @@ class View {
   [[nodiscard]] base::Status Record(const Deed& deed, const Details& details) const;
   void RecordFailure(const Deed& deed, const base::Error& error) const;
   void RecordFailure(const Deed& deed, int status) const;
-  // Before what is in files leaves the session.
+  // Before contents of files leave the session.
   [[nodiscard]] base::Status RecordExport(const HostedSession& session, const std::string& what,
                                           std::uint64_t bytes) const;
-  // A text of the client as the audit has it: valid, and not longer than it need be.
+  // A text of the client as the audit has it: valid UTF-8, and cut when it is long.
   static std::string ForAudit(std::string_view text);
 
-  // kPermissionDenied, with the scopes that would do.
+  // kPermissionDenied, with the scopes that would suffice.
   [[nodiscard]] base::Status May(Need need) const;
-  // kNotFound for a session that is another tenant's.
+  // kNotFound for a session of another tenant.
   [[nodiscard]] base::Status CheckOwned(const SessionHandle& session) const;
-  // Of a run that another view has found for somebody.
+  // The same for a run that any view has found.
   [[nodiscard]] base::Status CheckOwned(const Run& run) const;
-  // Before something is made that is recorded. kRateLimited, or an error that IsNoRoom knows.
+  // Before something recorded is made. kRateLimited, or an error that IsNoRoom recognises.
   [[nodiscard]] base::Status Admit() const;
   template <class T>
   [[nodiscard]] base::Result<T> Told(base::Result<T> result) const {
@@ -95,7 +95,7 @@ class View {
   static SessionHandle HandleOf(std::shared_ptr<HostedSession> hosted) { return SessionHandle(std::move(hosted)); }
   static const std::shared_ptr<HostedSession>& HostedOf(const SessionHandle& session) { return session.hosted_; }
 
-  // What the host has: no view hands any of it out.
+  // Parts of the host: no view hands any of them out.
   [[nodiscard]] Host& host() const;
   [[nodiscard]] const HostOptions& options() const;
   [[nodiscard]] Chronicle& chronicle() const;
@@ -105,7 +105,7 @@ class View {
   [[nodiscard]] confirm::ApprovalQueue& approvals() const;
   [[nodiscard]] const Monitor& monitor() const;
   [[nodiscard]] core::ServiceStore& store() const;
-  [[nodiscard]] core::RecordStore* record() const;  // none when it cannot be had
+  [[nodiscard]] core::RecordStore* record() const;  // none when the store cannot be used
   [[nodiscard]] ViewTurns& turns() const;
   [[nodiscard]] base::Status Remove(const std::shared_ptr<HostedSession>& session) const;
 

@@ -11,10 +11,10 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::size_t kPartsOfATenant = 2;   // it has one of so many
-constexpr std::size_t kPartsForSmall = 8;    // one of so many is for code that is not large
+constexpr std::size_t kPartsOfATenant = 2;   // a tenant has one of so many
+constexpr std::size_t kPartsForSmall = 8;    // one of so many is kept free of large code
 constexpr std::size_t kLarge = 64U << 10U;   // from so many bytes on
-constexpr std::size_t kMostAccounts = 1024;  // before those that are as good as new are forgotten
+constexpr std::size_t kMostAccounts = 1024;  // before idle ones with all their work saved are forgotten
 constexpr std::size_t kShort = 4U << 10U;    // up to here code costs little
 constexpr std::chrono::milliseconds kBetweenLooks{250};
 
@@ -72,7 +72,7 @@ base::Status Analyses::Await(Turn turn, const std::stop_token& stop) {
   const TimePoint patient_until = options_.now() + options_.patience;
   const auto decided = [&] { return place->begun || ending_.stop_requested(); };
   Grant();
-  // Time gives work back, and nobody tells of that.
+  // Accounts earn work with time, without a notification: so each wait is short.
   while (!decided() && !stop.stop_requested() && options_.now() < patient_until)
     if (!changed_.wait_for(lock, stop, kBetweenLooks, decided)) Grant();
   const Turn waited = std::move(*place);
@@ -87,7 +87,7 @@ base::Status Analyses::Await(Turn turn, const std::stop_token& stop) {
   return base::Err(base::Code::kRateLimited, "this token has asked for too much to be assessed; try again later");
 }
 
-// Those whose turn has come begin.
+// Begins the analyses whose turn has come.
 void Analyses::Grant() {
   const TimePoint now = options_.now();
   bool any = false;

@@ -7,7 +7,7 @@
 namespace skerry::engine {
 namespace {
 
-// About what it takes.
+// About the memory that the assessment takes.
 std::size_t SizeOf(const RememberedAssessment& assessment) {
   std::size_t bytes = 512 + assessment.risk.reason.size();
   for (const core::Finding& each : assessment.risk.findings)

@@ -28,7 +28,7 @@ bool IsDirectory(const AgentWorkspace& files, std::string_view path) {
   return entry && entry->kind == workspace::EntryKind::kDirectory;
 }
 
-// Copies from one workspace to another. What the source says is data, as everywhere.
+// Copies from one workspace to another. The source's names and contents are data, as everywhere.
 class Copier {
  public:
   Copier(const AgentWorkspace& source, AgentWorkspace& target) : source_(source), target_(target) {}

@@ -24,7 +24,7 @@ Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
 }
 
-// What a caller names can be as long as a request: its beginning, and which one it was.
+// A client's text can be as long as a request: keeps its beginning, and a hash to identify it.
 std::string ForRecord(const std::string& text) {
   constexpr std::size_t kLongest = 1024;
   if (text.size() <= kLongest) return base::ToValidUtf8(text);
@@ -32,7 +32,7 @@ std::string ForRecord(const std::string& text) {
          base::Sha256Hex(text) + ")";
 }
 
-// Of a session, as its tenant calls it.
+// The tenant's name for a session.
 std::string NameOf(const std::string& session) {
   return std::string(core::NameOfSession(session));
 }
@@ -45,7 +45,7 @@ Json ByToJson(const Principal& by) {
   return {{"by", by.id}, {"tenant", by.tenant}, {"from", TextOrNull(by.from)}};
 }
 
-// The level; "" of what nobody came to assess.
+// The risk level; "" when the run ended before its assessment.
 std::string RiskOf(const RunEnd& end) {
   const core::RiskSummary& risk = end.result.risk;
   return risk.assessed ? std::string(core::NameOf(risk.level)) : "";
@@ -105,7 +105,7 @@ base::Status Chronicle::Record(const std::string& event, const Json& details) {
   }
   metrics_.CounterOf("skerry_audit_failures_total", "Records that could not be written to the audit.").Add();
   Log(watch::LogLevel::kError, "the audit cannot be written: " + written.error().message, {{"event", event}});
-  // Where it lies is nobody's business but the owner's.
+  // Only the owner may know where the audit lies.
   return base::Err(base::Code::kUnavailable, "cannot be recorded in the audit; the log of the daemon says why");
 }
 
@@ -275,7 +275,7 @@ void Chronicle::Trace(const Run& run, const RunEnd& end, const watch::TraceConte
     parts_.spans->Add(
         {.name = name, .context = watch::ChildOf(whole), .parent_id = whole.span_id, .begin = begin, .end = at});
   };
-  // A session has its sandbox before anything is asked about what runs in it.
+  // A session's sandbox is obtained before the run in it is assessed and asked about.
   const bool claimed_first = !record.session.empty();
   if (claimed_first) phase("skerry.claim", end.result.timings.obtain);
   phase("skerry.policy", end.result.timings.policy);

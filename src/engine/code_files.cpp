@@ -14,10 +14,10 @@ namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of all files together
-// What is remembered takes memory: these also bound that.
+// These also bound the memory of the answers that are remembered.
 constexpr std::uint64_t kUnitsOfALook = 8;
 constexpr std::uint64_t kBytesOfAUnit = 16;
-constexpr std::uint64_t kBytesOfAUnitAgain = 64;  // of a look that was made before
+constexpr std::uint64_t kBytesOfAUnitAgain = 64;  // for an answer that is remembered
 
 bool IsOfPython(std::string_view name) {
   return name.ends_with(".py") || name.ends_with(".pyc") || name.ends_with(".so") || IsPythonLibrary(name);

@@ -23,7 +23,7 @@ using workspace::JoinPath;
 using workspace::NameOf;
 using workspace::ParentOf;
 
-// 0 for nothing.
+// 0 where nothing is there.
 mode_t ModeAt(int root, std::string_view path) {
   struct stat facts{};
   const std::string name = path.empty() ? "." : std::string(path);
@@ -42,13 +42,13 @@ bool IsPartOfRepository(std::string_view name) {
   return name == "HEAD" || name == "objects" || name == "refs";
 }
 
-// What git itself looks for.
+// As git itself recognises a repository.
 bool LooksLikeGitDirectory(int root, std::string_view path) {
   return Exists(root, JoinPath(path, "HEAD")) && Exists(root, JoinPath(path, "objects")) &&
          Exists(root, JoinPath(path, "refs"));
 }
 
-// What a git directory goes with: the project around a .git, also for a submodule's place in it.
+// The directory that a git directory belongs to: the project around a .git, also for a submodule's git directory in it.
 std::string_view WholeOf(std::string_view git) {
   std::string_view whole = git;
   for (std::string_view above = git; !above.empty(); above = ParentOf(above))
@@ -114,8 +114,8 @@ std::string CommitPolicy::RefusesForPerson(const workspace::Change& change, cons
   return CompletesGitDirectory(change);
 }
 
-// A link in the place of what git goes through to its hooks, programs and included files, or something else in the
-// place of such a link.
+// A link in place of a directory or file through which git reaches its hooks, programs and included files, or something
+// else in place of such a link.
 std::string CommitPolicy::LeadsGitElsewhere(const workspace::Change& change) const {
   using workspace::ChangeKind;
   const bool link = change.kind == ChangeKind::kLink;
@@ -128,7 +128,7 @@ std::string CommitPolicy::LeadsGitElsewhere(const workspace::Change& change) con
   return may_run && references_.MayBeRun(change.path) ? "a program, and git's configuration is not understood" : "";
 }
 
-// By its name, or by the name of a person's link that leads to it.
+// Judges the path by its own name, and by that of a person's link that leads to it.
 policy::PathVerdict CommitPolicy::Judge(const std::string& path) {
   policy::PathVerdict verdict = rules_.protected_paths.Judge(path, IsInGitDirectory(path));
   if (verdict.reason || verdict.question != policy::ContentQuestion::kNone) return verdict;
@@ -161,8 +161,8 @@ std::string CommitPolicy::RefusesConfig(const std::string& path, const workspace
   return keys.empty() ? "" : "git configuration that leads elsewhere: " + keys.front();
 }
 
-// A new repository may have any remotes: nobody has pushed from it yet. But it may be an old one that was moved: then
-// it leads where that did, and the old configuration stays until it does.
+// A new repository may have any remotes: the person has not pushed from it yet. But it may be an old repository that
+// was moved: then it must have the old remotes, and the old configuration stays until it does.
 std::string CommitPolicy::RefusesRoutes(const std::string& path, const std::string& text) {
   if (policy::RedirectingKeys(text, "", policy::ConfigPart::kWhole).empty()) return "";
   for (const std::string& gone : gone_) {
@@ -183,7 +183,7 @@ std::string CommitPolicy::RefusesRoutes(const std::string& path, const std::stri
   return "";
 }
 
-// Of a .git: what was a file stays one, and none comes into a directory of the person's that another repository holds.
+// For a .git: a file stays a file, and none is added to a person's directory that belongs to another repository.
 std::string CommitPolicy::RefusesRepository(const workspace::Change& change) {
   const mode_t before = ModeBefore(change.path);
   if (before != 0)
@@ -208,14 +208,14 @@ bool CommitPolicy::TakesOver(const std::string& path) const {
   return references_.IsTrackedFromAbove(around);
 }
 
-// 0 for nothing.
+// 0 where nothing was there.
 mode_t CommitPolicy::ModeBefore(const std::string& path) {
   const auto [found, added] = modes_before_.try_emplace(path, mode_t{0});
   if (added) found->second = ModeAt(directories_.lower, path);
   return found->second;
 }
 
-// In place of what was there, another repository with other remotes would be used from now on.
+// A .git file that replaces another one would make git use another repository with other remotes.
 std::string CommitPolicy::RefusesGitLink(const std::string& path, const workspace::ChangeContents& contents) const {
   const auto text = contents.ReadNew(kMaxConfigBytes);
   if (!text) return "a .git file that cannot be read";
@@ -224,18 +224,18 @@ std::string CommitPolicy::RefusesGitLink(const std::string& path, const workspac
   return replaces ? "link to another git directory than before" : "";
 }
 
-// A .git is one by its name, whatever is missing in it.
+// A .git counts by its name, even when parts of it are missing.
 bool CommitPolicy::WasGitDirectory(std::string_view path) const {
   if (NameOf(path) == ".git" && HasDirectory(directories_.lower, path)) return true;
   return LooksLikeGitDirectory(directories_.lower, path);
 }
 
-// What a person's agents follow goes only with the directory around it: what went could come back as something new.
+// A file that a person's agents follow goes only with the directory around it: otherwise it could come back as a new
+// file.
 //
-// A person's hooks and configuration guard something, and without HEAD, objects or refs a repository is none to git:
-// all of these go only with the whole repository, and those in .git with the project around it. Otherwise a later run
-// could put another repository in the place of the one that went, with other remotes. To take anything else away runs
-// nothing.
+// A person's hooks and configuration guard something, and without HEAD, objects or refs git sees no repository: all of
+// these go only with the whole repository, and those in .git with the project around it. Otherwise a later run could
+// put another repository with other remotes in its place. Deleting anything else runs nothing.
 std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy::PathVerdict& verdict) const {
   if (verdict.reason && verdict.kind == policy::PathKind::kInstructs)
     return HasDirectory(directories_.merged, ParentOf(path)) && !HasDirectory(directories_.lower, path)
@@ -256,7 +256,7 @@ std::string CommitPolicy::RefusesDeletion(const std::string& path, const policy:
   }
 }
 
-// As the program left it, or as it was: what it took away may have to stay.
+// Looks at the directory as the program left it, and as it was: a deleted git directory may have to stay.
 policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
     const auto [found, added] = git_directories_.try_emplace(std::string(above), false);
@@ -268,8 +268,8 @@ policy::InGitDirectory CommitPolicy::IsInGitDirectory(const std::string& path) {
   }
 }
 
-// Hooks and configuration may have been left by an earlier run, when the directory was nothing to git: it must not
-// become a repository now. What this run adds is judged by itself.
+// An earlier run may have left hooks and configuration while the directory was no repository to git: it must not become
+// one now. What this run adds is judged by itself.
 std::string CommitPolicy::CompletesGitDirectory(const workspace::Change& change) const {
   if (!IsPartOfRepository(NameOf(change.path))) return "";
   const std::string directory(ParentOf(change.path));

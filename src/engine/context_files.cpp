@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxRemarkBytes = 4096;
 
-// The archive into a file, and what tar has to say.
+// Writes the archive to a file, and keeps what tar says.
 class ArchiveSink : public core::OutputSink {
  public:
   explicit ArchiveSink(int archive) : archive_(archive) {}
@@ -80,7 +80,7 @@ base::Result<PackedFiles> PackFiles(core::Sandbox& sandbox, const FileCopyLimits
 base::Status UnpackFiles(core::Sandbox& sandbox, const PackedFiles& files, const FileCopyLimits& limits) {
   ArchiveSink sink(-1);
   core::Command command;
-  // The directories that are there already are not ours to change.
+  // Directories that exist already keep their modes.
   command.program =
       core::Arguments{"tar", "--extract", "--file=-", "--directory=/", "--no-overwrite-dir", "--preserve-permissions"};
   command.timeout = limits.timeout;

@@ -19,12 +19,12 @@ bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-// Adds a cell after which the directory, or a variable that has places for code, may be another one.
+// Adds a cell that may change the directory, or a variable with directories of code.
 void AddMove(std::string_view cell, std::string& before) {
   constexpr auto kWords = std::to_array<std::string_view>({"cd", "pushd", "popd", "PATH"});
   if (std::ranges::none_of(kWords, [&](std::string_view word) { return cell.contains(word); })) return;
   before.append(cell).append("\n");
-  // After so many nobody knows: what stands behind a quote that is left open is asked about.
+  // Beyond this the directory is unknown: behind an open quote every cell is asked about.
   if (before.size() > kMostBefore) before = "'";
 }
 
@@ -50,13 +50,13 @@ base::Status CheckContextName(std::string_view name) {
 }
 
 struct ContextManager::Entry {
-  // Of the manager's mutex.
+  // Guarded by the manager's mutex.
   ContextSummary summary;
   SteadyClock::time_point touched = SteadyClock::now();
   std::stop_source interrupt;  // of the present use
-  std::string before;          // the cells of a shell that may have changed where the next ones look for files
+  std::string before;          // cells of a shell that may have changed where later ones look for files
 
-  // Of whoever has it in use.
+  // Only for the present use.
   std::shared_ptr<core::Sandbox> sandbox;
   std::unique_ptr<core::Context> context;
 
@@ -72,7 +72,7 @@ struct ContextManager::Entry {
   }
 };
 
-// The only use of an entry at a time. What is dead at its end is listed as such.
+// The one use of an entry at a time. An entry that is dead when its use ends is listed as dead.
 class ContextManager::Use {
  public:
   Use(ContextManager& manager, EntryPointer entry) : manager_(&manager), entry_(std::move(entry)) {}
@@ -217,7 +217,7 @@ base::Result<CellRun> ContextManager::Run(const std::string& name, core::Languag
     ++use->summary.cells;
     if (language == core::Language::kShell) AddMove(cell.text, use->before);
   }
-  // After an error nobody knows what the interpreter has seen of the cell.
+  // After an error it is unknown what the interpreter has seen of the cell.
   if (!result || !result->alive) use->Drop();
   if (!result) return std::unexpected(std::move(result).error());
   return CellRun{.result = std::move(*result), .context = SummaryOf(*use)};

@@ -38,7 +38,7 @@ std::unexpected<base::Error> NoRoom(const std::string& what_and_what_next) {
 }
 
 bool IsNoRoom(const base::Error& error) {
-  // Behind the name of a file, where it is about one.
+  // An error about a file has the file's name in front of the mark.
   return error.code == base::Code::kUnavailable && error.message.contains(kMark);
 }
 

@@ -47,7 +47,7 @@ std::string Environments::Refuses(const workspace::Change& change) {
     return marks && Exists(merged_, std::string(ParentOf(path))) ? "marks an environment that was there before" : "";
   if (marks) return kReason;
   if (change.kind == ChangeKind::kLink && WasThere(path)) return "link in place of an environment";
-  // What is in it is asked for by itself.
+  // Changes inside the directory are judged one by one.
   if (change.kind == ChangeKind::kDirectory && IsDirectory(lower_, change.path)) return "";
   for (std::string_view at = path; !at.empty(); at = ParentOf(at))
     if (HoldsPrograms(NameOf(at)) && WasThere(ParentOf(at))) return kReason;

@@ -31,7 +31,7 @@ std::string WithoutEndSlash(std::string path) {
   return path;
 }
 
-// What a sandbox has of the host without being asked.
+// Directories of the host that every sandbox has.
 bool IsShownAnyway(std::string_view path) {
   constexpr std::array<std::string_view, 6> kShown = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc"};
   return std::ranges::any_of(kShown, [&](std::string_view top) { return IsOrIsBelow(path, top); });
@@ -165,8 +165,8 @@ class RulesBuilder {
     return {};
   }
 
-  // In the workspace it is kept when changes are carried back. In what allowWrite shows it is kept by the kernel, for
-  // what exists.
+  // In the workspace such a path is left alone when changes are carried back. In a directory that allowWrite shows, the
+  // kernel protects it if it exists.
   base::Status DenyWrite() {
     Paths in_workspace;
     for (const std::string& pattern : options_.deny_write) {

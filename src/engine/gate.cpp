@@ -62,7 +62,7 @@ base::Result<core::RiskAssessment> Gate::AssessFile(core::Language language, std
 
 namespace {
 
-// Nobody was shown it: it runs as it is found.
+// The proposal was not shown to anybody: it runs as it is found.
 base::Result<Admission> BeginBesideOthers(const Proposal& proposal, const std::stop_token& stop, Admission admission) {
   if (!proposal.asker.begin) return admission;
   auto footing = proposal.asker.begin(Footing::kBesideOthers, stop);
@@ -89,7 +89,7 @@ base::Result<ProposalLook> Gate::Look(const Proposal& proposal, Sight sight, con
   return proposal.look(sight, stop);
 }
 
-// What was shown is looked at once more when nobody can change it any more, until it has ended.
+// Looks at the shown proposal once more when nothing can change it any more, until the run has ended.
 base::Result<Admission> Gate::BeginAsShown(const Proposal& proposal, const std::string& digest,
                                            const std::stop_token& stop, Admission admission) const {
   const std::string by = std::exchange(admission.approved_by, "");
@@ -156,7 +156,7 @@ base::Result<Admission> Gate::Ask(const core::RiskAssessment& risk, const Propos
   }
   admission.approved_by = answer.by;
   if (!answer.was_shown) return BeginBesideOthers(proposal, stop, std::move(admission));
-  // A service that says yes to what it was not to be shown is told no.
+  // An approval by a service that should not have been shown the proposal is refused.
   if (!shown.unknown.empty()) {
     admission.refused = Rejected("nobody can approve what cannot be read: " + shown.unknown);
     admission.approved_by.clear();

@@ -36,7 +36,7 @@ bool IsLink(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
-// errno says why there is nothing.
+// On failure errno says why.
 std::optional<std::string> TextOf(const std::string& path, std::size_t limit = kMaxConfigBytes) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
@@ -63,7 +63,7 @@ std::string From(const std::string& directory, const std::string& path) {
   return path.starts_with('/') ? path : directory + '/' + path;
 }
 
-// What a .git stands for: itself, or where it leads as a file. "" for nothing.
+// The git directory that a .git stands for: itself, or where a .git file points. "" for none.
 std::string GitDirectoryAt(const std::string& directory) {
   constexpr std::string_view kKey = "gitdir: ";
   std::string git = directory + "/.git";
@@ -74,7 +74,7 @@ std::string GitDirectoryAt(const std::string& directory) {
   return text.starts_with(kKey) ? From(directory, text.substr(kKey.size())) : "";
 }
 
-// That of the owner of the workspace, and that of this process, which mostly are one.
+// The home of the workspace's owner, and that of this process; usually the same.
 std::vector<std::string> HomesOf(int root) {
   std::vector<std::string> homes;
   struct stat facts{};
@@ -96,7 +96,7 @@ GitReferences::GitReferences(int root) : trails_(root), homes_(HomesOf(root)) {}
 
 void GitReferences::LookAbove(std::string_view path) {
   for (std::string_view above = workspace::ParentOf(path);; above = workspace::ParentOf(above)) {
-    if (!seen_.insert(std::string(above)).second) return;  // and so were all above it
+    if (!seen_.insert(std::string(above)).second) return;  // and so were all directories above it
     (void)LookAt(above.empty() ? trails_.root() : trails_.root() + '/' + std::string(above));
     if (above.empty()) return LookAtHostsDirectories();
   }
@@ -110,10 +110,10 @@ void GitReferences::LookAtHostsDirectories() {
   }
 }
 
-// The repository of a directory.
+// Reads the repository of a directory.
 std::optional<GitReferences::Repository> GitReferences::LookAt(const std::string& directory) {
   std::string git = GitDirectoryAt(directory);
-  // A bare one, whose working tree is itself. A .git has been read from the directory around it.
+  // A bare repository is its own working tree. A .git is read from the directory around it.
   const bool bare = git.empty() && !directory.ends_with("/.git") && LooksLikeGitDirectory(directory);
   if (bare) git = directory;
   if (git.empty()) return std::nullopt;
@@ -208,7 +208,7 @@ Trail GitReferences::Follow(const std::string& path, const std::string& worktree
   return trail;
 }
 
-// More than one for what begins with a home.
+// Several paths for one that begins with a home.
 std::vector<std::string> GitReferences::Absolute(const std::string& path, const std::string& from) const {
   if (!path.starts_with("~/")) return {From(from, path)};
   std::vector<std::string> paths;
@@ -224,7 +224,7 @@ std::string GitReferences::PlaceOf(const std::string& worktree) const {
 std::optional<std::string> GitReferences::WorktreeThatRuns(std::string_view path) const {
   for (std::string_view at = path; !at.empty(); at = workspace::ParentOf(at))
     if (const auto found = runs_.find(at); found != runs_.end()) return found->second;
-  // The root as a directory of hooks holds other things as well.
+  // When the root is a directory of hooks, it holds other files as well.
   const auto root = runs_.find("");
   if (root != runs_.end() && !path.contains('/') && policy::IsHookName(path)) return root->second;
   return std::nullopt;

@@ -19,13 +19,13 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-constexpr std::string_view kLocalTenant = "local";  // of the daemon's owner
+constexpr std::string_view kLocalTenant = "local";  // the tenant of the daemon's owner
 
 base::Error NoSession(const std::string& name) {
   return {base::Code::kNotFound, "there is no session " + name.substr(0, 64)};
 }
 
-// Only for those who may see everybody's.
+// Only for principals that see all tenants.
 base::Error WhichOne(const std::string& name, const std::vector<std::shared_ptr<HostedSession>>& found) {
   constexpr std::size_t kShown = 5;
   std::string ids;
@@ -75,7 +75,7 @@ Host::~Host() {
   if (runs_) StopRuns();
   for (const auto& session : All()) session->life().End();
   {
-    // A run is over before everything is told of it.
+    // A run is over a little before its worker has reported all of it.
     std::unique_lock lock(mutex_);
     performed_.wait(lock, [this] { return performing_ == 0; });
   }
@@ -84,7 +84,7 @@ Host::~Host() {
 }
 
 void Host::StopRuns() {
-  // What stands still cannot end.
+  // Processes that are paused cannot end.
   for (const auto& session : All())
     if (session->life().IsPaused()) (void)session->life().Resume();
   (void)runs_->Stop(std::nullopt, base::Deadline::After(30s));
@@ -150,12 +150,12 @@ base::Error Host::Told(const Principal& principal, base::Error error) const {
   return error;
 }
 
-// The reserve is the owner's.
+// The owner may use the reserve.
 std::uint64_t Host::RoomFor(const std::string& workspace) const {
   const auto sessions = ThoseAt(workspace);
   const bool owners = std::ranges::any_of(sessions, [](const auto& each) { return each->tenant() == kLocalTenant; });
   if (options_.budgets.reserve == 0 || owners) return UINT64_MAX;
-  // One that is being made needs little.
+  // A session that is being made needs little.
   return sessions.empty() ? workspace_room_->Left() : workspace_room_->LeftForLarge();
 }
 
@@ -177,7 +177,7 @@ base::Status Host::Recover() {
       settings = options_.defaults;
     }
     if (settings->mode != LifeMode::kShared && !directories.contains(record.id)) {
-      // Its making or its removal was interrupted: nobody was told that it is there.
+      // Its making or its removal was interrupted: no client was told that the session exists.
       SKERRY_RETURN_IF_ERROR(options_.store->RemoveHosted(record.id));
       continue;
     }
@@ -186,7 +186,7 @@ base::Status Host::Recover() {
     core::HostedSessionRecord now = record;
     now.in_use = false;
     SKERRY_RETURN_IF_ERROR(options_.store->UpdateHosted(now));
-    // What a commit left half done is brought in order before anybody reads.
+    // Repairs what an interrupted commit left, before anybody reads the files.
     const std::string workspace = hosted_.at(record.id)->life().workspace();
     if (const auto opened = sessions_->Open(workspace, base::Deadline::After(5s)); !opened)
       Warn("session " + record.id + ": " + opened.error().message);
@@ -194,7 +194,7 @@ base::Status Host::Recover() {
   return Adopt();
 }
 
-// Sessions that were made without a daemon.
+// Takes over sessions that were made without a daemon.
 base::Status Host::Adopt() {
   SKERRY_ASSIGN_OR_RETURN(const auto there, sessions_->List());
   for (const SessionSummary& session : there) {
@@ -226,7 +226,8 @@ std::shared_ptr<SessionLife> Host::LifeFor(const std::string& tenant, const std:
 void Host::Add(core::HostedSessionRecord record, const SessionSettings& settings, Condition condition) {
   const std::scoped_lock lock(mutex_);
   auto life = LifeFor(record.tenant, record.id, settings);
-  // Whose it was is known when it is deleted. A record that does not know the session learns of it at its first use.
+  // The record keeps the tenant for the time after the session's deletion. A record without the session learns of it at
+  // the first use.
   if (options_.record) (void)options_.record->SetTenant(life->workspace(), record.tenant);
   const std::string id = record.id;
   hosted_.insert_or_assign(id,
@@ -260,7 +261,7 @@ void Host::NoteSandbox(const std::string& workspace, bool has) {
   }
 }
 
-// While it lives, the id is taken and counts for its tenant.
+// While it lives, the session's id is taken and counts for its tenant.
 class Host::Making {
  public:
   Making(Host& host, std::string id) : host_(host), id_(std::move(id)) {}
@@ -277,7 +278,7 @@ class Host::Making {
   std::string id_;
 };
 
-// The id of the session that the tenant calls so, there or on its way. Needs the lock.
+// The id of the tenant's session of this name, existing or being made. Needs the lock.
 std::optional<std::string> Host::Holder(const std::string& tenant, const std::string& name) const {
   for (const auto& [id, session] : hosted_)
     if (session->tenant() == tenant && core::NameOfSession(id) == name) return id;
@@ -286,7 +287,7 @@ std::optional<std::string> Host::Holder(const std::string& tenant, const std::st
   return std::nullopt;
 }
 
-// Counts what is there and what is being made, so that no two at once exceed a limit. Gives the id.
+// Counts sessions that exist and that are being made, so that no two requests at once exceed a limit. Gives the id.
 base::Result<std::string> Host::Reserve(const Principal& principal, const std::string& name) {
   const std::scoped_lock lock(mutex_);
   if (Holder(principal.tenant, name))
@@ -301,7 +302,7 @@ base::Result<std::string> Host::Reserve(const Principal& principal, const std::s
   if (hosted_.size() + making_.size() >= options_.max_sessions)
     return base::Err(base::Code::kUnavailable,
                      "there are " + std::to_string(hosted_.size()) + " sessions, the most that this daemon may have");
-  // The owner finds the files under the name that they gave; what others call theirs is no name of a directory.
+  // The owner finds the files under the session's name; names that other tenants choose are no names of directories.
   const bool plain = principal.tenant == kLocalTenant && !hosted_.contains(name) && !making_.contains(name);
   std::string id = plain ? name : core::SessionIdOf(name, base::RandomId(""));
   making_.emplace(id, principal.tenant);
@@ -350,7 +351,7 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
   if (wanted.ttl) record.expires_at = record.created_at + *wanted.ttl;
   auto reserved = Reserve(principal, name);
   if (!reserved) {
-    // The same request may be under way.
+    // The same request may be under way in another thread.
     if (wanted.claim && reserved.error().code == base::Code::kConflict) {
       AwaitMade(principal.tenant, name);
       if (auto replayed = Replay(principal, *wanted.claim)) return replayed;
@@ -360,13 +361,13 @@ base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wan
   record.id = *std::move(reserved);
   const Making making(*this, record.id);
   if (const auto added = options_.store->AddHosted(record, wanted.claim); !added) {
-    // Somebody was faster with the same key.
+    // Another request with the same key was faster.
     if (wanted.claim && added.error().code == base::Code::kConflict) return Replay(principal, *wanted.claim);
     return std::unexpected(added.error());
   }
   const bool shared = wanted.settings.mode == LifeMode::kShared;
   const auto made = sessions_->Create(shared ? SharedWorkspace(principal.tenant) : record.id);
-  // It may be there, and in use.
+  // The shared workspace may exist, and be in use.
   const bool there =
       shared && !made && (made.error().code == base::Code::kConflict || made.error().code == base::Code::kUnavailable);
   if (!made && !there) {
@@ -427,7 +428,7 @@ base::Status Host::Remove(const std::shared_ptr<HostedSession>& session, std::st
     const std::scoped_lock lock(mutex_);
     hosted_.erase(id);
     for (const auto& [other, hosted] : hosted_) last = last && hosted->shared_life() != session->shared_life();
-    // The next one begins anew.
+    // The tenant's next shared session begins anew.
     if (last && session->settings().mode == LifeMode::kShared) shared_.erase(session->tenant());
   }
   chronicle_->SessionEnded(id, session->tenant(), why, by);
@@ -467,7 +468,7 @@ void Host::Tend(const std::stop_token& stop) {
         RemoveBeside(session, "expired");
         continue;
       }
-      // What a sandbox takes to be ended is nobody else's business.
+      // Ending a sandbox takes time, and must not hold up the other sessions.
       if (session->life().IsIdle())
         (void)workers_.Submit([session, mark = Performing()] { session->life().RestIfIdle(); });
     }
@@ -481,18 +482,18 @@ void Host::Tend(const std::stop_token& stop) {
   }
 }
 
-// A removal waits for those who use the session, and nothing else waits for a removal.
+// A removal waits for the users of the session, so it gets a worker of its own.
 void Host::RemoveBeside(const std::shared_ptr<HostedSession>& session, const char* why) {
   (void)workers_.Submit([this, session, why, mark = Performing()] {
     const auto removed = Remove(session, why);
-    // kNotFound: it is being removed already.
+    // kNotFound: the session is being removed already.
     if (!removed && removed.error().code != base::Code::kNotFound)
       Warn("session " + session->id() + ": " + removed.error().message);
   });
 }
 
-// S4.1: by when somebody last worked with the files, also before this process was there. Their directories are gone
-// then.
+// S4.1: decides by the last use of the files, also before this process was started. The directories of the swept
+// sessions are gone already.
 void Host::RemoveUnused() {
   const auto swept = sessions_->Sweep();
   if (!swept) return;

@@ -1,4 +1,4 @@
-// How a Host runs what it is told to.
+// How a Host performs runs.
 #include <utility>
 
 #include "confirm/auto_approve.hpp"
@@ -8,7 +8,7 @@
 namespace skerry::engine {
 namespace {
 
-// The lists of files are kept as far as the store has room for every run.
+// Shortens the lists of files to what the store keeps of every run.
 RunEnd EndOf(core::ExecutionResult result, const Run& run) {
   result.execution_id = run.id();
   core::Shorten(result, core::kKeptLists);
@@ -23,7 +23,7 @@ base::Reach ReachOf(const Principal& principal) {
   return principal.owner ? base::Reach::kReserve : base::Reach::kTenant;
 }
 
-// Of a cell that was rejected or cancelled before it began.
+// For a cell that was rejected or cancelled before it began.
 core::CellDetails DetailsOfUnrunCell(SessionLife& life, const std::string& name) {
   core::CellDetails details{.context = name};
   if (const auto context = life.contexts().Find(name)) {
@@ -55,9 +55,9 @@ base::Status Host::NoteBegin(const Begun& begun, const Principal& principal, std
 }
 
 void Host::EndRun(Run& run, RunEnd end, const Principal& principal) {
-  // Nothing is fed behind what is told of the input.
+  // No input may follow what the audit says of it.
   run.controls().End();
-  // Whoever hears of the end finds it in the audit.
+  // A client that learns of the end finds it in the audit.
   chronicle_->RunEnds(run, end);
   keeper_->Add(run.record().tenant, runs_->End(run, std::move(end)));
   chronicle_->RunEnded(run, *run.end(), principal.trace);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostLinks = 40;  // as the kernel has it
 
-// Puts the names of a path in front of those that are still to come: the next one is the last.
+// Puts the names of a path in front of the pending ones, which are stored in reverse: the next name is the last.
 void PushNames(std::string_view path, std::vector<std::string>& pending) {
   while (!path.empty()) {
     const std::size_t slash = path.rfind('/');
@@ -65,7 +65,7 @@ std::optional<std::string> HostTrails::Inside(const std::string& path) const {
   return std::nullopt;
 }
 
-// By another mount, too.
+// Also recognises the root through another mount.
 bool HostTrails::IsRoot(const struct stat& facts) const {
   return facts.st_dev == facts_.st_dev && facts.st_ino == facts_.st_ino;
 }

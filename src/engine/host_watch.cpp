@@ -1,4 +1,4 @@
-// What a Host tells of itself.
+// What a Host reports: events, metrics and audit.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = watch::Sampled::Kind;
 
-constexpr std::string_view kConfigurationFile = "configuration.sha256";  // that was recorded last
+constexpr std::string_view kConfigurationFile = "configuration.sha256";  // digest of the one that was recorded last
 
 watch::Sampled One(std::string name, std::string help, Kind kind, double value) {
   return {std::move(name), std::move(help), kind, {{{}, value}}};
@@ -89,7 +89,7 @@ void Host::OfferFigures() {
   });
 }
 
-// The one that was recorded last is remembered by its digest.
+// The last recorded configuration is remembered by its digest.
 base::Status Host::NoteConfiguration() {
   if (options_.configuration.empty()) return {};
   const std::string now = base::Sha256Hex(options_.configuration);
@@ -123,8 +123,8 @@ void Host::NoteAlert(const std::string& workspace, const std::string& execution,
   chronicle_->Alert("", run ? (*run)->record().tenant : "", execution, change);
 }
 
-// What a run was fed is told when it ends. Much of it is told before, as a daemon may be killed; never a little, as
-// that can be guessed from the hashes before and behind it.
+// The audit gets the hash of all input when a run ends. Large input is recorded before, as a daemon may be killed;
+// never a few bytes, which could be guessed from the hashes before and after them.
 void Host::NoteInputs() {
   constexpr std::uint64_t kMuch = std::uint64_t{64} << 10U;
   for (const auto& run : runs_->UnderWay())

@@ -23,8 +23,9 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 }  // namespace
 
-// Somebody else may read from the same pipe, terminal or socket and take what poll has told us of; reading must not
-// wait then. The flag for that belongs to everybody who has the descriptor, so pipes and terminals are opened anew.
+// Another process may read from the same pipe, terminal or socket and take the bytes that poll has announced; reading
+// must not block then. The flag for that is shared by all holders of the descriptor, so pipes and terminals are opened
+// anew.
 InputPump::InputPump(int source, Target target)
     : source_(source), target_(std::move(target)), ending_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   struct stat facts{};

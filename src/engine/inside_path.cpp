@@ -22,7 +22,7 @@ constexpr int kMostLinks = 40;  // as Linux has it
 
 using Parts = std::vector<std::string_view>;
 
-// Without those that are nothing.
+// The names of a path, without empty ones and dots.
 Parts PartsOf(std::string_view path) {
   Parts parts;
   while (!path.empty()) {
@@ -34,7 +34,7 @@ Parts PartsOf(std::string_view path) {
   return parts;
 }
 
-// /proc/PID/cwd or root, and those of a thread: whose it is nobody can say, and most often it is the program's own.
+// /proc/PID/cwd or root, or those of a thread: it is unknown whose they are; most often they are the program's own.
 bool IsOfProcess(const Parts& parts, std::string_view name) {
   const bool is_thread = parts.size() == 5 && parts[2] == "task";
   return (parts.size() == 3 || is_thread) && parts[0] == "proc" && parts.back() == name;
@@ -45,7 +45,7 @@ bool IsLink(const base::UniqueFd& handle) {
   return ::fstat(handle.get(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
-// One walk, name by name, where links are in the way.
+// One walk, name by name, for paths with links.
 class Walk {
  public:
   Walk(int workspace, LookupBudget& budget) : workspace_(workspace), budget_(budget) {}
@@ -123,11 +123,11 @@ class Walk {
 
   int workspace_;
   LookupBudget& budget_;
-  std::vector<std::string> ahead_;  // the next one last
+  std::vector<std::string> ahead_;  // names to walk; the next one is the last
   bool is_inside_ = true;
-  std::vector<std::string> above_;  // where it is, outside
-  std::string path_;                // where it is, inside
-  base::UniqueFd at_;               // the same, when it is open
+  std::vector<std::string> above_;  // the position, outside of the workspace
+  std::string path_;                // the position, inside
+  base::UniqueFd at_;               // the directory at path_, when it is open
   int links_ = 0;
 };
 

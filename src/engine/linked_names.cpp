@@ -17,7 +17,7 @@ using workspace::ParentOf;
 
 void LinkedNames::LookAbove(std::string_view path) {
   for (std::string_view above = ParentOf(path);; above = ParentOf(above)) {
-    if (!seen_.insert(std::string(above)).second) return;  // and so were all above it
+    if (!seen_.insert(std::string(above)).second) return;  // and so were all directories above it
     Look(std::string(above));
     Look(JoinPath(above, ".git"));
     if (above.empty()) return;

@@ -36,7 +36,7 @@ base::Status Revive(LiveSandbox& live, base::Deadline deadline, const std::stop_
 
 base::Status Standing(LiveSandbox& live, const std::function<base::Status()>& act) {
   NoticeNewLayer(live);
-  // The last look at a layer takes nothing for granted: what it does not see is lost.
+  // The last commit of a layer compares everything: changes that it misses are lost.
   if (!live.sandbox->IsRunning()) live.memory.ForgetAccesses();
   core::Pausing* pausing = live.sandbox->pausing();
   const auto deadline = base::Deadline::After(kFreezePatience);

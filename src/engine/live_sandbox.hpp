@@ -46,7 +46,7 @@ void NoticeNewLayer(LiveSandbox& live);
 // Makes a lost sandbox anew on the same files; what ran in it is gone. Needs the lock.
 base::Status Revive(LiveSandbox& live, base::Deadline deadline, const std::stop_token& stop);
 
-// Reads the layer while the processes of its sandbox stand still. Needs the lock.
+// Calls `act` while the processes of the sandbox stand still, if it can be frozen. Needs the lock.
 base::Status Standing(LiveSandbox& live, const std::function<base::Status()>& act);
 
 // The workspace as programs of the sandbox see it, on a descriptor of the caller's: the sandbox may be made anew

@@ -20,10 +20,10 @@ using workspace::JoinPath;
 
 constexpr std::size_t kMostFiles = 256;
 constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
-constexpr std::size_t kMostDirectories = 32;     // of a variable
-constexpr std::uint64_t kUnitsOfAReference = 8;  // besides what is looked up for it
+constexpr std::size_t kMostDirectories = 32;     // of one variable
+constexpr std::uint64_t kUnitsOfAReference = 8;  // besides the lookups for it
 
-// Those of a search path that are in the workspace.
+// The directories of a search path that are in the workspace.
 std::vector<std::string> DirectoriesOf(const std::map<std::string, std::string>& environment, const std::string& name,
                                        std::string_view directory) {
   std::vector<std::string> directories;
@@ -48,7 +48,7 @@ bool IsText(std::string_view bytes) {
 LocalCode::LocalCode(int workspace, std::string_view directory, const std::map<std::string, std::string>& environment,
                      Bytecode bytecode, std::stop_token stop)
     : files_(workspace, std::move(stop)), bytecode_(bytecode) {
-  // From elsewhere what it names is looked for in the workspace as well.
+  // A program that begins outside of the workspace is searched for code as if it began at its root.
   if (!TakeInside("", directory, directory_)) directory_.clear();
   directory_ = files_.RealPath(directory_);
   commands_ = DirectoriesOf(environment, "PATH", directory_);
@@ -97,7 +97,7 @@ void LocalCode::FindStartFilesIn(const std::string& root) {
   for (const std::string_view name : {"sitecustomize", "usercustomize"}) FindPythonIn(root, name, {root, root});
 }
 
-// One more directory where code is looked for, from now on.
+// Adds a directory in which code is looked for from now on.
 void LocalCode::Search(const CodeReference& reference) {
   std::string place;
   if (!TakeInside(directory_, reference.name, place)) return;
@@ -156,7 +156,7 @@ void LocalCode::FindPython(std::string_view module, const CodePlace& from) {
   for (const std::string& root : roots) FindPythonIn(root, module, from);
 }
 
-// Every package on the way is run as well.
+// Python also runs every package on the way to the module.
 void LocalCode::FindPythonIn(const std::string& root, std::string_view module, const CodePlace& from) {
   std::string directory = root;
   if (module.empty()) TakePythonFile(directory, "__init__", from);
@@ -165,7 +165,7 @@ void LocalCode::FindPythonIn(const std::string& root, std::string_view module, c
     const std::string_view part = module.substr(0, dot);
     module.remove_prefix(std::min(dot + 1, module.size()));
     if (part == "*") {
-      // What such an import means is in a list that the package makes.
+      // `import *` takes a list that the package makes, so every source in it counts.
       const CodeFiles::Names* names = files_.NamesOf(directory);
       if (names == nullptr) return;
       for (const std::string& name : *names)
@@ -179,7 +179,8 @@ void LocalCode::FindPythonIn(const std::string& root, std::string_view module, c
   }
 }
 
-// Modules of the library find what has the name of another one here, whatever the program itself imports.
+// Modules of the library import this directory's file if it has the name of another library module, whatever the
+// program itself imports.
 void LocalCode::FindShadows(const std::string& root) {
   if (!shadows_met_.insert(root).second) return;
   const CodeFiles::Names* names = files_.NamesOf(root);
@@ -203,7 +204,7 @@ auto FirstOf(const CodeFiles::Names& names, std::string_view begin) {
 
 }  // namespace
 
-// Machine code comes before the source, bytecode without a source behind it.
+// Python prefers machine code to the source, and takes bytecode when there is no source.
 bool LocalCode::TakePythonFile(const std::string& directory, std::string_view stem, const CodePlace& from) {
   const CodeFiles::Names* names = files_.NamesOf(directory);
   if (names == nullptr) return false;
@@ -231,7 +232,8 @@ void LocalCode::NoteBytecode(const std::string& directory, std::string_view stem
       Note(CodePiece::Form::kBinary, JoinPath(compiled, *name));
 }
 
-// Its head has four numbers: the version, whether it goes by the hash of the source, then that hash, or time and size.
+// The head of bytecode has four numbers: the version, whether the hash of the source counts, then that hash, or time
+// and size.
 bool LocalCode::StandsInFor(const std::string& bytecode, const std::string& source) {
   constexpr std::uint32_t kByHash = 1;
   constexpr std::uint32_t kIsChecked = 2;
@@ -249,7 +251,7 @@ bool LocalCode::StandsInFor(const std::string& bytecode, const std::string& sour
 // --- files ---
 
 void LocalCode::Note(CodePiece::Form form, const std::string& path) {
-  // That there is more than was looked at is said once.
+  // kTooMuch is reported once.
   if (form == CodePiece::Form::kTooMuch && std::exchange(too_much_, true)) return;
   if (met_.insert(path).second || form == CodePiece::Form::kTooMuch) found_.push_back({.form = form, .path = path});
 }
@@ -263,7 +265,7 @@ bool LocalCode::Take(const std::string& path, std::optional<Language> language, 
     Note(CodePiece::Form::kTooMuch, path);
     return true;
   }
-  // Machine code that is started by its name is a command as any other, which nobody knows.
+  // Machine code that is started by its name is like any other unknown command.
   if (!IsText(*text)) {
     if (language) Note(CodePiece::Form::kBinary, path);
     return true;

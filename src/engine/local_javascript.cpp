@@ -21,7 +21,7 @@ bool IsPath(std::string_view name) {
   return name.starts_with("./") || name.starts_with("../") || name.starts_with('/') || name == "." || name == "..";
 }
 
-// As `import` reads it, for which it is a URL: without query and fragment, and with its %xx as bytes.
+// A specifier of `import` is a URL: without query and fragment, and with its %xx as bytes.
 std::string AsUrl(std::string_view name) {
   std::string path;
   const std::size_t end = std::min(name.find_first_of("?#", 1), name.size());
@@ -35,7 +35,7 @@ std::string AsUrl(std::string_view name) {
   return path;
 }
 
-// Without the scheme of files and a host; nothing where it has no such scheme.
+// The path of a file: URL without its host; nothing for other names.
 std::optional<std::string_view> PathOfFileUrl(std::string_view name) {
   constexpr std::string_view kScheme = "file:";
   const auto same = [](char left, char right) { return (left | 0x20) == right || left == right; };
@@ -51,7 +51,7 @@ std::string_view PackageOf(std::string_view name) {
   return name.substr(0, name.find('/', scope));
 }
 
-// As its description names it: "." for the package itself.
+// The rest of the name as a package.json writes it: "." for the package itself.
 std::string SubPathOf(std::string_view name) {
   return "." + std::string(name.substr(PackageOf(name).size()));
 }
@@ -73,7 +73,7 @@ void LocalCode::FindSpecifier(std::string_view name, const CodePlace& from) {
 }
 
 void LocalCode::FindPackage(std::string_view name, const CodePlace& from) {
-  // A package knows itself by its own name.
+  // A package may import itself by its own name.
   if (const auto own = PackageAround(from.directory); own && DescriptionIn(*own).name == PackageOf(name))
     TakeTargets(*own, TargetsOf(DescriptionIn(*own).exports, SubPathOf(name)), from);
   for (std::string_view directory = from.directory;; directory = workspace::ParentOf(directory)) {
@@ -117,7 +117,7 @@ bool LocalCode::TakeJavaScript(const std::string& path, const CodePlace& from) {
   for (const std::string_view ending : kEndings) {
     const std::string file = path + std::string(ending);
     if (!files_.HasFile(file) || file.ends_with(".json")) continue;
-    // What a link leads to loads others from where it lies.
+    // Node resolves the imports of a linked file from where the file itself lies.
     const std::string parent(workspace::ParentOf(files_.RealPath(file)));
     return Take(file, Language::kJavaScript, false, {parent, from.root});
   }
@@ -128,7 +128,7 @@ bool LocalCode::TakeJavaScript(const std::string& path, const CodePlace& from) {
   return files_.HasDirectory(path) && TakePackage(path, from);
 }
 
-// Whatever its description names as its beginning, under any condition.
+// Takes every beginning that the package's description names, under any condition.
 bool LocalCode::TakePackage(const std::string& directory, const CodePlace& from) {
   if (!packages_met_.insert(directory).second) return true;
   const PackageDescription& description = DescriptionIn(directory);

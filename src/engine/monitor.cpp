@@ -9,7 +9,7 @@
 namespace skerry::engine {
 namespace {
 
-// What was added since; a counter that went back is another one's.
+// What a counter grew by; one that went back belongs to another sandbox.
 template <class Number>
 Number Growth(Number before, Number now) {
   return now >= before ? now - before : now;
@@ -29,7 +29,7 @@ void Monitor::Work(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   auto next = std::chrono::steady_clock::now();
   for (;;) {
-    // At fixed moments: what a look takes is no part of the interval.
+    // At fixed moments: the time of a look does not add to the interval.
     next = std::max(next + options_.interval, std::chrono::steady_clock::now());
     (void)waiting.wait_until(lock, stop, next, [&] { return stop.stop_requested(); });
     if (stop.stop_requested()) return;
@@ -57,7 +57,7 @@ std::optional<std::chrono::nanoseconds> Monitor::Take(const WatchedSandbox& watc
   entry.since = watched.since;
   entry.seen = std::chrono::steady_clock::now();
   entry.present = true;
-  if (!usage) return std::nullopt;  // it begins or ends just now, or cannot tell
+  if (!usage) return std::nullopt;  // the sandbox begins or ends just now, or cannot tell
   const watch::Sample& sample = entry.history.Add(std::chrono::system_clock::now(), entry.seen, *usage);
   Account(entry, *usage);
   for (const watch::AlertChange& change : entry.alerts.Feed(entry.seen, sample))
@@ -73,7 +73,7 @@ void Monitor::Account(Entry& entry, const core::SandboxUsage& now) {
   entry.last = now;
 }
 
-// What was not there in this round has ended. A session's last minutes are kept, as long as they are that.
+// Sandboxes that were not seen in this round have ended. The last samples of a session are kept for a history's length.
 void Monitor::Retire(std::chrono::steady_clock::time_point round, std::vector<Told>& told) {
   const std::scoped_lock lock(mutex_);
   totals_.sandboxes = 0;

@@ -25,20 +25,20 @@ namespace skerry::engine {
 namespace {
 
 constexpr std::size_t kMaxFiles = 1024;
-constexpr std::size_t kMaxWords = 40'000;  // that are read and looked up, of all files together
+constexpr std::size_t kMaxWords = 40'000;  // read and looked up, of all files together
 constexpr std::size_t kMaxWordBytes = 1024;
-constexpr std::size_t kMaxTries = 100'000;             // to find what a word could mean, where its first part is there
-constexpr std::size_t kMaxEntered = 32;                // directories in which words are looked up besides
-constexpr std::size_t kMaxListed = 2'000;              // directories whose names are read
-constexpr std::size_t kMaxNames = 20'000;              // of one directory
+constexpr std::size_t kMaxTries = 100'000;  // lookups of what a word could mean, where its first part exists
+constexpr std::size_t kMaxEntered = 32;     // directories that code may change to, in which words are looked up too
+constexpr std::size_t kMaxListed = 2'000;   // directories whose names are read
+constexpr std::size_t kMaxNames = 20'000;   // of one directory
 constexpr std::size_t kMaxNamesInAll = 100'000;        // of all directories together
 constexpr std::size_t kMaxFollowed = 256U << 10U;      // bytes of a file whose own words are looked up
 constexpr std::size_t kMaxFollowedBytes = 16U << 20U;  // of all such files together
-// What interpreters look for when they are told a name without its ending.
+// Endings that interpreters try when they are given a name without one.
 constexpr auto kEndings =
     std::to_array<std::string_view>({".py", ".pyc", ".pyw", ".so", ".js", ".mjs", ".cjs", ".jsx", ".json", ".node",
                                      ".wasm", ".ts", ".mts", ".cts", ".tsx", ".sh"});
-// What they look for in a directory that they are told.
+// Names that interpreters try in a directory that they are given.
 constexpr auto kMainNames = std::to_array<std::string_view>({"__init__", "__main__", "index", "package"});
 
 bool IsPathByte(char c) {
@@ -50,7 +50,7 @@ bool HasCodeEnding(std::string_view name) {
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// Where commands are written, or other words.
+// Whether a text holds commands, or other words.
 enum class Prose { kCommands, kOther };
 
 Prose ProseOf(std::string_view path, std::string_view text) {
@@ -83,7 +83,7 @@ class Search {
   }
 
  private:
-  // Whether nothing more is looked up.
+  // Whether the search is over its limits.
   bool Exhausted() {
     const bool exhausted = words_.size() + read_commands_.size() + read_others_.size() >= kMaxWords ||
                            tries_ >= kMaxTries || stop_.stop_requested();
@@ -126,7 +126,7 @@ class Search {
     if (word.empty() || word.size() > kMaxWordBytes || word.starts_with('/')) return;
     if (Exhausted() || !words_.emplace(word).second) return;
     TakeWord("", word);
-    // There may be more of them each time.
+    // A word may add directories to the list.
     for (std::size_t at = 0; at < entered_.size(); ++at) TakeWord(std::string(entered_[at]), word);
   }
 
@@ -145,7 +145,7 @@ class Search {
     }
   }
 
-  // Whether a name there begins as the word does; a word that begins with a dot may be anything.
+  // Whether a name in the directory begins as the word does; a word that begins with a dot may be anything.
   bool MayHold(const std::string& directory, std::string_view word) {
     const std::string_view first = word.substr(0, word.find_first_of("./"));
     if (first.empty()) return true;
@@ -174,7 +174,7 @@ class Search {
     }
   }
 
-  // An import of a/b runs what a is first.
+  // An import of a/b runs the package a first.
   void TakePackages(const std::string& directory, std::string_view path) {
     for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
       if (slash == 0 || slash + 1 == path.size()) continue;
@@ -182,7 +182,7 @@ class Search {
     }
   }
 
-  // The path itself, and what it stands for without its ending. Whether there is anything.
+  // Takes the path itself, and files that it names without their ending. False when there are none.
   bool TakeNamed(const std::string& path) {
     if (++tries_ >= kMaxTries) {
       found_.all = false;
@@ -213,7 +213,7 @@ class Search {
     return names != nullptr && std::ranges::binary_search(*names, name);
   }
 
-  // Sorted; nullptr where there is no such directory, or no look at it.
+  // Sorted; nullptr where there is no such directory, or the limit is reached.
   const std::vector<std::string>* NamesOf(const std::string& directory) {
     if (const auto known = names_.find(directory); known != names_.end()) return known->second.get();
     if (names_.size() >= kMaxListed) {
@@ -225,7 +225,7 @@ class Search {
     return names.get();
   }
 
-  // Links to one directory have its names together.
+  // Links to one directory share its names.
   SharedNames ReadNames(const std::string& directory) {
     const base::UniqueFd place = Follow(directory);
     struct stat facts{};
@@ -251,8 +251,8 @@ class Search {
     return std::make_shared<const std::vector<std::string>>(*std::move(names));
   }
 
-  // A link may lead out of the workspace by our reckoning, and back into it inside, where the workspace has another
-  // path. Then the link counts, and what it leads to as a word of its own.
+  // A link may lead out of the workspace on the host, and into it inside, where the workspace has another path. Then
+  // the link counts, and its target is looked up as a word.
   base::UniqueFd Follow(const std::string& path) {
     base::UniqueFd found = workspace::FollowBeneath(workspace_, path);
     if (found.valid() || errno == ENOENT || errno == ENOTDIR) return found;
@@ -289,7 +289,7 @@ class Search {
     TakeCompiled(path);
   }
 
-  // Python runs these in place of the source when size and time of the source are those that they have noted.
+  // Python runs compiled files in place of the source when they have noted the source's size and time.
   void TakeCompiled(const std::string& path) {
     if (!path.ends_with(".py")) return;
     const std::string_view name = workspace::NameOf(path);
@@ -303,7 +303,7 @@ class Search {
 
   void FollowLater(const std::string& path, std::string text, off_t size) {
     if (static_cast<std::size_t>(size) > kMaxFollowed) {
-      // What it names in turn is not known.
+      // The names in this file are unknown.
       if (HasCodeEnding(path)) found_.all = false;
       return;
     }
@@ -341,7 +341,7 @@ class Search {
         FollowLater(path, std::move(kept), size);
         return hash.FinishHex();
       }
-      // It may have grown since.
+      // The file may have grown since.
       if (static_cast<std::uint64_t>(got) > bytes_left_) {
         NoteUnread(path, std::string(kTooMuch));
         return "";

@@ -19,7 +19,7 @@ namespace skerry::engine {
 // The descriptor is there as soon as `end` is not 0, and then never changes: readers need no lock.
 struct OutputFile {
   base::UniqueFd fd;
-  std::atomic<std::uint64_t> end = 0;  // of the last whole frame; what is behind it is not there for readers
+  std::atomic<std::uint64_t> end = 0;  // of the last whole frame; readers see nothing behind it
 };
 
 namespace {
@@ -27,7 +27,7 @@ namespace {
 // A frame: one byte for the stream, four for the length, little-endian, and the bytes.
 constexpr std::size_t kHeader = 5;
 constexpr std::size_t kMaxWritten = 256UL * 1024;
-constexpr std::size_t kMaxRead = 1024UL * 1024;  // more is no length that we wrote
+constexpr std::size_t kMaxRead = 1024UL * 1024;  // a larger length was not written by this code
 constexpr std::size_t kWindow = 64UL * 1024;
 
 using Header = std::array<char, kHeader>;
@@ -57,7 +57,7 @@ class Window {
  public:
   Window(int fd, std::uint64_t end) : fd_(fd), end_(end) {}
 
-  // What is at `position`: at least `wanted` bytes unless the file ends before, at most the window.
+  // The bytes at `position`: at least `wanted` unless the file ends before, at most the window.
   base::Result<std::string_view> At(std::uint64_t position, std::size_t wanted) {
     const bool has = position >= begin_ && position + wanted <= begin_ + bytes_.size();
     if (!has) SKERRY_RETURN_IF_ERROR(Fill(position));
@@ -115,7 +115,7 @@ base::Result<std::vector<OutputPiece>> OutputReader::Next(std::size_t limit) {
     const std::uint64_t skipped = offset_ - passed_;
     SKERRY_ASSIGN_OR_RETURN(std::string_view bytes, window.At(position_ + kHeader + skipped, 1));
     bytes = bytes.substr(0, std::min<std::uint64_t>(limit, frame->length - skipped));
-    if (bytes.empty()) break;  // somebody made the file shorter
+    if (bytes.empty()) break;  // the file was truncated by another process
     Add(pieces, frame->stream, offset_, bytes);
     offset_ += bytes.size();
     limit -= bytes.size();

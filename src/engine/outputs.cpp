@@ -26,7 +26,7 @@ base::Status Outputs::Adopt(const std::vector<core::RunOwner>& runs) {
     }
     const core::RunOwner& run = *found->second;
     const auto bytes = static_cast<std::uint64_t>(facts.st_size);
-    // It is there, whatever the limits are now; the next who needs room makes it.
+    // The file exists, whatever the limits are now; the next run that needs room makes it.
     (void)budget_.Take(run.tenant, bytes, base::Reach::kReserve);
     outputs_.emplace(name, Output{.tenant = run.tenant, .sequence = run.sequence, .bytes = bytes});
     over_[run.tenant].emplace(run.sequence, name);
@@ -50,14 +50,14 @@ std::optional<base::Shortage> Outputs::Take(const std::string& run, std::uint64_
     if (!MakeRoom(*shortage, output.tenant)) return shortage;
   }
   output.bytes += bytes;
-  // Who is never refused gives up old output all the same.
+  // A tenant that is never refused room gives up its old output all the same.
   const std::uint64_t each = budget_.limits().each;
   while (each != 0 && budget_.UsedBy(output.tenant) > each && EvictOldestOf(output.tenant)) {
   }
   return std::nullopt;
 }
 
-// Beyond its own share a tenant pays with its own output; what all have too much of, those who have most.
+// A tenant beyond its own share loses its own output; beyond the share of all, the tenants with the most lose theirs.
 bool Outputs::MakeRoom(base::Shortage shortage, const std::string& tenant) {
   if (shortage == base::Shortage::kOwn || shortage == base::Shortage::kHalf) return EvictOldestOf(tenant);
   return EvictFromLargest();
@@ -88,7 +88,7 @@ void Outputs::Erase(Outlines::iterator output) {
   outputs_.erase(output);
 }
 
-// Emptied first: whoever reads it slowly has it open, and would keep its room on the disk.
+// Truncated first: a slow reader has the file open, which would keep its room on the disk.
 void Outputs::RemoveFile(const std::string& run) const {
   const base::UniqueFd emptied(
       ::openat(directory_, run.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

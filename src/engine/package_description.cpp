@@ -7,13 +7,13 @@
 namespace skerry::engine {
 namespace {
 
-// Not that of json/text.hpp: it keeps the order of keys, and to add one takes a look at all before it.
+// Not the type of json/text.hpp, which keeps the order of keys: adding a key compares it with all before it.
 using Json = nlohmann::json;
 using Routes = PackageDescription::Routes;
 
 constexpr int kMostDepth = 16;
 
-// Every text in it. False where it is nested too deeply.
+// Collects every text in the value. False where it is nested too deeply.
 bool CollectTexts(const Json& value, int depth, std::vector<std::string>& texts) {
   if (value.is_string()) texts.push_back(value.get<std::string>());
   if (!value.is_structured()) return true;
@@ -25,7 +25,7 @@ bool IsRoute(std::string_view key) {
   return key.starts_with('.') || key.starts_with('#');
 }
 
-// Without names of its own it is all about the package itself.
+// Without names of its own the value is about the package itself.
 bool CollectRoutes(const Json& value, Routes& routes) {
   const bool has_names = value.is_object() && !value.empty() && IsRoute(value.begin().key());
   if (!has_names) return CollectTexts(value, 0, routes.emplace_back(".", std::vector<std::string>()).second);

@@ -6,7 +6,7 @@
 namespace skerry::engine {
 namespace {
 
-// Of all versions since 3.8, sorted.
+// The modules of all versions since 3.8, sorted.
 constexpr auto kModules = std::to_array<std::string_view>({
     "_aix_support",
     "_android_support",

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-// So much of a limit is left when room was made: otherwise the next would have to make room again.
+// Making room frees a tenth of the limit: otherwise the next run would have to make room again.
 constexpr std::uint64_t kOfTen = 9;
 
 std::uint64_t Excess(std::uint64_t used, std::uint64_t limit) {
@@ -56,7 +56,8 @@ base::Status RecordKeeper::Free(const std::string& tenant, std::uint64_t bytes) 
   return {};
 }
 
-// Beyond its own share a tenant pays itself; what all have too much of, those who have most. The owner comes last.
+// A tenant beyond its own share loses its own records; beyond the share of all, the tenants with the most lose theirs.
+// The owner comes last.
 base::Status RecordKeeper::MakeRoom() {
   for (const auto& [tenant, bytes] : std::map(used_)) {
     const std::uint64_t excess = tenant == parts_.owner ? 0 : Excess(bytes, limits_.each);
@@ -84,7 +85,7 @@ base::Status RecordKeeper::Admit(const Principal& principal) {
   if (parts_.room.Left() < kForOne) return NoRoomOnDisk();
   const std::scoped_lock lock(mutex_);
   if (!IsBeyond(principal.tenant)) return {};
-  // Something may have been deleted since.
+  // Something may have been deleted since the last count.
   if (again_.Expired()) {
     again_ = base::Deadline::After(1s);
     SKERRY_RETURN_IF_ERROR(Count());

@@ -12,7 +12,7 @@ base::Error NotRecorded(const base::Error& error) {
                           "; with sandbox.record.required set to false it is done all the same"};
 }
 
-// As many from the beginning as there is room for; the others are counted.
+// Keeps as many from the beginning as there is room for, and counts the others.
 template <class T>
 void Bound(std::vector<T>& files, std::uint64_t& room, std::uint64_t& left_out) {
   const auto end = std::ranges::find_if(files, [&](const T& file) {
@@ -54,10 +54,10 @@ base::Result<std::string> Recorder::Begin(core::ExecutionRecord execution) const
 
 base::Status Recorder::End(const std::string& session, const std::string& id, core::ExecutionEnd end) const {
   if (options_.told && !end.changes.empty()) options_.told(session, id, end.changes);
-  if (options_.store == nullptr) return {};  // said at the beginning
+  if (options_.store == nullptr) return {};  // Begin has reported that
   end.ended_at = std::chrono::system_clock::now();
   if (std::uint64_t room = options_.most_of_execution; room != 0) {
-    // However much it changed, there is room for what somebody should know of, and the other way round.
+    // A quarter of the room is for notices, so that many changes leave room for them, and the other way round.
     const std::uint64_t of_notices = room / 4;
     std::uint64_t left = of_notices;
     Bound(end.notices, left, end.left_out);
@@ -66,7 +66,7 @@ base::Status Recorder::End(const std::string& session, const std::string& id, co
     Bound(end.uses, room, end.left_out);
   }
   const auto ended = options_.store->EndExecution(id, end);
-  // It was said at the beginning too, when it was not even begun.
+  // The execution could not be begun in the store: Begin has reported that.
   if (!ended && ended.error().code == base::Code::kNotFound) return {};
   return Tell(ended);
 }

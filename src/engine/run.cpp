@@ -137,7 +137,7 @@ base::Status Run::EndInput() {
   constexpr std::chrono::milliseconds kPatience{100};
   for (int tries = 0;; ++tries) {
     const auto closed = controls_.CloseInput();
-    // A terminal may have no room just now, and a program may just begin.
+    // A terminal may have no room just now, or the program is about to begin.
     const bool again = !closed && closed.error().code == base::Code::kUnavailable && tries < 100;
     if (!again) return closed ? closed : std::unexpected(NoInput(id()));
     if (controls_.AwaitRoom(base::Deadline::After(kPatience))) std::this_thread::sleep_for(kPatience / 100);

@@ -19,13 +19,13 @@ namespace {
 using policy::CodeReference;
 
 constexpr std::size_t kLargestInput = std::size_t{4} << 20U;
-constexpr std::string_view kBetween = "skerry-between-cells";  // a command that nobody has
+constexpr std::string_view kBetween = "skerry-between-cells";  // a command that does not exist
 
 bool HasRule(const core::RiskAssessment& risk, const policy::Rule& rule) {
   return std::ranges::find(risk.findings, rule.id, &core::Finding::rule) != risk.findings.end();
 }
 
-// One assessment, piece by piece, until nothing new is met.
+// One assessment, piece by piece, until nothing new is found.
 class Assessing {
  public:
   Assessing(const Gate& gate, const AssessedRun& run, const AnalysisOwner& owner, const std::stop_token& stop)
@@ -57,7 +57,7 @@ class Assessing {
   }
 
   base::Status Follow(const std::vector<CodeReference>& references, const CodePlace& from) {
-    // Where to look is known before anything is looked for.
+    // Search paths first: they decide where the other references are looked for.
     for (const CodeReference& reference : references)
       if (reference.kind == CodeReference::Kind::kSearchPath) Queue(local_.Find(reference, from));
     for (const CodeReference& reference : references) {
@@ -69,15 +69,16 @@ class Assessing {
     return base::Err(base::Code::kUnavailable, "nobody waits for the assessment any more");
   }
 
-  // What the code refers to where the shell stands after `before`; `alone` is what it refers to by itself. A reference
-  // counts at its first place, so those of `before` that have a name of the code are the code's as well.
+  // Follows the references that the code makes in the shell's state after `before`; `alone` are those that it makes by
+  // itself. A reference counts at its first place, so references of `before` with a name of the code count as the
+  // code's.
   base::Status FollowAfter(std::string_view before, const std::vector<CodeReference>& alone) {
     const std::string whole = std::string(before) + "\n" + std::string(kBetween) + "\n" + std::string(run_.code);
     const auto line = static_cast<std::uint32_t>(2 + std::ranges::count(before, '\n'));
     std::vector<CodeReference> all;
     SKERRY_ASSIGN_OR_RETURN(const core::RiskAssessment risk,
                             gate_.Assess(run_.language, whole, owner_, cancel_.get_token(), &all));
-    // A text, a here-document or a bracket that `before` leaves open has the code in it.
+    // When `before` leaves a text, a here-document or a bracket open, the code is inside of it.
     const bool is_seen =
         std::ranges::any_of(all, [&](const CodeReference& each) { return each.line == line && each.name == kBetween; });
     const bool is_read = !HasRule(risk, policy::kNotAnalysed) &&
@@ -119,7 +120,7 @@ class Assessing {
     return Follow(references, place);
   }
 
-  // What nobody can see before it runs is asked about as such.
+  // Input that is unknown before the run is a finding of its own.
   base::Status AddInput(const CodeReference& reference) {
     if (reference.is_typed && !run_.has_terminal) return {};
     if (!inputs_.emplace(reference.language).second) return {};

@@ -45,7 +45,7 @@ RunDigests DigestsOf(const RunConditions& run, const NamedFilesFound& named, con
   digest.Add("input", run.input.IsKnown() ? DigestOf(run.input) : "of " + std::string(run.execution));
   for (const auto& [path, hash] : named.files) digest.Add("file", path).Add("hash", hash);
   digest.Add("around", around.digest);
-  // Cells that ran meanwhile may have given the names of this one another meaning.
+  // Cells that ran meanwhile may have changed the meaning of names in this cell.
   if (!request.context.empty()) digest.Add("context", request.context).Add("cells", run.cells.value_or(0));
   const std::string content = digest.Finish();
   DigestBuilder all;
@@ -74,7 +74,7 @@ void AddInput(Conditions& conditions, const RunInput& input) {
     conditions.emplace_back("input", std::to_string(input.text.size()) + " bytes, SHA-256 " + DigestOf(input));
 }
 
-// Why files could be read that nobody looked at; "" where there are none.
+// Why the program could read files that are not in the digest; "" where it could not.
 std::string ReadsElsewhere(const RunConditions& run, const TreeLook& around) {
   if (run.strength < core::Strength::kNamespaces) return "it finds the files of this machine";
   if (!run.options.filesystem.allow_write.empty()) return "it may write to directories of this machine";
@@ -123,13 +123,13 @@ Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, 
 
 ProposalLook LookAt(const RunConditions& run, const NamedFilesFound& named, const TreeLook& around) {
   RunDigests digests = DigestsOf(run, named, around);
-  // What a cell does depends on those before it: there is no content that could be approved for itself, nor twice
-  // beside others.
+  // A cell depends on the cells before it: its content cannot be approved alone, nor twice when other runs share the
+  // sandbox.
   const bool is_cell = !run.request.context.empty();
   const bool once_only =
       run.cells.has_value() || !named.all || !named.tools.empty() || !ReadsElsewhere(run, around).empty();
   return {.digest = std::move(digests.all),
-          // What is read while it runs, or was not looked at, is no part of the content.
+          // Input that comes later, and files that were not read, are no part of the content.
           .content = !once_only && !is_cell && run.input.IsKnown() ? std::move(digests.content) : "",
           .once_only = once_only,
           .conditions = ConditionsOf(run, named, around),

@@ -7,7 +7,7 @@
 namespace skerry::engine {
 namespace {
 
-constexpr std::chrono::milliseconds kSlice{20};  // of a wait at a process, which cannot go meanwhile
+constexpr std::chrono::milliseconds kSlice{20};  // of a wait for the process, which cannot be detached meanwhile
 
 std::unexpected<base::Error> NoInput() {
   return base::Err(base::Code::kConflict, "it takes no input: it has ended, was made without, or its input was closed");

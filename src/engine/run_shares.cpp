@@ -33,7 +33,7 @@ std::size_t RunShares::Begin(const std::string& name, const std::stop_token& sto
   };
   while (!may_begin() && !stop.stop_requested()) {
     const auto is_first = [&] { return place == tenant.waiting.begin(); };
-    // One that waits behind another is woken by it.
+    // A run that waits behind another is woken by that one.
     if (!is_first()) (void)place->wait(lock, stop, is_first);
     auto until = Clock::now() + options_.beginning;
     for (const auto& [number, end] : tenant.begun) until = std::min(until, end);
@@ -41,7 +41,7 @@ std::size_t RunShares::Begin(const std::string& name, const std::stop_token& sto
   }
   tenant.waiting.erase(place);
   tenant.last = Clock::now();
-  (void)output_.Charge(name, 0, tenant.last);  // the others write beside this one now
+  (void)output_.Charge(name, 0, tenant.last);  // the other tenants write beside this one now
   tenant.begun.emplace(next_number_, tenant.last + options_.beginning);
   if (!tenant.waiting.empty()) tenant.waiting.front().notify_one();
   return next_number_++;
@@ -94,7 +94,7 @@ std::size_t RunShares::ShareOf(const std::string& name, Clock::time_point now) c
   return std::max<std::size_t>(1, options_.at_once / (others + 1));
 }
 
-// Those who have nothing under way and would not count any more.
+// Forgets tenants that have no run waiting or beginning, and that do not count any more.
 void RunShares::Forget(Clock::time_point now) {
   std::erase_if(tenants_, [&](const auto& entry) {
     const Tenant& tenant = entry.second;

@@ -21,7 +21,7 @@
 namespace skerry::engine {
 namespace {
 
-// The clock that file systems stamp by.
+// The clock of file time stamps.
 std::chrono::system_clock::time_point FileTime() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -115,7 +115,7 @@ base::Status RunWorkspace::Finish(core::Sandbox& sandbox, core::ExecutionResult&
   if (mirror_ != nullptr) return FinishMirrored(*mirror_, result, deadline);
   const auto view = sandbox.files().Local();
   if (!view) return FinishListed(sandbox, result, deadline);
-  // Most programs write nothing.
+  // Most programs write nothing, and leave an empty layer.
   const bool untouched =
       view->layered && (session_ == nullptr || session_->memory == nullptr) && os::IsEmptyDirectory(view->changes);
   if (untouched) return {};
@@ -164,7 +164,7 @@ base::Status RunWorkspace::FinishListed(core::Sandbox& sandbox, core::ExecutionR
   result.files_deleted = FilesAmong(changes.removed, *before_);
   if (session_ == nullptr) return {};
   DescribeChanges(result);
-  // What an undo would take back is not the last run's any more.
+  // The last journal does not match the files any more: there is nothing to undo.
   return session_->changes.empty() ? base::Status{} : session_->directory.ForgetLast();
 }
 
@@ -198,7 +198,7 @@ base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const Layer&
     (void)session_->directory.DropChanges();
     return report;
   }
-  // What a tool did is not for undo, which takes the last run back.
+  // Undo takes back the last run, not the change of a tool.
   SKERRY_RETURN_IF_ERROR(session_->execution.empty() ? session_->directory.ForgetChanges()
                                                      : session_->directory.KeepChanges(journal, session_->execution));
   session_->changes = std::move(report->changes);

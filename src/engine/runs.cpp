@@ -20,7 +20,7 @@ RunChannels ChannelsFor(RunOrder& order) {
           .terminal = order.terminal};
 }
 
-// All that was written, as far as it is there.
+// The size of the output, as far as the file has it.
 std::uint64_t BytesIn(int directory, const std::string& id) {
   constexpr std::size_t kAtOnce = std::size_t{1} << 20U;
   auto reader = OutputLog::ReadFile(directory, id, 0);
@@ -65,11 +65,11 @@ base::Result<Begun> Runs::Begin(RunOrder order) {
   core::RunRecord& record = order.record;
   record.id = base::RandomId("x");
   record.created_at = std::chrono::system_clock::now();
-  record.state = core::RunState::kRunning;  // in the store: what waits is lost in the same way
+  record.state = core::RunState::kRunning;  // in the store: after a kill a waiting run is lost in the same way
   record.what.resize(std::min(record.what.size(), kMostForList));
   RunChannels channels = ChannelsFor(order);
   {
-    // The limit, the row and the entry are one step: nobody sees one without the other.
+    // The limit, the row and the entry are one step: no thread sees one without the others.
     const std::scoped_lock begin(begin_mutex_);
     const auto limit = CheckLimit(order);
     const bool known = order.claim && store_.FindClaim(order.claim->tenant, order.claim->key).has_value();
@@ -94,11 +94,11 @@ std::uint64_t Runs::End(Run& run, RunEnd end) {
   const auto now = std::chrono::system_clock::now();
   const auto written = store_.EndRun(run.id(), end, now);
   {
-    // Before it is told: whoever hears of the end may begin the next.
+    // Before the end is told: a client that learns of it may begin the next run.
     const std::scoped_lock lock(mutex_);
     ending_.emplace(run.id());
     const auto entry = under_way_.extract(run.id());
-    // What cannot be written now is tried again, and known until then.
+    // An end that cannot be written now is tried again, and the run is known until then.
     if (!written && entry && written.error().code == base::Code::kUnavailable) unwritten_[run.id()] = entry.mapped();
   }
   run.Finish(std::move(end), now);
@@ -140,7 +140,7 @@ base::Result<std::shared_ptr<Run>> Runs::Find(const std::string& id) const {
   if (auto run = UnderWay(id)) return run;
   SKERRY_ASSIGN_OR_RETURN(core::RunRecord record, store_.FindRun(id));
   if (core::IsFinal(record.state)) return FromRecord(std::move(record));
-  // It began, or ended, between the two looks.
+  // The run began, or ended, between the two lookups.
   {
     const std::scoped_lock begin(begin_mutex_);
     if (auto run = UnderWay(id)) return run;
@@ -153,7 +153,7 @@ base::Result<std::vector<std::shared_ptr<Run>>> Runs::List(core::RunFilter filte
   const auto wanted = filter.state;
   if (wanted == core::RunState::kWaiting) filter.state = core::RunState::kRunning;
   std::vector<std::shared_ptr<Run>> runs;
-  // What waits and what has just ended is not told apart by the store: the list goes on until it is full.
+  // The store does not tell waiting runs from those that have just ended: the list goes on until it is full.
   for (;;) {
     SKERRY_ASSIGN_OR_RETURN(auto records, store_.Runs(filter));
     for (core::RunRecord& record : records) {

@@ -48,14 +48,14 @@ class Stopwatch {
 constexpr char kLostFiles[] =
     "workspace: the sandbox was lost, and with it what was changed in it and not carried over";
 
-// What a run takes longer than its timeout to be ended by the backend, at most; after that the launcher does it.
+// How long the backend may take to end a run after its timeout; then the launcher ends it.
 constexpr std::chrono::seconds kGrace{2};
 
 core::Demand DemandOf(policy::SecurityMode mode) {
   return mode == policy::SecurityMode::kStrict ? core::Demand::kEverything : core::Demand::kWhatIsPossible;
 }
 
-// Of what the files of a sandbox elsewhere may take, and the sandbox itself to be made.
+// How long the files of a sandbox elsewhere may take, and the making of a sandbox.
 constexpr std::chrono::minutes kFilesPatience{5};
 constexpr std::chrono::minutes kMakingPatience{10};
 constexpr std::chrono::seconds kStopPatience{60};
@@ -65,7 +65,7 @@ core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorksp
   core::SandboxSpec spec{.limits = options.limits};
   workspace.ApplyTo(spec, abilities);
   spec.limits.memory_mb = request.max_memory_mb;
-  // What a program rewrites is in its layer a second time: the commit sees to what the workspace may grow by.
+  // Files that a program rewrites are in its layer a second time: the commit checks how much the workspace grows.
   if (const SessionRun* session = workspace.session())
     spec.limits.disk_mb = std::clamp<std::uint64_t>(session->max_bytes >> 20U, 1, spec.limits.disk_mb);
   spec.demand = DemandOf(options.mode);
@@ -85,7 +85,7 @@ core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams
   command.input = input.text;
   command.input_end = input.end;
   if (!request.arguments.empty()) command.program = request.arguments;
-  // A sandbox that others use too has no time of its own.
+  // A sandbox that other programs use too has no lifetime.
   if (ends == core::Reach::kSandbox) command.lifetime = request.timeout + kGrace;
   if (streams.terminal) {
     command.terminal = streams.controls != nullptr ? streams.controls->size() : core::TerminalSize{};
@@ -94,7 +94,7 @@ core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams
   return command;
 }
 
-// A started sandbox, and what that cost.
+// A started sandbox, and what it lacks.
 struct Started {
   std::unique_ptr<core::Sandbox> sandbox;
   std::vector<std::string> degraded;
@@ -120,7 +120,7 @@ base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, poli
                   "is not carried over"}};
 }
 
-// Most programs leave nothing behind. Then nobody has to wait for the end of the last process: it is under way.
+// Most programs leave no changes. Then the caller need not wait for the end of the last process, which is under way.
 base::Status FinishWarm(core::Sandbox& sandbox, RunWorkspace& workspace, core::ExecutionResult& result) {
   const auto view = sandbox.files().Local();
   sandbox.BeginStop();
@@ -129,7 +129,8 @@ base::Status FinishWarm(core::Sandbox& sandbox, RunWorkspace& workspace, core::E
   return workspace.Finish(sandbox, result, base::Deadline::After(kFilesPatience));
 }
 
-// Files that are elsewhere go with the sandbox; others are read when nothing can change them any more.
+// Remote files go with the sandbox, so they are read before its end; others are read when nothing can change them any
+// more.
 base::Status StopAndFinish(core::Sandbox& sandbox, const core::Abilities& abilities, RunWorkspace& workspace,
                            core::ExecutionResult& result) {
   const auto finish = [&] { return workspace.Finish(sandbox, result, base::Deadline::After(kFilesPatience)); };
@@ -203,7 +204,7 @@ base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequ
     return base::Err(base::Code::kUnsupportedBackend, "no sandbox here runs programs without isolation");
   }
   const FilesystemOptions& files = options_.filesystem;
-  // Without namespaces nobody stands between the program and the workspace's owner, which root must not be.
+  // Without namespaces nothing separates the program from the workspace's owner, and that must not be root.
   const bool own_session = occasion.session != nullptr && ::geteuid() == 0;
   const bool plain = !own_session && !request.image && !streams.terminal && options_.limits.cpu_percent == 0 &&
                      files.allow_read.empty() && files.deny_read.empty() && files.allow_write.empty() &&
@@ -216,8 +217,8 @@ base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequ
 
 namespace {
 
-// The workspace as the program would find it now. What runs beside may have changed files since the last commit, and a
-// sandbox that was lost meanwhile has another one in its place. Not valid where it would find none.
+// The workspace as the program would find it now: other programs may have changed files since the last commit, and a
+// lost sandbox may have been replaced. Not valid where the program would find none.
 base::UniqueFd FilesFor(const RunWorkspace& workspace, LiveSandbox* live) {
   if (live != nullptr) return FilesOf(*live);
   const int directory = workspace.directory();
@@ -233,15 +234,15 @@ struct SandboxManager::Run {
   RunWorkspace& workspace;
   std::string_view backend;
   core::Abilities abilities;
-  LiveSandbox* live = nullptr;           // where it runs; nullptr for one of its own
-  std::optional<NamedFilesFound> named;  // when it was last looked at
+  LiveSandbox* live = nullptr;           // where the program runs; nullptr for a sandbox of its own
+  std::optional<NamedFilesFound> named;  // as of the last look
   core::Reach ends = core::Reach::kSandbox;
 
   [[nodiscard]] bool IsCell() const { return !request.context.empty(); }
   [[nodiscard]] base::UniqueFd Files() const { return FilesFor(workspace, live); }
   [[nodiscard]] TreeLook LookAround(const std::stop_token& stop) const {
     if (live != nullptr) return engine::LookAround(*live, stop);
-    // What else it can write to is empty when its sandbox begins.
+    // Everything else that the program can write to is empty when its sandbox begins.
     const base::UniqueFd files = Files();
     const std::array trees = {Tree{"workspace", files.get()}};
     return LookAtTrees(trees, {}, stop);
@@ -324,7 +325,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   return result;
 }
 
-// What a cell does depends on those before it in its context. A context with files of its own is its person's alone.
+// A cell depends on the cells before it in its context. A context with files of its own serves one person alone.
 std::optional<std::uint64_t> SandboxManager::CellsBefore(const Run& run) {
   if (!run.IsCell() || run.live == nullptr) return std::nullopt;
   const auto context = run.occasion.contexts->Find(run.request.context);
@@ -349,7 +350,7 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
                                    .execution = run.occasion.asker.execution,
                                    .cells = CellsBefore(run)};
     run.named = FilesNamedBy(conditions, token);
-    // In a directory of a person it is their own programs that change files meanwhile.
+    // In a person's directory only the person's own programs change files meanwhile.
     const bool whole = sight == Sight::kWhole && run.occasion.session != nullptr;
     return LookAt(conditions, *run.named, whole ? run.LookAround(token) : TreeLook());
   };
@@ -388,7 +389,7 @@ bool AsksForDirectory(const core::ExecutionRequest& request) {
          code.substr(begin, code.find_last_not_of(kBlank) + 1 - begin) == "pwd";
 }
 
-// S4.5: where the workspace lies on the host is nobody's business inside.
+// S4.5: programs must not learn where the workspace lies on the host.
 core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view backend) {
   constexpr std::string_view kAnswer = "/workspace\n";
   core::ExecutionResult result{.sandbox_type = std::string(backend)};
@@ -514,7 +515,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
   run.ends = core::Reach::kCommand;
   SKERRY_RETURN_IF_ERROR(CheckAbilities(*live.backend, run));
   if (!live.sandbox->IsRunning()) {
-    // It was lost while nobody used it.
+    // The sandbox was lost while it was not in use.
     const std::scoped_lock lock(live.order);
     SKERRY_RETURN_IF_ERROR(Revive(live, base::Deadline::After(kMakingPatience), stop));
   }
@@ -536,12 +537,12 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
                                          committed.error().message);
   result.timings.finish = watch.Lap();
   result.degraded.insert(result.degraded.end(), live.degraded.begin(), live.degraded.end());
-  // It is lost with all that ran in it. The next command finds another one on the same files.
+  // The sandbox is lost with all its processes. The next command finds another one on the same files.
   if (lost) SKERRY_RETURN_IF_ERROR(Revive(live, base::Deadline::After(kMakingPatience), stop));
   return result;
 }
 
-// The context is a process that waits for its next cell, in the live sandbox or in one of its own.
+// The context is a process that waits for its next cell, in the live sandbox or in a sandbox of its own.
 base::Result<core::ExecutionResult> SandboxManager::RunCell(Run& run, std::stop_token stop) {
   const core::ExecutionRequest& request = run.request;
   core::ExecutionResult result;
@@ -611,7 +612,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& b
                                                                 std::stop_token stop) {
   const core::ExecutionRequest& request = run.request;
   SKERRY_RETURN_IF_ERROR(CheckAbilities(backend, run));
-  // Where programs see the host's paths, that of the workspace is nobody's business.
+  // Programs that see the host's paths must not learn that of the workspace.
   if (run.abilities.strength < core::Strength::kNamespaces && AsksForDirectory(request))
     return AnswerDirectory(run.streams.sink, backend.Name());
   core::SandboxSpec spec = SpecFor(request, run.workspace, options_, run.abilities);
@@ -629,7 +630,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunWarm(WarmSandboxes::Lease
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*lease, run, std::move(stop)));
   Stopwatch watch;
   SKERRY_RETURN_IF_ERROR(FinishWarm(*lease, run.workspace, result));
-  watched = {};  // before the sandbox goes, in whatever thread
+  watched = {};  // before the sandbox is destroyed, in whatever thread
   lease.Discard();
   result.timings.obtain = obtain;
   result.timings.finish = watch.Lap();
@@ -649,7 +650,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunInOwn(core::Backend& back
   SKERRY_ASSIGN_OR_RETURN(core::ExecutionResult result, RunIn(*started.sandbox, run, std::move(stop)));
   watch.Lap();
   result.degraded.insert(result.degraded.end(), started.degraded.begin(), started.degraded.end());
-  // What was left running ends here, so that what becomes of its files is the last word.
+  // Processes that the program left end here, so that they cannot change the files afterwards.
   SKERRY_RETURN_IF_ERROR(StopAndFinish(*started.sandbox, run.abilities, run.workspace, result));
   result.timings.obtain = obtain;
   result.timings.finish = watch.Lap();

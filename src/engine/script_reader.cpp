@@ -15,7 +15,7 @@ constexpr std::string_view kBlanks = " \t\r";
 struct Interpreter {
   std::string_view name;  // a version may follow
   Language language;
-  std::string_view code_options;  // letters that bring code, or another place to read it from
+  std::string_view code_options;  // letters of options that give code, or another file to read it from
 };
 
 constexpr auto kInterpreters = std::to_array<Interpreter>({
@@ -55,14 +55,14 @@ std::vector<std::string_view> WordsOf(std::string_view text) {
   }
 }
 
-// Options that say where code comes from are not to be told from others by their length.
+// Whether an option or word may give the interpreter code from elsewhere.
 bool BringsCode(const Interpreter& interpreter, std::string_view option) {
   if (!option.starts_with('-')) return interpreter.name != "deno" || option != "run";
   if (option.starts_with("--")) return option.contains('=') || option.contains("file") || option.contains("import");
   return option.find_first_of(interpreter.code_options) != option.npos;
 }
 
-// Behind env: its options and assignments are not the command.
+// Skips options and assignments of env, which are not the command.
 std::size_t SkipEnv(const std::vector<std::string_view>& words, std::size_t at) {
   while (at < words.size() && (words[at] == "-S" || words[at] == "-i" || words[at] == "-" || words[at] == "-v" ||
                                words[at] == "--split-string" || words[at] == "--ignore-environment"))

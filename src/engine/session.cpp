@@ -18,7 +18,7 @@ namespace {
 
 using Changes = Session::Changes;
 
-// What an operation did to files, whatever it gives besides.
+// The file changes of an operation, whatever its result has besides.
 Changes ChangesOf(const core::FileChange& change) {
   return {change};
 }
@@ -104,7 +104,7 @@ workspace::WorkspaceOptions Session::WorkspaceLimits() const {
   return options;
 }
 
-// Whoever began what has not ended is dead: the lock is ours.
+// Unfinished executions are lost: this process has the lock, so the ones that began them are dead.
 base::Result<std::string> Session::RecordLost(core::RecordStore& store) {
   SKERRY_ASSIGN_OR_RETURN(const auto unfinished, store.Unfinished(id()));
   for (const core::ExecutionRecord& execution : unfinished)
@@ -114,7 +114,7 @@ base::Result<std::string> Session::RecordLost(core::RecordStore& store) {
   return unfinished.empty() ? std::string() : unfinished.back().id;
 }
 
-// A record that was begun anew does not know the session.
+// A new record store does not know the session.
 base::Result<Session::Known> Session::Introduce(core::RecordStore& store) {
   const auto session = store.FindSession(id());
   if (session && !session->deleted_at) return Known::kAlready;
@@ -130,10 +130,10 @@ base::Status Session::PutInOrder() {
   if (store == nullptr) return {};
   const auto known = Introduce(*store);
   const auto lost = known ? RecordLost(*store) : std::unexpected(known.error());
-  if (!lost) return {};  // a store that cannot be used is told of when something is to be written
+  if (!lost) return {};  // reported when something is to be written to the store
   if (*known == Known::kAlready && lost->empty() && !directory_->recovered()) return {};
   auto found = Unrecorded();
-  // Too many files to be compared are no reason to keep anybody out.
+  // A session with too many files to compare is opened all the same.
   if (!found && found.error().code == base::Code::kTooLarge) {
     recorder_->Warn("what an interruption left in session " + id() + " is not recorded: " + found.error().message);
     return {};
@@ -153,7 +153,7 @@ template <class Act>
 auto Session::Recorded(const std::string& kind, std::string what, const Act& act) -> decltype(act()) {
   SKERRY_ASSIGN_OR_RETURN(const std::string execution,
                           recorder_->Begin({.session = id(), .kind = kind, .what = std::move(what)}));
-  // What programs of a copy did meanwhile comes first: the tool works on what they see.
+  // Commits first what programs that work on a copy did meanwhile: the tool works on the files that they see.
   if (IsMirrored()) SKERRY_RETURN_IF_ERROR(Refresh());
   auto done = [&] {
     const os::AsFileIdentity as(live_ && !IsMirrored() ? identity_ : os::FileIdentity{});
@@ -161,7 +161,7 @@ auto Session::Recorded(const std::string& kind, std::string what, const Act& act
   }();
   core::ExecutionEnd end = done ? core::ExecutionEnd{.outcome = "exited"} : EndOf(done.error());
   if (done) end.changes = ChangesOf(*done);
-  // It is there before anybody says so.
+  // The change is committed before the record says so.
   const base::Status committed = live_ && done && !IsMirrored() ? CommitLive(end.changes) : base::Status{};
   if (IsMirrored() && done) Push();
   if (!committed) end = EndOf(committed.error());
@@ -226,7 +226,7 @@ base::Result<workspace::ImportReport> Session::Import(int archive, const workspa
 
 namespace {
 
-// What is there stays where that was asked for; nothing else is refused.
+// Keeps existing files where that was asked for; refuses nothing else.
 class ImportRules : public workspace::CommitRules {
  public:
   ImportRules(int root, workspace::Existing existing) : root_(root), existing_(existing) {}
@@ -248,7 +248,7 @@ class ImportRules : public workspace::CommitRules {
   workspace::Existing existing_;
 };
 
-// The directory that a path leads to, through links that are there.
+// The directory that a path leads to, through existing links.
 base::Result<std::string> Whereto(const workspace::AgentWorkspace& files, std::string_view path) {
   SKERRY_ASSIGN_OR_RETURN(std::string mapped, workspace::MapPath(path));
   if (mapped.empty()) return mapped;
@@ -258,7 +258,7 @@ base::Result<std::string> Whereto(const workspace::AgentWorkspace& files, std::s
   return base::Err(located.error().code, base::Printable(path) + ": " + located.error().message);
 }
 
-// An archive arrives whole: what was withheld is an error, unless it was to stay.
+// An archive arrives whole: a withheld file is an error, unless an existing one was to stay.
 base::Status CheckWithheld(const std::vector<workspace::Withheld>& withheld, std::vector<std::string>& skipped) {
   for (const workspace::Withheld& row : withheld) {
     if (!row.reason.starts_with(ImportRules::kThere))
@@ -271,7 +271,8 @@ base::Status CheckWithheld(const std::vector<workspace::Withheld>& withheld, std
 
 }  // namespace
 
-// Into a directory of its own first, then as a run's changes are committed: a kill at any moment leaves nothing of it.
+// Unpacks into a directory of its own first, then commits like the changes of a run: a kill at any moment leaves
+// nothing of it.
 base::Result<workspace::ImportReport> Session::ImportByJournal(int archive, const workspace::ImportOptions& options) {
   constexpr const char* kScratch = "import";
   SKERRY_ASSIGN_OR_RETURN(const SessionRun run, NextRun(""));
@@ -318,7 +319,7 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
                                                  const RunStreams& streams, std::stop_token stop, std::string execution,
                                                  In sandbox, RunOccasion occasion) {
   const bool dry = request.carry == core::Carry::kShow;
-  // A dry run must not touch what others see.
+  // A dry run must not change files that others see.
   const bool live = sandbox == In::kThatStays && !dry && live_ != nullptr;
   SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(RecordOf(request, id(), std::move(execution))));
   SKERRY_ASSIGN_OR_RETURN(SessionRun run, NextRun(execution));

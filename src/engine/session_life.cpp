@@ -13,9 +13,9 @@ namespace {
 using std::chrono_literals::operator""s;
 
 constexpr int kExitInterrupted = 128 + SIGINT;
-constexpr auto kPatience = 30s;     // with whoever has the session, here or in another process
-constexpr auto kFilePatience = 5s;  // of those who only change files, with what was approved
-constexpr auto kEndPatience = 5s;   // with processes that are about to end
+constexpr auto kPatience = 30s;     // for the session to become free, here or in another process
+constexpr auto kFilePatience = 5s;  // of a change of files, for an approved run to end
+constexpr auto kEndPatience = 5s;   // for processes that are about to end
 constexpr auto kMakingPatience = 600s;
 constexpr auto kMotionPatience = 30s;
 
@@ -46,7 +46,7 @@ ContextOptions SessionLife::OptionsOfContexts() {
     return {.make_sandbox = [this](core::Language) { return StartContextSandbox(parts_.manager); },
             .idle_timeout = *parts_.own_contexts};
   return {.make_sandbox = [this](core::Language) -> base::Result<ContextPlace> {
-            // The sandbox of the session, which is there while somebody runs something in it.
+            // The session's sandbox, which is alive while a run uses it.
             std::shared_ptr<core::Sandbox> borrowed(std::shared_ptr<void>(), &session_->sandbox());
             return ContextPlace{.sandbox = std::move(borrowed), .backend = std::string(session_->backend().Name())};
           },
@@ -81,7 +81,7 @@ base::Status SessionLife::AwaitSettled(Lock& lock, const std::stop_token& stop) 
 template <class Act>
 base::Status SessionLife::Transit(Lock& lock, Phase during, Phase after, const Act& act) {
   const Phase before = std::exchange(phase_, during);
-  // Those who change files have to be through: what they work on is about to become another one.
+  // Changes of files have to end first: the files that they work on are about to be replaced.
   left_.wait(lock, [this] { return changers_ == 0; });
   lock.unlock();
   const base::Status done = act();
@@ -108,7 +108,7 @@ base::Status SessionLife::BeginLife(Lock& lock, const std::stop_token& stop) {
   std::stop_source making;
   const std::stop_callback by_the_end(ending_.get_token(), [&making] { making.request_stop(); });
   const auto made = Transit(lock, Phase::kCreating, Phase::kReady, [&]() -> base::Status {
-    // Others may wait for the same sandbox: then it is theirs.
+    // Other callers may wait for the same sandbox: then its making goes on for them.
     const std::stop_callback by_the_caller(stop, [&] {
       const std::scoped_lock relock(mutex_);
       if (to_enter_ == 0) making.request_stop();
@@ -178,12 +178,12 @@ base::Result<SessionLife::Use> SessionLife::Enter(Need need, const std::stop_tok
 
 base::Result<SessionLife::Use> SessionLife::EnterAlone() {
   Lock lock(mutex_);
-  // Those who only read or write files are over in a moment.
+  // Reading and changing files takes only a moment.
   const auto runs = [&] { return programs_ != 0 || apart_ != 0; };
   const bool free = left_.wait_for(lock, kPatience, [&] { return IsSettled() && (runs() || paused_ || users_ == 0); });
   if (ended_) return std::unexpected(NotThere());
   if (!free || runs() || paused_) return std::unexpected(NotAlone());
-  alone_ = true;  // nobody comes in while the sandbox is ended
+  alone_ = true;  // keeps others out while the sandbox is ended
   auto prepared = OpenSession(lock);
   if (prepared) prepared = EndLife(lock);
   if (!prepared) {
@@ -277,8 +277,8 @@ base::Result<FootingHold> SessionLife::StandInSandbox(Footing footing, const std
   return hold;
 }
 
-// Nobody can begin anything now. What earlier commands left can exchange files, and what is mapped without a trace; it
-// could write to the memory of the program as well.
+// No run can begin now. Processes that earlier commands left could exchange files, change mapped ones without a trace,
+// and write to the memory of the program.
 base::Status SessionLife::AwaitNobodyElse(const std::stop_token& stop) const {
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto deadline = base::Deadline::After(kEndPatience);
@@ -307,7 +307,7 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   if (cell) SKERRY_RETURN_IF_ERROR(CheckHasContexts());
   if (cell && parts_.own_contexts)
     return ExecuteElsewhere(std::move(request), streams, std::move(occasion), std::move(stop), execution);
-  // A context has the variables that its interpreter began with.
+  // A context keeps the variables that its interpreter began with.
   if (!cell)
     for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
   const bool dry = request.carry == core::Carry::kShow;
@@ -326,11 +326,11 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     } else if (settings_.mode == LifeMode::kDisabled) {
       SKERRY_ASSIGN_OR_RETURN(kept, StandInOrder(token));
     } else {
-      // Of files that are not looked at through the sandbox that lives, only commits can change anything. The
-      // interpreter of a cell lives on with what earlier cells made of it: to be alone inside cannot be had.
+      // Only commits can change files that are not seen through the live sandbox. The interpreter of a cell lives on
+      // with what earlier cells made of it: a cell cannot be alone inside.
       if (dry || cell) return Stand(footing, kPatience, token);
       SKERRY_ASSIGN_OR_RETURN(FootingHold hold, StandInSandbox(footing, token));
-      // What programs of a copy did is looked at where it is committed to.
+      // Changes of programs that work on a copy are seen once they are committed.
       if (footing == Footing::kAlone) SKERRY_RETURN_IF_ERROR(session_->Refresh());
       return hold;
     }
@@ -455,7 +455,7 @@ base::Status SessionLife::Rest() {
   if (users_ != 0 || !IsSettled()) return base::Err(base::Code::kConflict, "programs run in session " + Name());
   const auto ended = EndLife(lock);
   EndOwnContexts(lock);
-  // Somebody may have come when the sandbox was gone.
+  // A user may have come when the sandbox was gone.
   if (users_ == 0 && IsSettled()) session_.reset();
   paused_ = false;
   return ended;
@@ -467,7 +467,7 @@ bool SessionLife::IsIdle() {
     if (!IsSettled() || users_ != 0 || paused_ || !session_) return false;
     ++users_;
   }
-  // The sandbox stays while contexts that nobody needs are ended in it.
+  // The sandbox stays while unused contexts in it are ended.
   const Use use(*this, Mark::kNothing);
   contexts_.Sweep();
   return contexts_.List().empty() && std::chrono::steady_clock::now() - LastUse() >= settings_.idle;

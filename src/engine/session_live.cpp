@@ -25,7 +25,7 @@ base::Status Session::BeginLife(SandboxManager& manager, const core::ExecutionRe
   return OpenLiveView();
 }
 
-// The workspace as the programs see it. What is made there has to belong to their user: no other one exists for them.
+// The workspace as programs see it. New files have to belong to the programs' user: they know no other.
 base::Status Session::OpenLiveView() {
   if (IsMirrored()) return {};
   const std::scoped_lock order(live_->order, *view_mutex_);
@@ -51,7 +51,7 @@ base::Status Session::Refresh() {
   return IsMirrored() && live_->sandbox->IsRunning() ? CommitLive({}) : base::Status{};
 }
 
-// What cannot be brought there now is before the next command.
+// What cannot be pushed now is pushed before the next command.
 void Session::Push() {
   constexpr std::chrono::seconds kPatience{30};
   const std::scoped_lock order(live_->order);
@@ -69,7 +69,7 @@ base::Status Session::CommitLive(const Changes& own) {
 
 base::Status Session::RecordBackground(SessionRun run, const Changes& own) {
   files_->Recount();
-  // The rest is what programs did that live on.
+  // The rest was changed by programs that live on.
   std::erase_if(run.changes, [&](const core::FileChange& change) {
     return std::ranges::find(own, change.path, &core::FileChange::path) != own.end();
   });

@@ -20,7 +20,7 @@ base::Result<Session> Sessions::Begin(const std::string& id) const {
   const auto now = std::chrono::system_clock::now();
   const auto store = recorder_->Store();
   if (store && *store != nullptr) {
-    // Of a session that was deleted without us the record may still say that it lives.
+    // When the session was deleted without Skerry the record may still say that it lives.
     (void)(*store)->EndSession(id, now);
     const auto added =
         (*store)->AddSession({.id = id, .created_by = recorder_->by(), .created_at = now, .used_at = now});
@@ -33,7 +33,8 @@ base::Result<Session> Sessions::Begin(const std::string& id) const {
     return std::unexpected(store.error());
   }
   auto session = Session::Make(std::move(directory), options_.limits, recorder_);
-  if (!session) (void)Delete(id, base::Deadline::After(std::chrono::seconds(1)));  // nobody would find it
+  if (!session)
+    (void)Delete(id, base::Deadline::After(std::chrono::seconds(1)));  // nobody would find the unfinished session
   return session;
 }
 
@@ -43,7 +44,7 @@ base::Status Sessions::Furnish(Session& session) const {
     if (options_.source.empty()) return changes;
     SKERRY_ASSIGN_OR_RETURN(Session::Changes copied,
                             CopySource(options_.source, options_.bootstrap_files, session.files()));
-    // The source has the last word, also about the notes.
+    // The source's files win, also over the notes.
     std::erase_if(changes, [&](const core::FileChange& change) {
       return std::ranges::find(copied, change.path, &core::FileChange::path) != copied.end();
     });
@@ -98,7 +99,7 @@ base::Result<std::vector<std::string>> Sessions::Sweep() const {
   std::vector<std::string> swept;
   for (const SessionSummary& session : sessions) {
     if (session.busy || session.used_at > oldest) continue;
-    // Looked at again with the lock held: somebody may have come meanwhile.
+    // Checked again with the lock held: the session may have been used meanwhile.
     auto directory = SessionDirectory::OpenIdle(options_.base_dir, session.id, oldest);
     if (!directory || !directory->Remove()) continue;
     const auto store = recorder_->Store();

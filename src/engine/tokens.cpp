@@ -10,7 +10,7 @@
 namespace skerry::engine {
 namespace {
 
-constexpr std::string_view kPrefix = "sk_";  // so that scanners for secrets find what was committed by mistake
+constexpr std::string_view kPrefix = "sk_";  // lets scanners for secrets find tokens that were committed by mistake
 
 std::string DigestOf(std::string_view secret) {
   base::Sha256 hash;

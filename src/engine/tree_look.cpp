@@ -25,7 +25,7 @@ struct Entry {
   std::size_t tree = 0;
   std::string path;
   struct stat facts{};
-  std::string content;  // SHA-256 of a file that was read; where a link leads
+  std::string content;  // SHA-256 of a file that was read; the target of a link
 };
 
 class Walk {
@@ -62,7 +62,7 @@ class Walk {
   std::vector<std::string> NamesOf(std::size_t tree, const std::string& directory) {
     auto opened = workspace::OpenBeneath(trees_[tree].directory, directory.empty() ? "." : directory,
                                          O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    // Programs cannot change what is mounted there either.
+    // Programs cannot change mounted files either.
     if (!opened && errno == EXDEV) return {};
     auto names = opened ? workspace::NamesIn(*std::move(opened), bounds_.entries)
                         : base::Result<std::vector<std::string>>(std::unexpected(opened.error()));
@@ -106,7 +106,7 @@ class Walk {
     const auto file = workspace::OpenFileBeneath(trees_[entry.tree].directory, entry.path, workspace::Locked::kLeave);
     if (!file) return Leave("there is a file that cannot be read");
     auto content = workspace::ContentOf(file->get(), left, stop_);
-    // It may have grown since.
+    // The file may have grown since.
     if (!content)
       return Leave(content.error().code == base::Code::kTooLarge || stop_.stop_requested()
                        ? kTooMuch
@@ -116,7 +116,7 @@ class Walk {
   }
 
   [[nodiscard]] std::string Digest() const {
-    // Python runs bytecode in place of the source when that has the time which the bytecode has noted.
+    // Python runs bytecode in place of the source when the bytecode has noted the source's time.
     const bool bytecode =
         std::ranges::any_of(entries_, [](const Entry& entry) { return entry.path.ends_with(".pyc"); });
     DigestBuilder digest;

@@ -68,7 +68,7 @@ void Watched::ForEach(const Look& look) {
 }
 
 void Watched::Notice(Entry& entry, std::optional<std::chrono::nanoseconds> used) {
-  constexpr int kParts = 100;  // of a processor; less than one of them is nothing
+  constexpr int kParts = 100;  // of a processor; less than one part counts as quiet
   const auto now = std::chrono::steady_clock::now();
   const bool known = used && entry.used && *used >= *entry.used;
   const bool quiet = known && (*used - *entry.used) * kParts < now - entry.at;

@@ -27,7 +27,7 @@ bool IsBelowAny(const std::string& path, const core::FileMark& mark) {
   return false;
 }
 
-// Without what is gone with a directory above it, or lies where something else is now.
+// The removed paths, without those below a path that is no directory any more.
 std::vector<std::string> Topmost(const std::vector<std::string>& removed, const core::FileMark& now) {
   std::vector<std::string> top;
   for (const std::string& path : removed)
@@ -65,7 +65,7 @@ base::Status WorkspaceMirror::Push(base::Deadline deadline, const std::stop_toke
   if (here_.empty() && there_.empty()) {
     there_ = std::move(after);
   } else {
-    // What programs did to other files meanwhile is still to be pulled.
+    // Changes that programs made to other files meanwhile are still to be pulled.
     for (const std::string& path : changes.removed) there_.erase(path);
     for (const std::string& path : changes.changed)
       if (const auto found = after.find(path); found != after.end()) there_.insert_or_assign(path, found->second);

@@ -32,7 +32,7 @@ using kit::TextAnswer;
 using kit::TextOf;
 using kit::WordOf;
 
-// What the handlers work with. Outlives the server.
+// Shared by all handlers. Outlives the server.
 struct Api {
   engine::Host& host;  // for AccessOf
   base::WorkerPool& workers;
@@ -41,10 +41,10 @@ struct Api {
   std::string contract;  // the text of api/openapi.yaml
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<bool()> draining = [] { return false; };
-  mutable base::Turns large{4};  // to put a large answer together: it takes several times its size
+  mutable base::Turns large{4};  // for composing large answers: each takes several times its size
 };
 
-// Each folder of routes. `api` is borrowed.
+// The routes of each part. `api` is borrowed.
 std::vector<http::Route> SystemRoutes(Api& api);
 std::vector<http::Route> SessionRoutes(Api& api);
 std::vector<http::Route> ExecuteRoutes(Api& api);
@@ -59,15 +59,15 @@ std::vector<http::Route> TokenRoutes(Api& api);
 std::vector<http::Route> EventRoutes(Api& api);
 std::vector<http::Route> MonitorRoutes(Api& api);
 
-// All of them.
+// The dialect with all routes.
 http::Dialect MakeDialect(Api& api);
 
 // A handler that may fail: its error becomes the answer.
 using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
 http::Handler Answering(Api& api, ApiHandler handler);
 
-// A route below /v1. A small body is JSON. Who has none of the scopes is refused before the body is read; that the view
-// asks for them again is what counts.
+// A route below /v1. A small body is JSON. A caller that has none of the scopes is refused before the body is read; the
+// decisive check is the view's own.
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, engine::Need need, ApiHandler handler,
                       http::BodyRule body = http::BodyRule::kNone);
 

@@ -14,13 +14,14 @@
 namespace skerry::transport::v1 {
 namespace {
 
-constexpr std::size_t kMostListedCode = std::size_t{16} << 10U;  // for each of a list; one by its id has all
+constexpr std::size_t kMostListedCode = std::size_t{16}
+                                        << 10U;  // for each item of a list; a single approval has all its code
 
 Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
 }
 
-// Of a session, as its tenant calls it.
+// The tenant's name for a session.
 Json NameOrNull(const std::string& session) {
   return TextOrNull(std::string(core::NameOfSession(session)));
 }
@@ -61,7 +62,7 @@ Json DecidedToJson(const core::ApprovalRecord& record) {
           {"reason", TextOrNull(record.reason)}};
 }
 
-// Those that wait come first, all of them, with the beginning of what would run; pages are of those that are decided.
+// Waiting approvals come first, all of them, with the beginning of their code; only decided ones are paged.
 base::Result<http::Response> List(Api& api, const http::Request& request) {
   constexpr std::array<std::string_view, 3> kStates = {"waiting", "decided", "all"};
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {"state", "session", "cursor", "limit"}));
@@ -121,7 +122,7 @@ engine::ApprovalDecision ReadDecision(json::Fields& fields) {
           .reason = fields.Text("reason", 1000).value_or("")};
 }
 
-// What has expired, or what nobody waits for any more, is gone: another status than a no.
+// An approval that has expired, or whose run does not wait any more, is gone: another status than a refusal.
 std::optional<http::Refusal> Decide(const engine::Access& access, const engine::ApprovalDecision& decision) {
   const auto decided = access.approvals().Decide(decision);
   if (decided) return std::nullopt;

@@ -23,7 +23,7 @@ constexpr std::array kFormats = {FormatRow{"tar", ArchiveFormat::kTar, "applicat
                                  FormatRow{"zip", ArchiveFormat::kZip, "application/zip"}};
 constexpr std::array kFormatNames = {kFormats[0].name, kFormats[1].name, kFormats[2].name};
 
-// Nothing when `format` is not in the query.
+// nullptr when `format` is not in the query.
 base::Result<const FormatRow*> FormatOf(const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const std::string name, WordOf(request, "format", kFormatNames, ""));
   for (const FormatRow& row : kFormats)
@@ -45,7 +45,7 @@ base::Result<http::Response> ImportArchive(Api& api, const http::Request& reques
   return JsonAnswer(200, ImportToJson(report));
 }
 
-// What came of an export besides the archive, for those who tell a person.
+// Counts of the export besides the archive, for clients that report them.
 http::Headers HeadersOf(const FormatRow& format, const std::string& session, const workspace::ExportReport& report) {
   return {{"Content-Type", std::string(format.type)},
           {"Content-Disposition", "attachment; filename=\"" + session + "." + std::string(format.name) + "\""},

@@ -28,7 +28,7 @@ class Attachment : public http::Conversation {
   http::Pull Next(http::WebSocketMessage& message) override {
     if (said_exit_ || !access_check_.Holds()) return http::Pull::kEnd;
     if (pieces_.empty()) {
-      // Before the last look at the output: nothing is written behind the end.
+      // Read before the output: nothing is written after the end.
       end_ = run_->end();
       auto pieces = attached_->Next(kAtOnce);
       if (!pieces) return http::Pull::kEnd;
@@ -63,7 +63,7 @@ class Attachment : public http::Conversation {
       return true;
     }
     const auto taken = attached_->Feed(std::string_view(message.bytes).substr(fed_));
-    if (!taken) {  // it reads no more: what comes is for nobody
+    if (!taken) {  // the program takes no more input: drop it
       fed_ = 0;
       return true;
     }
@@ -85,7 +85,7 @@ class Attachment : public http::Conversation {
     return http::Pull::kMore;
   }
 
-  // The pipe is full: somebody else looks when there is room.
+  // The pipe is full: a worker waits for room.
   void AwaitRoom() {
     const bool waits = api_.workers.Submit([attached = attached_, wake = wake_] {
       (void)attached->AwaitRoom(base::Deadline::After(std::chrono::seconds(1)));
@@ -94,7 +94,7 @@ class Attachment : public http::Conversation {
     if (!waits) wake_();
   }
 
-  // What makes no sense is passed over: a newer client may know more.
+  // Unknown messages are ignored: a newer client may send more kinds.
   void Heed(const std::string& text) {
     const auto words = json::ParseStrict(text);
     if (!words) return;
@@ -119,7 +119,7 @@ class Attachment : public http::Conversation {
   kit::Ticker::Registration tick_;
   std::deque<engine::OutputPiece> pieces_;
   std::shared_ptr<const engine::RunEnd> end_;
-  std::size_t fed_ = 0;  // of the message that did not fit
+  std::size_t fed_ = 0;  // bytes that were taken of the message that did not fit
   bool asked_ = false;
   bool said_exit_ = false;
 };

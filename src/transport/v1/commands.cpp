@@ -87,7 +87,7 @@ base::Result<http::Response> Start(Api& api, const http::Request& request) {
   return response;
 }
 
-// Only those of the session that the path names.
+// Finds only commands of the session that the path names.
 base::Result<std::shared_ptr<const engine::Run>> CommandOf(const engine::Access& access, const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const auto session, SessionOf(access, request));
   return access.runs().FindCommand(session, request.parameters.at("command"));

@@ -21,7 +21,7 @@ Json ContextToJson(const engine::ContextSummary& context) {
           {"degraded", context.degraded}};
 }
 
-// The context that the path names, in whatever is to be done with it.
+// The name of the context in the path.
 const std::string& NameOf(const http::Request& request) {
   return request.parameters.at("context");
 }
@@ -63,7 +63,7 @@ base::Result<http::Response> Delete(Api& api, const http::Request& request) {
   return kit::NoContent();
 }
 
-// Does it, and shows the context.
+// Calls a method of the view and answers with the context.
 auto Doing(base::Result<engine::ContextSummary> (engine::ContextsView::*act)(const std::string&) const) {
   return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {
     SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));

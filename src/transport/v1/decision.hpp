@@ -9,10 +9,10 @@
 
 namespace skerry::transport::v1 {
 
-// `fields` has decision, digest, and perhaps scope and reason. Whoever reads them calls Finish, and looks at nothing of
-// this when that fails.
+// `fields` has decision, digest, and perhaps scope and reason. The caller calls Finish on them, and ignores the result
+// when that fails.
 engine::ApprovalDecision ReadDecision(json::Fields& fields);
-// Why not; nothing when it was heard.
+// Why the decision was refused; nothing when it was accepted.
 std::optional<http::Refusal> Decide(const engine::Access& access, const engine::ApprovalDecision& decision);
 std::string_view WordOf(engine::ApprovalDecision::Verdict verdict);
 

@@ -1,4 +1,4 @@
-// What happens, as it happens: over a WebSocket, or as server-sent events.
+// Events as they happen: over a WebSocket, or as server-sent events.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -15,7 +15,7 @@ namespace skerry::transport::v1 {
 namespace {
 
 constexpr std::size_t kAtOnce = std::size_t{48} << 10U;
-constexpr std::size_t kMostReplies = 64;  // to a client that does not read them
+constexpr std::size_t kMostReplies = 64;  // unread by the client
 
 Json GapToJson(const engine::EventBatch::Gap& gap) {
   return {{"type", "gap"},
@@ -43,7 +43,7 @@ base::Result<engine::EventFeed> FeedOf(const engine::Access& access, const http:
   SKERRY_ASSIGN_OR_RETURN(const std::uint64_t after, NumberOf(request, "after", 0, kNone - 1, kNone));
   if (after != kNone) wish.after = after;
   if (!wish.after) {
-    // What a browser sends when it connects again.
+    // The header that a browser sends when it reconnects.
     SKERRY_ASSIGN_OR_RETURN(wish.after, kit::LastEventId(request));
   }
   return access.events().Follow(std::move(wish));
@@ -62,7 +62,7 @@ class EventStream : public http::Stream {
   http::Pull Next(std::string& bytes) override {
     if (dropped_ || !access_check_.Holds() || api_.draining()) return http::Pull::kEnd;
     if (!std::exchange(begun_, true)) {
-      bytes += ": follows\n\n";  // so that headers and a first byte are there at once
+      bytes += ": follows\n\n";  // so that the client gets headers and a first byte at once
       return http::Pull::kMore;
     }
     const std::size_t before = bytes.size();
@@ -173,7 +173,7 @@ class EventConversation : public http::Conversation {
   kit::Ticker::Registration tick_;
   std::deque<std::string> batch_;
   std::deque<std::string> replies_;
-  bool full_ = false;  // somebody waits for room among the replies
+  bool full_ = false;  // a message of the client waits for room among the replies
   bool dropped_ = false;
 };
 

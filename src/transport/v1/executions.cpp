@@ -1,4 +1,4 @@
-// What runs and what ran.
+// Runs, present and past.
 #include <array>
 #include <charconv>
 #include <utility>
@@ -57,7 +57,7 @@ Json FilesAnswer(Json items, std::uint64_t next, std::uint64_t left_out) {
   return answer;
 }
 
-// Of a run without a record, as far as its result names them.
+// Changes of a run without a record, as far as its result names them.
 Json FilesOfResult(const Run& run, const std::string& kind) {
   Json items = Json::array();
   const auto end = run.end();

@@ -1,4 +1,4 @@
-// Changes of files that say what in JSON: edits, directories, moving, copying; and deleting.
+// Changes of files by requests in JSON: edits, directories, moving, copying; and deleting.
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,7 +59,7 @@ http::Response FilesAnswer(const Changes& changes) {
   return JsonAnswer(200, answer);
 }
 
-// Moves or copies.
+// The handler that moves or copies.
 auto Carrying(base::Result<Changes> (FilesView::*act)(const std::string&, const std::string&, workspace::Existing)
                   const) {
   return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {

@@ -1,4 +1,4 @@
-// The bytes of a file: reading all or a part of them, writing them, putting some behind them.
+// The bytes of a file: reading all or a part, writing, appending.
 #include <charconv>
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@
 namespace skerry::transport::v1 {
 namespace {
 
-// There is no validator that If-Range could name, so what it names is not what is there.
+// Answers have no validator that If-Range could name, so a request with If-Range gets the whole file.
 kit::WantedBytes WantedOf(const http::Request& request, std::uint64_t size) {
   const http::Headers& headers = request.head.headers;
   const auto range = headers.Find("Range");

@@ -12,7 +12,7 @@
 namespace skerry::transport::v1 {
 namespace {
 
-// Each as an object, so that there is a place for the exact bytes.
+// Each text as an object, which has a place for its exact bytes.
 Json BytesToJson(const std::string& name, std::span<const std::string> texts) {
   Json array = Json::array();
   for (const std::string& text : texts) {

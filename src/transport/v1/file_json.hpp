@@ -1,4 +1,4 @@
-// The JSON forms of what the file routes tell, with the names of json/history_json where they are the same things.
+// The JSON forms of the file routes' answers, with the names of json/history_json for the same things.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::string Octal(std::uint32_t mode);
 Json EntryToJson(const workspace::Entry& entry);
 Json ChangeToJson(const core::FileChange& change);
 Json ChangesToJson(std::span<const core::FileChange> changes);
-// The first of them; an answer that does not have all says how many there are.
+// Adds the first changes; an answer that does not have all says how many there are.
 inline constexpr std::size_t kMostNamed = 1000;
 void AddFirstChanges(Json& object, const std::string& name, std::span<const core::FileChange> changes);
 Json NoticeToJson(const core::FileNotice& notice);

@@ -1,4 +1,4 @@
-// What the routes of files share, and the handlers that FileRoutes puts together.
+// Helpers of the file routes, and the handlers that FileRoutes puts together.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ base::Result<workspace::Existing> ExistingOf(const http::Request& request);
 workspace::Existing ExistingNamed(std::string_view word);
 inline constexpr std::string_view kExistingWords[] = {"replace", "keep"};
 
-// The body.
+// The request's body.
 engine::Upload UploadOf(const http::Request& request);
 
 }  // namespace skerry::transport::v1

@@ -20,7 +20,7 @@ constexpr std::size_t kLongestPattern = 65536;
 constexpr std::size_t kMostContext = 20;
 constexpr std::size_t kMostMatches = 10'000;
 
-// Its deadline is ten seconds from now; whoever wants more goes on with the cursor.
+// The deadline is ten seconds from now; a client that wants more continues with the cursor.
 base::Result<SearchOptions> SearchOptionsOf(const http::Request& request) {
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
@@ -41,7 +41,7 @@ base::Result<SearchOptions> SearchOptionsOf(const http::Request& request) {
   return options;
 }
 
-// Nothing where the search came no further: whoever followed would ask for ever.
+// Nothing where the search made no progress: a client that followed the cursor would ask for ever.
 std::optional<std::string> NextOf(const workspace::SearchResult& result, const SearchOptions& options) {
   if (result.complete() || !result.next || result.next == options.after) return std::nullopt;
   return SearchCursor(*result.next);

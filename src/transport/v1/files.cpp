@@ -1,4 +1,4 @@
-// The files of a session: what is there, and the table of all routes.
+// The files of a session: lists and lines, and the table of all file routes.
 #include <string>
 #include <utility>
 
@@ -63,7 +63,7 @@ base::Result<http::Response> TellUsage(Api& api, const http::Request& request) {
 
 struct Row {
   const char* method;
-  const char* path;  // behind …/files
+  const char* path;  // after …/files
   FileHandler* handler;
   engine::Need need;
   http::BodyRule body = http::BodyRule::kNone;

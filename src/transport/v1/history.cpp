@@ -21,7 +21,7 @@ base::Result<std::uint64_t> AfterOf(const http::Request& request) {
   const std::string text = request.head.query.Find("after").value_or("0");
   std::uint64_t after = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), after);
-  // The store counts with a sign.
+  // The store's numbers are signed.
   if (error == std::errc() && end == text.data() + text.size() && after <= INT64_MAX) return after;
   return base::Err(base::Code::kInvalidArgument, "after must be the next_cursor of an earlier answer, as it was");
 }
@@ -41,7 +41,7 @@ base::Result<http::Response> TellHistory(Api& api, const http::Request& request)
     if (page.next) next = std::to_string(*page.next);
     return JsonAnswer(200, Page(json::HistoryToJson(page.entries), next));
   }
-  // A graph cannot be put together from pages, so it is all of it unless less was asked for.
+  // A graph cannot be put together from pages, so it has everything unless the client asked for less.
   if (!request.head.query.Find("limit")) range.limit = SIZE_MAX;
   SKERRY_ASSIGN_OR_RETURN(const auto entries, access.history().Outline(session, range));
   return TextAnswer(200, format == "dot" ? core::ToDot(entries) : core::ToMermaid(entries),

@@ -28,7 +28,7 @@ base::Result<Collected> Collect(const engine::Run& run, std::uint64_t offset, st
     if (pieces.empty()) break;
     for (engine::OutputPiece& piece : pieces) {
       if (total >= limit) break;
-      // What is more than the limit is for the next time.
+      // Bytes beyond the limit are for the next request.
       piece.bytes.resize(std::min<std::size_t>(piece.bytes.size(), static_cast<std::size_t>(limit - total)));
       total += piece.bytes.size();
       collected.next = piece.offset + piece.bytes.size();
@@ -64,7 +64,7 @@ base::Result<http::Response> OutputAnswer(const Api& api, const http::Request& r
                      "the output of " + run.id() +
                          " is not kept any more: the oldest goes when there is no room for newer "
                          "(sandbox.budgets.outputMb, outputPerTenantMb)");
-  // Before the look at the output: nothing is written behind the end.
+  // Read before the output: nothing is written after the end.
   const auto state = run.state();
   SKERRY_ASSIGN_OR_RETURN(const auto turn, api.large.Take(request.caller.tenant, request.gone));
   SKERRY_ASSIGN_OR_RETURN(const Collected collected, Collect(run, offset, limit, stream));
@@ -96,7 +96,7 @@ base::Result<http::Response> PageOfRuns(const engine::Access& access, const http
       return base::Err(base::Code::kInvalidArgument, "cursor is not one that was given");
   }
   SKERRY_ASSIGN_OR_RETURN(const auto runs, access.runs().List(filter));
-  // A page ends behind the one that makes it large, so that no list takes much memory.
+  // A page ends with the run that makes it large, so that no list takes much memory.
   constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
   Json items = Json::array();
   std::size_t bytes = 0;

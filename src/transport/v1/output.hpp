@@ -1,4 +1,4 @@
-// What a run wrote, piece by piece; runs page by page.
+// The output of a run, piece by piece; and pages of runs.
 #pragma once
 
 #include "engine/run.hpp"
@@ -6,10 +6,10 @@
 
 namespace skerry::transport::v1 {
 
-// `offset` of the query, or the header Last-Event-ID of a client that comes back.
+// `offset` of the query, or the header Last-Event-ID of a client that reconnects.
 base::Result<std::uint64_t> OffsetOf(const http::Request& request);
 
-// The pieces as JSON, or the bytes of both streams in their order where the client wants those.
+// The pieces as JSON, or the bytes of both streams in order if the client accepts those.
 base::Result<http::Response> OutputAnswer(const Api& api, const http::Request& request, const engine::Run& run);
 
 // The newest first.

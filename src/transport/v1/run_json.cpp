@@ -12,7 +12,7 @@
 namespace skerry::transport::v1 {
 namespace {
 
-constexpr std::size_t kMostOutput = std::size_t{16} << 20U;  // of one answer; the rest is to be had piece by piece
+constexpr std::size_t kMostOutput = std::size_t{16} << 20U;  // of one answer; a client gets the rest piece by piece
 
 Json TimeOrNull(const std::optional<core::TimePoint>& time) {
   return time ? Json(json::Rfc3339(*time)) : Json(nullptr);
@@ -57,7 +57,7 @@ base::Status ReadStreams(const engine::Run& run, core::ExecutionResult& result) 
   const std::uint64_t written = run.output_bytes();
   if (written > kMostOutput) result.output_truncated = true;
   if (total >= std::min<std::uint64_t>(written, kMostOutput)) return {};
-  // Output that was there went to make room: what was read of it is not all.
+  // Some output was removed to make room: what was read is not all of it.
   result.output_removed = true;
   result.standard_output.clear();
   result.standard_error.clear();

@@ -8,21 +8,21 @@
 
 namespace skerry::transport::v1 {
 
-// Without what was written, for lists.
+// The run without its output, for lists.
 Json ExecutionToJson(const engine::Access& access, const engine::Run& run);
-// With it, when it is over, as one text.
+// The run, with its output when it is over, as one text.
 base::Result<std::string> WholeExecution(const engine::Access& access, const engine::Run& run);
-// The result as one text, with what was written. An error when nothing is to be had of the run.
+// The result as one text, with the output. An error when the run has no result.
 base::Result<std::string> WholeResult(const engine::Run& run);
-// How it ended, in a few words: the last event of a stream.
+// How the run ended, in a few words: the last event of a stream.
 Json ExitToJson(const engine::RunEnd& end);
 
 Json PieceToJson(const engine::OutputPiece& piece);
 
-// What waits for a person on behalf of a run.
+// The approval that the run waits for.
 std::optional<Json> WaitingFor(const engine::Access& access, const engine::Run& run);
 
-// Until nobody needs to answer it any more.
+// How long the approval can still be answered.
 std::int64_t RemainingSeconds(core::TimePoint expires);
 
 }  // namespace skerry::transport::v1

@@ -41,7 +41,7 @@ class RunEvents : public http::Stream {
   http::Pull Tell(std::string& bytes) {
     if (ended_ || !access_check_.Holds()) return http::Pull::kEnd;
     if (!std::exchange(begun_, true)) Put(bytes, "started", {{"execution_id", run_->id()}});
-    // Before the last look at the output: nothing is written behind the end.
+    // Read before the output: nothing is written after the end.
     const auto end = run_->end();
     const auto pieces = reader_.Next(kAtOnce);
     if (!pieces) return http::Pull::kEnd;
@@ -69,7 +69,7 @@ class RunEvents : public http::Stream {
   void TellEnd(std::string& bytes, const engine::RunEnd& end) {
     ended_ = true;
     Json result = json::EndToJson(end, run_->id(), json::Streams::kLeftOut);
-    // Output that was there went to make room: what was read of it is not all.
+    // Some output was removed to make room: what was read is not all of it.
     if (reader_.offset() < run_->output_bytes()) result.update({{"output_truncated", true}, {"output_removed", true}});
     Put(bytes, "result", result);
     Put(bytes, "exit", ExitToJson(end));

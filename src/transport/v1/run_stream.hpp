@@ -1,4 +1,4 @@
-// A run as server-sent events: what it writes, as it comes, and how it ended.
+// A run as server-sent events: its output as it comes, and how it ended.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace skerry::transport::v1 {
 
-// From an offset of its output on. The stream keeps the leash. `api` is borrowed.
+// From an offset of the run's output on. The stream keeps the leash. `api` is borrowed.
 base::Result<http::Response> EventsOf(Api& api, const http::Request& request, std::shared_ptr<const engine::Run> run,
                                       std::uint64_t offset, std::shared_ptr<void> leash = nullptr);
 

@@ -1,4 +1,4 @@
-// Cursors of a search: the position of its last match, as text that a client gives back as it is.
+// Cursors of a search: the position of its last match, as text that a client returns unchanged.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace skerry::transport::v1 {
 
 std::string SearchCursor(const workspace::SearchPosition& position);
-// kInvalidArgument for what SearchCursor did not make.
+// kInvalidArgument for a text that SearchCursor did not make.
 base::Result<workspace::SearchPosition> ParseSearchCursor(std::string_view text);
 
 }  // namespace skerry::transport::v1

@@ -78,7 +78,7 @@ base::Result<http::Response> Create(Api& api, const http::Request& request) {
   return response;
 }
 
-// In the order of the list. A name has no space, which is before everything that a name has.
+// Sorts as the list does: names have no space, which sorts before all their characters.
 std::string PlaceOf(const SessionHandle& session) {
   return session.name() + " " + session.id();
 }
@@ -146,7 +146,7 @@ base::Result<http::Response> Extend(Api& api, const http::Request& request) {
   return Show(access, session);
 }
 
-// Does it to the session, and shows the session.
+// Calls a method of the view and answers with the session.
 auto Doing(base::Status (SessionsView::*act)(const SessionHandle&) const) {
   return [act](Api& api, const http::Request& request) -> base::Result<http::Response> {
     SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));

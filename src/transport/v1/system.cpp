@@ -1,4 +1,4 @@
-// The daemon itself: health, its contract, its pool; and what it thinks of code.
+// The daemon itself: health, its contract, its pool; and the risk of code.
 #include <utility>
 
 #include "base/sha256.hpp"

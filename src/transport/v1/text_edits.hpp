@@ -10,8 +10,8 @@
 
 namespace skerry::transport::v1 {
 
-// `count` is a number from 1, or "all"; 1 when it is missing. kInvalidArgument, with the number of the edit, for
-// everything that is not exactly so.
+// `count` is a number from 1, or "all"; 1 when it is missing. kInvalidArgument, with the number of the edit, for any
+// other form.
 base::Result<std::vector<text::TextEdit>> EditsOf(const nlohmann::json& array);
 
 }  // namespace skerry::transport::v1

@@ -1,4 +1,4 @@
-// Who may ask.
+// Tokens: issuing, listing and revoking them.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Variables for what runs, and other names with texts, as requests bring them and answers show them.
+// Variables of runs and metadata, as requests bring them and answers show them.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ using Variables = kit::TextMap;
 
 // The limits of `Environment` in api/openapi.yaml.
 std::optional<Variables> ReadVariables(json::Fields& fields);
-// Of `Metadata`.
+// The limits of `Metadata`.
 std::optional<Variables> ReadMetadata(json::Fields& fields);
 
 // null in the place of a value that the client may not see.

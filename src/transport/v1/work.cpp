@@ -17,7 +17,7 @@ constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::uint64_t kMostMemory = 1U << 20U;
 constexpr std::uint64_t kMostOutput = 1024;
-constexpr std::size_t kLarge = std::size_t{1} << 20U;  // an answer that does not stay in memory until it is sent
+constexpr std::size_t kLarge = std::size_t{1} << 20U;  // a larger answer does not stay in memory until it is sent
 
 base::Result<http::Response> SpooledAnswer(const engine::Access& access, const http::Request& request,
                                            const std::string& text) {
@@ -29,7 +29,7 @@ base::Result<http::Response> SpooledAnswer(const engine::Access& access, const h
   return response;
 }
 
-// Few at a time: a large answer costs several times its size while it is made.
+// A turn, of which there are few: a large answer costs several times its size while it is made.
 base::Result<std::optional<base::Turns::Turn>> TurnFor(const Api& api, const http::Request& request,
                                                        const engine::Run& run) {
   if (run.output_bytes() <= kLarge) return std::nullopt;
@@ -37,13 +37,13 @@ base::Result<std::optional<base::Turns::Turn>> TurnFor(const Api& api, const htt
   return std::optional(std::move(turn));
 }
 
-// What is kept of a run, as text. A large one lies in the spool until it is sent.
+// Answers with the run's result as text. A large one lies in the spool until it is sent.
 base::Result<http::Response> ResultAnswer(const engine::Access& access, const http::Request& request,
                                           const engine::Run& run, std::string text) {
   if (text.size() <= kLarge) return TextAnswer(200, std::move(text), "application/json");
   auto spooled = SpooledAnswer(access, request, text);
   if (spooled) return spooled;
-  // For the owner it stays in memory where the disk is full. Others ask for it again: it is kept.
+  // When the disk is full, the owner's answer stays in memory. Other clients ask again: the result is kept.
   if (request.caller.owner) return TextAnswer(200, std::move(text), "application/json");
   return base::Err(spooled.error().code, spooled.error().message +
                                              "; the run has ended and its result is kept: GET /v1/executions/" +
@@ -121,7 +121,7 @@ base::Result<http::Response> Answer(Api& api, const engine::Access& access, cons
     return replayed(std::move(response));
   }
   if (!started.run->end())
-    return base::Err(base::Code::kTimeout, "the run has not ended yet");  // nobody listens any more
+    return base::Err(base::Code::kTimeout, "the run has not ended yet");  // the client has disconnected
   SKERRY_ASSIGN_OR_RETURN(const auto turn, TurnFor(api, request, *started.run));
   SKERRY_ASSIGN_OR_RETURN(std::string result, WholeResult(*started.run));
   SKERRY_ASSIGN_OR_RETURN(http::Response response,

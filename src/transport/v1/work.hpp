@@ -1,4 +1,4 @@
-// What is to be run, from the words of a request; and the answer.
+// A new run from the fields of a request; and the answer.
 #pragma once
 
 #include "transport/v1/api.hpp"
@@ -10,15 +10,15 @@ void ReadCode(json::Fields& fields, engine::NewRun& run);
 // The fields that code and commands have in common.
 void ReadSurroundings(json::Fields& fields, engine::NewRun& run);
 void ReadMaxOutput(json::Fields& fields, engine::NewRun& run);
-// `approve`: only for those who may, as the engine says.
+// `approve`: the engine refuses it to callers that may not approve.
 void ReadConsent(json::Fields& fields, engine::NewRun& run);
 void ReadOnDisconnect(json::Fields& fields, engine::NewRun& run);
 
-// Runs it and answers when it is over, or with its events from the beginning.
+// Runs it and answers when the run is over, or with its events from the beginning.
 base::Result<http::Response> Answer(Api& api, const engine::Access& access, const http::Request& request,
                                     engine::NewRun run);
 
-// All that is known of a run, with what it has written.
+// All that is known of a run, with its output.
 base::Result<http::Response> WholeAnswer(const Api& api, const engine::Access& access, const http::Request& request,
                                          const engine::Run& run);
 

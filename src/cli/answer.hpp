@@ -1,4 +1,4 @@
-// Reading what the daemon answered. What is missing, or of another kind, is as if it were empty: a newer daemon may say
+// Reading answers of the daemon. A field that is missing, or of another kind, counts as empty: a newer daemon may send
 // more, and an older one less.
 #pragma once
 

@@ -14,14 +14,14 @@
 
 namespace skerry::cli {
 
-// Whether the backends shall keep interpreters loaded. That pays for those who run many programs.
+// Whether the backends keep interpreters loaded. That pays for commands that run many programs.
 enum class Warmth { kCold, kWarm };
 using MakeBackends =
     std::function<base::Result<std::unique_ptr<core::BackendRegistry>>(Warmth, const config::Sandbox& settings)>;
 using OpenStore = std::function<base::Result<std::unique_ptr<core::RecordStore>>(const std::string& path)>;
 using OpenServiceStore = std::function<base::Result<std::unique_ptr<core::ServiceStore>>(const std::string& path)>;
 
-// What main wires in: which backends this program has, and where it keeps the record.
+// What main wires in: the backends of this program, and where it keeps the record.
 struct Parts {
   std::vector<std::string> backend_names;
   MakeBackends make_backends;

@@ -1,4 +1,4 @@
-// What the commands about approvals ask the daemon.
+// The daemon calls of the commands about approvals.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ base::Result<nlohmann::ordered_json> WaitingApprovals(DaemonClient& daemon, cons
 base::Result<nlohmann::ordered_json> PastApprovals(DaemonClient& daemon, const std::optional<std::string>& session,
                                                    std::size_t most);
 
-// By its id, or by a beginning that only one of those that wait has, else one of the last thousand that are over.
-// kNotFound, or kInvalidArgument when there are several.
+// By id, or by the beginning of the id if only one waiting approval has it, else only one of the last thousand decided
+// ones. kNotFound, or kInvalidArgument when several match.
 base::Result<nlohmann::ordered_json> FindApproval(DaemonClient& daemon, const std::string& id);
-// The one whose id begins so.
+// The approval whose id begins so.
 base::Result<nlohmann::ordered_json> ChooseApproval(const nlohmann::ordered_json& approvals, const std::string& id);
 
 struct PersonsWord {
   enum class Kind { kApprove, kReject };
   Kind kind = Kind::kReject;
-  std::string scope = "once";  // of an approval
+  std::string scope = "once";  // for kApprove
   std::string reason = {};
 };
 nlohmann::ordered_json DecisionAsJson(const PersonsWord& word, const std::string& digest);
 
-// kRejected when it is too late, kConflict when it was answered already or the digest is another.
+// kRejected when it is too late, kConflict when the approval was answered already or has another digest.
 base::Status Decide(DaemonClient& daemon, const std::string& id, const nlohmann::ordered_json& decision);
 
 }  // namespace skerry::cli

@@ -16,11 +16,11 @@ namespace skerry::cli {
 // An Approval of the contract as a question.
 confirm::Question QuestionFrom(const nlohmann::ordered_json& approval);
 
-// What becomes of a question when there is no terminal: somebody else may answer it, or nobody can.
+// What becomes of a question when there is no terminal: another person may answer it, or it is rejected.
 enum class Unattended { kWaits, kRejected };
 
-// The question is asked beside, so that what the run says meanwhile is not missed: the answer may come from somewhere
-// else. Of one thread.
+// Asks in a thread of its own, so that the run's messages are not missed meanwhile: the answer may come from another
+// client. For one thread.
 class ApprovalDesk {
  public:
   explicit ApprovalDesk(const DaemonClient& daemon, Unattended unattended = Unattended::kWaits)
@@ -29,9 +29,10 @@ class ApprovalDesk {
   ApprovalDesk& operator=(const ApprovalDesk&) = delete;
   ~ApprovalDesk() { Withdraw(); }
 
-  // `notice` is an ApprovalEvent. Without a terminal a note says what the run waits for, where it does.
+  // `notice` is an ApprovalEvent. Without a terminal a note says what the run waits for, unless the question is
+  // rejected.
   void Ask(const nlohmann::ordered_json& notice);
-  // Nobody waits for the answer any more. Returns when the terminal is free.
+  // The answer is not needed any more. Returns when the terminal is free.
   void Withdraw();
   [[nodiscard]] bool IsAsking() const { return asking_; }
 
@@ -41,7 +42,7 @@ class ApprovalDesk {
   const DaemonClient& daemon_;
   Unattended unattended_;
   std::atomic<bool> asking_ = false;
-  std::optional<Spinner> waiting_;  // for an answer from elsewhere
+  std::optional<Spinner> waiting_;  // shown until another client answers
   std::jthread thread_;
 };
 

@@ -1,4 +1,4 @@
-// Approvals as people read them. Everything foreign is made visible, and no row of it can pass for one of ours.
+// Approvals as people read them. Foreign text is made visible, and no row of it can pass for one of Skerry's.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace skerry::cli {
 
-// Those that wait: id, session, risk, for how long, for how long yet, the beginning of what would run.
+// Waiting approvals: id, session, risk, how long they wait, how long they can be answered, the beginning of the code.
 std::string WaitingAsTable(const nlohmann::ordered_json& approvals, core::TimePoint now);
-// Those that are over: who decided what, when and from where.
+// Decided approvals: who decided what, when and from where.
 std::string PastAsTable(const nlohmann::ordered_json& approvals);
 
 struct ApprovalTextOptions {
@@ -22,16 +22,16 @@ struct ApprovalTextOptions {
   std::size_t width = 80;                                            // 0: no limit
   std::size_t max_rows = std::numeric_limits<std::uint16_t>::max();  // of code
 };
-// All that a person has to know: where, how grave and why, the conditions, the code with what was found in it, the
-// digest. Of one that is over: the answer.
+// All that a person has to know: where, how grave and why, the conditions, the code with the findings in it, the
+// digest. For a decided approval: the answer.
 std::string ApprovalAsText(const nlohmann::ordered_json& approval, const ApprovalTextOptions& options);
-// The commands that answer it, one in a row.
+// The commands that answer the approval, one in a row.
 std::string HowToAnswer(const nlohmann::ordered_json& approval);
 
 // The beginning of the digest, for people.
 std::string ShortDigest(const nlohmann::ordered_json& approval);
 bool IsWaiting(const nlohmann::ordered_json& approval);
-// Whether it may be approved for so long: "once", "session", "content".
+// Whether the approval may be given with this scope: "once", "session", "content".
 bool Offers(const nlohmann::ordered_json& approval, const std::string& scope);
 
 // "once", "for this session", "for this content"

@@ -1,4 +1,4 @@
-// skerry approvals watch: questions as they come, and their answers at a key.
+// skerry approvals watch: questions as they come; the person answers with a key.
 #pragma once
 
 #include <chrono>
@@ -23,10 +23,10 @@ struct WatchOptions {
   Until until = Until::kQuit;
 };
 
-// Without a terminal: each event in a line on stdout, as the daemon tells it; nothing is asked.
+// Without a terminal: each event in a line on stdout, as the daemon sends it; nobody is asked.
 base::Result<int> FollowApprovals(const DaemonClient& daemon, const WatchOptions& options);
 
-// At a terminal. Of one thread.
+// At a terminal. For one thread.
 class ApprovalsWatch {
  public:
   ApprovalsWatch(const DaemonClient& daemon, WatchOptions options);

@@ -1,4 +1,4 @@
-// The files of a person that content and archives are read from and written to.
+// The person's files that contents and archives are read from and written to.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace skerry::cli {
 
-// A file that is read from where it stands. What is none, like a pipe or - for stdin, is taken whole first, into a file
-// that has no name: whoever writes it may be slow, and may need the session until then. kTooLarge for more than 4 GB of
+// A regular file is read from its present position. Anything else, like a pipe or - for stdin, is first read whole into
+// a file without a name: its writer may be slow, and may need the session until then. kTooLarge for more than 4 GB of
 // that.
 base::Result<base::UniqueFd> OpenInput(const std::string& path);
 
-// Gives the file block by block, "" at its end. `fd` is borrowed; `name` is for errors.
+// Gives the file block by block, "" at the end. `fd` is borrowed; `name` is for errors.
 std::function<base::Result<std::string>()> FeedFrom(int fd, std::string name);
 
-// A file that is there when it is finished, and not before; what was there stays until then. What is no regular file, a
-// device or a fifo, is written as it is.
+// A file that appears when it is finished, and not before; an existing file stays until then. A device or a fifo is
+// written directly.
 class NewFile {
  public:
   static base::Result<NewFile> Begin(const std::string& path);
@@ -33,7 +33,7 @@ class NewFile {
   NewFile() = default;
 
   std::string path_;
-  std::string temporary_;  // "" when there is none
+  std::string temporary_;  // "" when there is no temporary file
   base::UniqueFd fd_;
 };
 

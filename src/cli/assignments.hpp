@@ -10,8 +10,8 @@
 
 namespace skerry::cli {
 
-// An object with a text for each; the last one of a name counts. kInvalidArgument, with the name of the option, for
-// what has no = or nothing before it, and for what is no UTF-8.
+// An object with a text for each name; the last value of a name counts. kInvalidArgument, with the name of the option,
+// for an item without =, without a name, or that is no UTF-8.
 base::Result<nlohmann::ordered_json> AssignmentsToJson(const std::vector<std::string>& items,
                                                        const std::string& option);
 

@@ -1,4 +1,4 @@
-// Attachment: our terminal, or our pipes, as those of a command in a session.
+// Attachment: the person's terminal or pipes, connected to a command in a session.
 #pragma once
 
 #include <optional>
@@ -26,14 +26,15 @@ struct AttachmentOptions {
   Shown shown = Shown::kLines;
 };
 
-// From construction on signals go to the command; the second one ends us. Of one thread; what is given is borrowed.
+// From construction on signals go to the command; the second one ends this process. For one thread; what is given is
+// borrowed.
 class Attachment {
  public:
   Attachment(net::WebSocket& socket, const DaemonClient& daemon, AttachmentOptions options)
       : socket_(socket), options_(options), sink_(options.shown, signals_.interrupt_fd()), desk_(daemon) {}
 
-  // Until the command has ended, nobody reads what it says, or a signal came while it waited for a person. Gives the
-  // notice of its end; nothing in the other cases.
+  // Until the command has ended, the reader of stdout has left, or a signal came while the command waited for a person.
+  // Gives the notice of the command's end; nothing in the other cases.
   base::Result<std::optional<nlohmann::ordered_json>> Run();
 
   [[nodiscard]] const std::string& standard_output() const { return standard_output_; }
@@ -58,9 +59,9 @@ class Attachment {
   ApprovalDesk desk_;
   std::optional<RawTerminal> raw_;
   bool input_ready_ = false;
-  bool room_ = false;   // the daemon takes more
-  bool asked_ = false;  // it waits for a person, and has said nothing since
-  bool left_ = false;   // nobody reads our output, or it was interrupted before it ran
+  bool room_ = false;   // the daemon takes more input
+  bool asked_ = false;  // the command waits for a person, and has written nothing since
+  bool left_ = false;   // the reader of stdout has left, or the command was interrupted before it ran
   std::optional<nlohmann::ordered_json> end_;
   std::string standard_output_;
   std::string standard_error_;

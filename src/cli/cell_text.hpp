@@ -1,4 +1,4 @@
-// Foreign text in a given number of cells of a terminal, and figures that need few of them.
+// Foreign text in a given number of cells of a terminal, and short figures.
 #pragma once
 
 #include <chrono>
@@ -9,15 +9,15 @@
 
 namespace skerry::cli {
 
-// What is given may be any bytes; what comes is as confirm::Visible makes it, and never wider than `cells`. What is cut
-// ends in `…`.
+// `bytes` may be any bytes; the result is as confirm::Visible makes it, and never wider than `cells`. A cut text ends
+// in `…`.
 std::string CutTo(std::string_view bytes, std::size_t cells);
 // The same, filled up with blanks.
 std::string LeftIn(std::string_view bytes, std::size_t cells);
 std::string RightIn(std::string_view bytes, std::size_t cells);
 
-// Rows that end in a newline, each with `indent` blanks before it: nothing foreign ever begins a row. At most so many
-// of them, and a word on how much was left out.
+// Rows that end in a newline, each with `indent` blanks before it: foreign text never begins a row. At most max_rows,
+// and a note on how much was left out.
 struct RowsOptions {
   std::size_t width = 80;  // of the row with its indent; 0: one row
   std::size_t indent = 2;
@@ -25,7 +25,7 @@ struct RowsOptions {
 };
 std::string InRows(std::string_view bytes, const RowsOptions& options);
 
-// The first line that is not blank, without what is blank around it.
+// The first line that is not blank, without blanks around it.
 std::string_view FirstLineOf(std::string_view text);
 
 // 512, 1.5K, 200M, 1.2G; at most five cells.

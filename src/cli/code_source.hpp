@@ -18,7 +18,7 @@ struct CodeSource {
 
 base::Result<std::string> ReadCode(const CodeSource& source);
 
-// What the extension of a file says; Python where it says nothing.
+// The language that the file's extension says; Python where it says nothing.
 core::Language LanguageOfFile(const std::string& file);
 
 }  // namespace skerry::cli

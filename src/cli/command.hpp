@@ -1,4 +1,4 @@
-// What every command gets, and the list of them.
+// What every command gets, and the list of commands.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Context {
 
   // Defaults, file, variables, then `overrides`.
   [[nodiscard]] base::Result<config::Loaded> LoadConfig(std::vector<config::Override> overrides = {}) const;
-  // As that configuration says; warm for those who run many programs.
+  // The backends of that configuration; warm for commands that run many programs.
   [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> Backends(const config::Sandbox& settings,
                                                                               Warmth warmth = Warmth::kCold) const {
     return parts_.make_backends(warmth, settings);
@@ -31,7 +31,7 @@ class Context {
   [[nodiscard]] base::Result<std::unique_ptr<core::RecordStore>> Store(const std::string& path) const {
     return parts_.open_store(path);
   }
-  // What a daemon keeps; in the same file.
+  // The store of a daemon; in the same file.
   [[nodiscard]] base::Result<std::unique_ptr<core::ServiceStore>> ServiceStore(const std::string& path) const {
     return parts_.open_service_store(path);
   }
@@ -42,7 +42,7 @@ class Context {
   const Parts& parts_;
 };
 
-// Each keeps what its options are read into. The context, and `root` where it is asked for, have to outlive it.
+// Each command keeps the values of its options. The context, and `root` where there is one, have to outlive it.
 Command RunCommand(const Context& context);
 Command RiskCommand(const Context& context);
 Command ContextCommand(const Context& context);
@@ -60,7 +60,7 @@ Command BackendsCommand(const Context& context);
 Command ConfigCommand(const Context& context);
 Command BenchCommand(const Context& context);
 Command ImageCommand();
-// They tell of all commands below `root`.
+// These describe all commands below `root`.
 Command CompletionCommand(const Context& context, const Command& root);
 Command ManCommand(const Command& root);
 Command VersionCommand();

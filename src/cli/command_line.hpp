@@ -1,5 +1,5 @@
-// The commands as plain values: what each is called, what it takes, where that goes, and what it does. Command lines
-// are read with them, and --help, completions and manual pages are made from them, so that no second list can be wrong.
+// The commands as plain values: name, options, targets of the values, action. Command lines are read by them, and
+// --help, completions and manual pages are made from them, so that no second list can be wrong.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace skerry::cli {
 
 enum class ValueKind {
   kNone,       // a flag
-  kText,       // nothing is known of it
+  kText,       // any text
   kWords,      // one of a list
-  kFile,       // of the person
-  kDirectory,  // of the person
+  kFile,       // of the person's
+  kDirectory,  // of the person's
   kSession,    // the daemon knows the names
   kApproval,   // the daemon knows the ids
 };
 
-// What an option or argument takes, as people are told.
+// What an option or argument takes, as help texts name it.
 struct Value {
   ValueKind kind = ValueKind::kNone;
-  std::string name;                // FILE, SESSION...; "" for a flag, and where --help shall name the type: UINT
-  std::vector<std::string> words;  // of kWords
+  std::string name;                // FILE, SESSION...; "" for a flag, and where --help names the type: UINT
+  std::vector<std::string> words;  // for kWords
 
   static Value Text(std::string name = "") { return {.kind = ValueKind::kText, .name = std::move(name)}; }
   static Value File(std::string name = "FILE") { return {.kind = ValueKind::kFile, .name = std::move(name)}; }
@@ -40,12 +40,12 @@ struct Value {
   }
 };
 
-// Where a value goes; what is not given stays as it was. A flag sets a bool, and a list takes all values that are
-// given.
+// Where a value goes; a target without a value on the line stays as it was. A flag sets a bool, and a list takes all
+// values that are given.
 using ValueTarget = std::variant<bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*, unsigned*,
                                  std::uint64_t*, std::optional<std::uint64_t>*, double*>;
 
-// Of numbers. They are compared, and named in errors, as numbers of that type.
+// For numbers. They are compared, and named in errors, as numbers of that type.
 struct Positive {};
 template <class Number>
 struct Range {
@@ -54,8 +54,8 @@ struct Range {
 };
 using Bounds = std::variant<std::monostate, Positive, Range<int>, Range<unsigned>, Range<double>>;
 
-// How many values may stand behind the name of an option that fills a list. Up to two means altogether; the others may
-// be given again.
+// How many values may follow the name of an option that fills a list. Up to two means altogether; the other options may
+// be repeated.
 enum class Following { kOne, kUpToTwo, kAny };
 
 enum class Need { kOptional, kRequired };
@@ -71,9 +71,9 @@ struct Option {
   Visibility visibility = Visibility::kShown;
 };
 
-// What stands in its place, without a name.
+// A value that is known by its place, without a name.
 struct Argument {
-  std::string name;  // as errors call it
+  std::string name;  // for errors
   Value value;
   std::string description;
   ValueTarget to;
@@ -83,21 +83,22 @@ struct Argument {
 // The exit code.
 using Action = std::function<base::Result<int>()>;
 
-// One with commands below it and no action needs one of them. With both, the action is for a line that names none.
+// A command with commands below it and no action needs one of them on the line. With both, the action is for a line
+// that names none.
 struct Command {
   std::string name;
   std::string description;
   std::string footer;
   std::vector<Argument> arguments;
   std::vector<Option> options;
-  std::vector<std::string>* rest = nullptr;  // of the line, from its -- on if it has one; null where none may be left
+  std::vector<std::string>* rest = nullptr;  // the rest of the line, from -- on if it has one; null: none may be left
   std::vector<Command> commands;
   Action action;
-  const bool* errors_as_json = nullptr;  // where --json is noted, when programs get errors on stdout too
+  const bool* errors_as_json = nullptr;  // the target of --json, for commands that print errors on stdout too
   Visibility visibility = Visibility::kShown;
 };
 
-// Every command has this one.
+// Every command has this option.
 constexpr const char* kHelpNames = "-h,--help";
 constexpr const char* kHelpDescription = "Print this help message and exit";
 

@@ -1,4 +1,4 @@
-// What a command says on stdout, and how it ends.
+// What a command prints on stdout, and how it ends.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@
 namespace skerry::cli {
 
 enum class Form { kText, kJson };
-// The exit code. An error is told on stderr, and for programs as an object on stdout too.
+// The exit code. An error is printed on stderr, with kJson as an object on stdout too.
 int Conclude(const base::Result<int>& result, Form form);
-// One line; valid JSON whatever is in it.
+// One line; valid JSON whatever strings it holds.
 base::Status WriteJson(const nlohmann::ordered_json& object);
 base::Status WriteText(const std::string& text);
 
-// Bytes to stdout. A reader who has left is no error that has to be told.
+// Bytes to stdout. That the reader has left is not reported as an error.
 class StdoutSink : public archive::ByteSink {
  public:
   base::Status Write(std::string_view bytes) override;
-  // 0 after success; as for one who was ended by SIGPIPE when the reader has left; else the error.
+  // 0 after success; the code of an end by SIGPIPE when the reader has left; else the error.
   [[nodiscard]] base::Result<int> ExitCode(const base::Status& status) const;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace skerry::cli {
 
-// Fills in what the line gives, runs the action of the command that it names, and gives its exit code, or that of
-// --help. A line that cannot be read, and an action that fails, are told on stderr.
+// Fills in the line's values, runs the action of the command that the line names, and gives its exit code, or that of
+// --help. A line that cannot be read, and an action that fails, are reported on stderr.
 int RunCommandLine(const Command& root, int argc, const char* const* argv);
 
 }  // namespace skerry::cli

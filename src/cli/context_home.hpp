@@ -1,4 +1,4 @@
-// Where the contexts are that a command is about: in a session of the daemon, or with the private daemon.
+// Where a command's contexts are: in a session of the daemon, or with the private daemon.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@ namespace skerry::cli {
 
 class ContextHome {
  public:
-  // Those of `session`, which may be any name; without one those of the private daemon: kNotFound when that is not
-  // there.
+  // The contexts of `session`, which may be any name; without one those of the private daemon: kNotFound when that does
+  // not run.
   static base::Result<ContextHome> Find(const Context& context, const std::optional<std::string>& session);
-  // The same for somebody who may make `wanted`: the private daemon is started when it is not there.
+  // The same for a command that may make the context `wanted`: starts the private daemon when it does not run.
   static base::Result<ContextHome> Need(const Context& context, const std::optional<std::string>& session,
                                         const std::string& wanted);
 
   [[nodiscard]] bool IsPrivate() const { return private_.has_value(); }
   [[nodiscard]] DaemonClient& client() { return private_ ? private_->client() : *served_; }
 
-  // "/v1/sessions/…/contexts" with `behind` behind it.
+  // "/v1/sessions/…/contexts" with `behind` after it.
   [[nodiscard]] std::string Target(std::string_view behind = "") const;
-  // For answers that are no JSON. An answer that refuses is an error.
+  // For answers that are no JSON. A refusal is an error.
   base::Result<net::Incoming> Send(net::OutgoingRequest request);
 
  private:

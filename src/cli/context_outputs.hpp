@@ -1,4 +1,4 @@
-// What a cell showed, for people: text on the terminal, pictures in files.
+// The outputs of a cell, for people: text on the terminal, pictures in files.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace skerry::cli {
 
-// `result` is json::ResultToJson of a cell. Plain text to stdout, a traceback to stderr, as an interpreter does it
-// at a prompt. False when nobody reads.
+// `result` is json::ResultToJson of a cell. Plain text goes to stdout, a traceback to stderr, as at an interpreter's
+// prompt. False when the reader has left.
 bool PrintOutputs(const nlohmann::ordered_json& result, Shown shown);
 
-// Pictures and HTML as files named CONTEXT-CELL-NUMBER.png and so on. The directory is made when it is missing; a file
-// that has the name is replaced, a link is not followed.
+// Pictures and HTML as files named CONTEXT-CELL-NUMBER.png and so on. The directory is made when it is missing; an
+// existing file is replaced, a link is not followed.
 base::Status SaveOutputs(const nlohmann::ordered_json& result, const std::string& directory);
 
 }  // namespace skerry::cli

@@ -1,5 +1,5 @@
-// Definitions: what completions and manual pages are made from: the commands that people see, each with its whole name
-// and with --help.
+// Definitions: the source of completions and manual pages: the commands that people see, each with its full name and
+// with --help.
 #pragma once
 
 #include <span>
@@ -36,17 +36,17 @@ struct CommandDefinition {
   std::vector<CommandDefinition> commands;
 
   [[nodiscard]] const std::string& name() const { return path.back(); }
-  // "skerry session create", with another sign between the words where one is given.
+  // "skerry session create", with `between` between the words.
   [[nodiscard]] std::string Joined(std::string_view between = " ") const;
 };
 
-// The whole tree. What is hidden from --help is not in it.
+// The whole tree, without what is hidden from --help.
 CommandDefinition DefinitionsOf(const Command& root);
 
 // The command that `words` name below `root`; null when there is none.
 const CommandDefinition* FindCommand(const CommandDefinition& root, std::span<const std::string> words);
 
-// The command and all below it, those above first.
+// The command and all commands below it, parents first.
 std::vector<const CommandDefinition*> AllCommands(const CommandDefinition& root);
 
 }  // namespace skerry::cli

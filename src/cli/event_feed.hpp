@@ -1,4 +1,4 @@
-// EventFeed: what the daemon tells as it happens, over a connection that may be lost now and then.
+// EventFeed: the daemon's events as they happen, over a connection that may be lost now and then.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace skerry::cli {
 
 class EventFeed {
  public:
-  // Of one session, or of all; `types` as the contract has it. Nobody is asked yet.
+  // For one session, or for all; `types` as the contract has it. Does not connect yet.
   EventFeed(const DaemonClient& daemon, std::optional<std::string> session, std::string types)
       : daemon_(daemon.Again()), session_(std::move(session)), types_(std::move(types)) {}
 
-  // Goes on behind the last event that came.
+  // Connects, and continues after the last event that came.
   base::Status Open();
   [[nodiscard]] bool IsOpen() const { return socket_.has_value(); }
-  // For poll; -1 while it is not open.
+  // For poll; -1 while the feed is not open.
   [[nodiscard]] int fd() const { return socket_ ? socket_->fd() : -1; }
   [[nodiscard]] bool HasBuffered() const { return socket_ && socket_->HasBuffered(); }
 
-  // The next event or notice; nothing when none comes until the deadline. After an error it is not open any more.
+  // The next event or notice; nothing when none comes until the deadline. After an error the feed is not open any more.
   base::Result<std::optional<nlohmann::ordered_json>> Next(base::Deadline deadline);
   void Close() { socket_.reset(); }
-  // Whether events have come, so that none is missed between two connections.
+  // Whether events have come, so that none is missed after a reconnection.
   [[nodiscard]] bool KnowsItsPlace() const { return last_.has_value(); }
 
  private:
@@ -42,7 +42,7 @@ class EventFeed {
   std::optional<net::WebSocket> socket_;
 };
 
-// Whether to try again makes sense.
+// Whether a retry makes sense.
 bool MayPass(const base::Error& error);
 
 }  // namespace skerry::cli

@@ -1,11 +1,11 @@
-// Passes a program's output on to our own descriptors, byte for byte.
+// FdSink: passes a program's output on to this process's descriptors, byte for byte.
 #pragma once
 
 #include "core/output_sink.hpp"
 
 namespace skerry::cli {
 
-// Never blocks past the deadline, nor when `interrupt_fd` becomes readable: a reader who stopped reading holds nothing
+// Never blocks past the deadline, nor when `interrupt_fd` becomes readable: a reader that stopped reading holds nothing
 // up.
 class FdSink : public core::OutputSink {
  public:
@@ -14,7 +14,7 @@ class FdSink : public core::OutputSink {
 
   void Heed(int interrupt_fd) { interrupt_fd_ = interrupt_fd; }
 
-  // True once a reader was gone (EPIPE) or the disk was full.
+  // The errno of a failed write (EPIPE, ENOSPC), else 0.
   [[nodiscard]] int error() const { return error_; }
 
  private:

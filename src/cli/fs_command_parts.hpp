@@ -26,7 +26,7 @@ Command FsSearchCommand(const Context& context);
 Command FsImportCommand(const Context& context);
 Command FsExportCommand(const Context& context);
 
-// Most of them name a session and a path in it.
+// Most of these commands name a session and a path in it.
 struct FsTarget {
   std::string session;
   std::string path = "/";
@@ -36,10 +36,10 @@ Argument SessionArgument(FsTarget& target);
 Argument PathArgument(FsTarget& target, const std::string& description, Need need = Need::kRequired);
 Option JsonOption(FsTarget& target, const std::string& description);
 
-// How many bytes the answer has, where it says so.
+// The length of the answer's body, where a header gives it.
 std::optional<std::uint64_t> LengthOf(const net::Incoming& answer);
 
-// kInvalidArgument for what is no digest.
+// kInvalidArgument for a text that is no digest.
 base::Status CheckExpected(const std::optional<std::string>& sha256);
 
 }  // namespace skerry::cli

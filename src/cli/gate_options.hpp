@@ -1,4 +1,4 @@
-// The settings of the risk policy and of the questions, in the words of the engine.
+// The settings of the risk policy and of the questions, as options of the engine.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace skerry::cli {
 // An error names the setting: a rule that does not exist.
 base::Result<policy::PolicyOptions> PolicyOptionsOf(const config::Sandbox& sandbox);
 
-// With notes on stderr for what the organisation's rules made less grave, and nobody to ask.
+// Notes on stderr tell what the organisation's rules have lowered. Without a service that asks.
 base::Result<engine::GateOptions> GateOptionsOf(const config::Sandbox& sandbox);
 
 // Asks at the terminal.
@@ -31,7 +31,7 @@ class AskAtTerminal : public confirm::ConfirmationService {
   confirm::TerminalConfirmation asking_;
 };
 
-// Whom `skerry run` asks: the person at the terminal, or with --yes nobody.
+// Whom `skerry run` asks: the person at the terminal, or nobody with --yes.
 std::shared_ptr<confirm::ConfirmationService> ConfirmationFor(engine::Consent consent);
 
 }  // namespace skerry::cli

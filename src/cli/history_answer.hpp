@@ -1,4 +1,4 @@
-// The record of a session as the daemon tells it, in the words of core.
+// The record of a session, from the daemon's JSON to the types of core.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,10 +7,10 @@
 
 namespace skerry::cli {
 
-// A HistoryEntry of the contract. What is missing is as if nobody knew.
+// A HistoryEntry of the contract. Missing fields count as unknown.
 core::HistoryEntry HistoryEntryFrom(const nlohmann::ordered_json& object);
 
-// A FileHistory of the contract. A source that an execution made has its number where that execution is told too.
+// A FileHistory of the contract. A source that an execution made has its number if the answer has that execution too.
 core::FileHistory FileHistoryFrom(const nlohmann::ordered_json& object);
 
 }  // namespace skerry::cli

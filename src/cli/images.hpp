@@ -1,4 +1,4 @@
-// Where the commands keep images.
+// Where the commands store images.
 #pragma once
 
 #include "base/result.hpp"

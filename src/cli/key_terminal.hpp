@@ -20,22 +20,22 @@ struct Key {
     kEscape,
     kBackspace,
     kClearLine,
-    kOther,  // a key, or something that the terminal says, that means nothing here
+    kOther,  // a key, or a report of the terminal, that has no meaning here
   };
   Kind kind = Kind::kOther;
-  std::string text = {};  // of a character: itself, in UTF-8
+  std::string text = {};  // for kCharacter: the character in UTF-8
 
   // The letter, or 0.
   [[nodiscard]] char letter() const { return kind == Kind::kCharacter && text.size() == 1 ? text.front() : '\0'; }
 };
 
-// What was typed. The letters inside of a sequence of the terminal are never keys.
+// The keys in typed bytes. Letters inside of a terminal's sequence are never keys.
 std::vector<Key> KeysIn(std::string_view bytes);
-// Whether a sequence has begun at the end of it and is not whole.
+// Whether the bytes end in an unfinished sequence.
 bool EndsInSequence(std::string_view bytes);
 
-// For as long as it lives, keys come one by one and are not shown. However the program ends, but for SIGKILL, the
-// terminal is as it was before; Ctrl-Z gives it back for a while. One in a process at a time, and no threads beside it.
+// For as long as it lives, keys come one by one and are not shown. However the program ends, except by SIGKILL, the
+// terminal is restored; Ctrl-Z gives it back for a while. One in a process at a time, and no other threads.
 class KeyTerminal {
  public:
   enum class Screen { kSame, kAlternate };
@@ -44,20 +44,20 @@ class KeyTerminal {
   KeyTerminal& operator=(const KeyTerminal&) = delete;
   ~KeyTerminal();
 
-  // There is one on stdin and on stdout, and it can move its cursor.
+  // Whether stdin and stdout are a terminal that can move its cursor.
   static bool IsThere();
 
-  // Readable when the window has another size, or the program goes on after it was stopped.
+  // Readable when the window was resized, or the program continues after it was stopped.
   [[nodiscard]] int changed_fd() const { return changed_.get(); }
   void HeedChange();
 
-  // What is there, when stdin is readable. Nothing when nobody can type any more.
+  // The keys typed so far, when stdin is readable. Nothing when stdin is at its end.
   std::optional<std::vector<Key>> Read();
   void DiscardTypeahead();
   // False when the terminal is gone.
   bool Write(std::string_view text);
 
-  // Shows text with the person's pager; the terminal is the pager's meanwhile. False when there is none.
+  // Shows text with the person's pager, which has the terminal meanwhile. False when there is no pager.
   bool Page(const std::string& text);
 
  private:

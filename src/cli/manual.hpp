@@ -8,13 +8,13 @@
 
 namespace skerry::cli {
 
-// The page of one command of `root`, for man(7) of groff and mandoc. ASCII only: what is not is written as an escape.
+// The page of one command of `root`, for man(7) of groff and mandoc. ASCII only: other characters are escapes.
 std::string ManualPage(const CommandDefinition& command, const CommandDefinition& root, std::string_view version);
 
 // skerry-session-create.1
 std::string ManualFileName(const CommandDefinition& command);
 
-// Text that shows up in a page exactly as it is, in any place of a line and inside of quotes.
+// Text that a page shows exactly as it is, at any place of a line and inside of quotes.
 std::string RoffEscaped(std::string_view text);
 
 }  // namespace skerry::cli

@@ -1,4 +1,4 @@
-// What comes on stdin when it is no terminal.
+// Input on stdin when that is no terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace skerry::cli {
 // Whether stdin is open and no terminal.
 bool StdinIsPiped();
 
-// All of it. kTooLarge for more than `limit`. When nothing comes for a moment a note says so, and there is none:
-// whoever started us may have left a pipe open that nobody writes to.
+// Reads all input. kTooLarge for more than `limit`. When nothing comes for a moment a note says so, and the input is
+// empty: the caller may have left a pipe open that nothing writes to.
 base::Result<std::string> ReadPiped(std::size_t limit);
 
 }  // namespace skerry::cli

@@ -1,4 +1,5 @@
-// ProgramSink: a program's output on our own descriptors: byte for byte, except where a terminal would act on it.
+// ProgramSink: a program's output on this process's descriptors: byte for byte, except where a terminal would act on
+// it.
 #pragma once
 
 #include <optional>
@@ -12,16 +13,16 @@
 namespace skerry::cli {
 
 enum class Shown {
-  kLines,   // as TerminalFilter::Use, on descriptors that are terminals
+  kLines,   // filtered as TerminalFilter::Use says, on descriptors that are terminals
   kScreen,  //
-  kRaw,     // as it comes
+  kRaw,     // unfiltered
 };
 
 class ProgramSink : public core::OutputSink {
  public:
-  // Of stdout and stderr.
+  // For stdout and stderr.
   ProgramSink(Shown shown, int interrupt_fd);
-  // Of any two descriptors; without a filter as it comes.
+  // For any two descriptors; without a filter bytes pass unchanged.
   struct Outlet {
     int fd;
     std::optional<TerminalFilter> filter;
@@ -30,23 +31,23 @@ class ProgramSink : public core::OutputSink {
       : sink_(out.fd, err.fd, interrupt_fd), out_(std::move(out.filter)), err_(std::move(err.filter)) {}
 
   core::SinkAnswer Write(core::Stream stream, std::string_view bytes, base::Deadline deadline) override;
-  // Nothing more comes: writes what was held back, and takes back what the program left behind at a terminal.
-  // Also after an interrupt; not longer than a moment where nobody reads.
+  // At the end of the output: writes what was held back, and undoes the modes that the program left at a terminal. Also
+  // after an interrupt; takes only a moment when nothing reads.
   void Finish();
 
-  // As of FdSink.
+  // As in FdSink.
   [[nodiscard]] int error() const { return sink_.error(); }
   void Heed(int interrupt_fd) { sink_.Heed(interrupt_fd); }
 
  private:
-  // False: not all of it fitted.
+  // False: not all bytes could be written.
   bool WriteWaiting(base::Deadline deadline, core::SinkAnswer& answer);
 
   FdSink sink_;
   std::optional<TerminalFilter> out_;
   std::optional<TerminalFilter> err_;
-  // What passed a filter and was not written yet. Nothing else is written before it: half a sequence of one stream and
-  // the bytes of the other could make another sequence.
+  // Bytes that passed a filter and were not written yet. Nothing else is written before them: half a sequence of one
+  // stream and the bytes of the other could make another sequence.
   std::string waiting_;
   core::Stream waits_for_ = core::Stream::kStdout;
 };

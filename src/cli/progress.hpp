@@ -1,4 +1,4 @@
-// ProgressLine and Spinner: what a person sees while something takes long.
+// ProgressLine and Spinner: what a person sees during a long operation.
 //
 // One line on stderr that is rewritten, from half a second on and ten times a second at most, and wiped at the end.
 // Where stderr is no terminal, or a dumb one, not a byte is written.
@@ -23,15 +23,16 @@ using ProgressTime = std::chrono::steady_clock::time_point;
 
 // Where the line is shown.
 struct ProgressScreen {
-  std::function<void(std::string_view)> write;  // none: it is not shown
+  std::function<void(std::string_view)> write;  // none: the line is not shown
   std::function<ProgressTime()> now;
   unsigned width = 80;
 };
 ProgressScreen StderrScreen();
-// For bytes that go to stdout: nothing is shown when that is a terminal too, where they would be torn apart.
+// For commands that write to stdout: shows nothing when that is a terminal too, where the line would tear the output
+// apart.
 ProgressScreen StderrScreenBesideStdout();
 
-// The line itself: text that fits, what was there before is gone, and nothing before its time. Of one thread.
+// The line itself: cut to the width, rewritten in place, and not shown before its time. For one thread.
 class StatusLine {
  public:
   explicit StatusLine(ProgressScreen screen)
@@ -43,7 +44,7 @@ class StatusLine {
   static constexpr std::chrono::milliseconds kDelay{500};
   static constexpr std::chrono::milliseconds kPause{100};
 
-  // Whether Show would be seen. Quick.
+  // Whether Show would write now. Quick.
   [[nodiscard]] bool IsDue() const { return screen_.write && screen_.now() >= next_; }
   [[nodiscard]] std::chrono::duration<double> Elapsed() const { return screen_.now() - began_; }
   void Show(std::string_view text);
@@ -56,7 +57,7 @@ class StatusLine {
   bool shown_ = false;
 };
 
-// Bytes that are moved. Of one thread.
+// The progress of bytes that are moved. For one thread.
 class ProgressLine {
  public:
   // `what` is a word like "sent"; `size` is how many bytes there will be, where that is known.
@@ -64,7 +65,7 @@ class ProgressLine {
       : what_(std::move(what)), size_(size), line_(std::move(screen)) {}
 
   void Add(std::uint64_t bytes) { Reach(bytes_ + bytes); }
-  // Altogether so many; `more`, like ", 7 files", is put behind them.
+  // So many bytes altogether; `more`, like ", 7 files", follows them.
   void Reach(std::uint64_t bytes, std::string_view more = "");
 
  private:
@@ -86,10 +87,10 @@ std::string ProgressText(std::string_view what, const ProgressFigures& figures);
 using Feed = std::function<base::Result<std::string>()>;
 // The same bytes, counted. `line` is borrowed.
 Feed Counted(Feed feed, ProgressLine& line);
-// Of a regular file, from where it is read on.
+// The bytes left in a regular file, from its present position.
 std::optional<std::uint64_t> BytesLeftIn(int fd);
 
-// A wait that has no figure: turns in a thread of its own until it is destroyed, which wipes the line.
+// A wait without a figure: turns in a thread of its own until it is destroyed, which wipes the line.
 class Spinner {
  public:
   explicit Spinner(std::string what, ProgressScreen screen = StderrScreen());

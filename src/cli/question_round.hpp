@@ -15,19 +15,19 @@ namespace skerry::cli {
 
 struct WaitingQuestion {
   std::string id;
-  nlohmann::ordered_json approval;  // of the contract
-  base::Deadline until;             // by our own clock: that of the daemon may be another
+  nlohmann::ordered_json approval;  // an Approval of the contract
+  base::Deadline until;             // by this machine's clock: the daemon's may differ
 };
 
 class QuestionRound {
  public:
-  // Behind the others. False for one that is there already, or waits no more.
+  // Adds an approval as the last. False for one that is there already, or does not wait any more.
   bool Add(nlohmann::ordered_json approval);
-  // False for one that is not there.
+  // False for an approval that is not there.
   bool Remove(const std::string& id);
-  // These are all that wait. Gives back which are gone.
+  // Makes these all the waiting ones. Gives the ids that are gone.
   std::vector<std::string> Replace(const nlohmann::ordered_json& approvals);
-  // The one in front goes behind the others.
+  // Moves the first question to the end.
   void Next();
 
   [[nodiscard]] const WaitingQuestion* front() const { return waiting_.empty() ? nullptr : &waiting_.front(); }
@@ -37,13 +37,13 @@ class QuestionRound {
   std::deque<WaitingQuestion> waiting_;
 };
 
-// What the last row of the terminal says.
+// The last row of the terminal.
 struct RoundStatus {
   enum class Keys { kHeeded, kNotYet };
   enum class Line { kThere, kLost };
   Keys keys = Keys::kHeeded;
   Line line = Line::kThere;
-  std::optional<std::string> reason = {};  // that is being typed
+  std::optional<std::string> reason = {};  // being typed
 };
 // Never wider than `width`.
 std::string StatusRow(const QuestionRound& round, const RoundStatus& status, std::size_t width);

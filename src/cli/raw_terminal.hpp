@@ -1,4 +1,4 @@
-// The person's terminal while a program inside has one of its own.
+// The person's terminal while a program in a sandbox has a terminal of its own.
 #pragma once
 
 #include <termios.h>
@@ -7,8 +7,8 @@
 
 namespace skerry::cli {
 
-// For as long as it lives every key goes to the program as it is typed, Ctrl-C too; then the terminal is as it was.
-// Without a terminal on stdin it does nothing.
+// For as long as it lives every key goes to the program as it is typed, Ctrl-C too; then the terminal is restored. Does
+// nothing without a terminal on stdin.
 class RawTerminal {
  public:
   RawTerminal();
@@ -16,7 +16,7 @@ class RawTerminal {
   RawTerminal& operator=(const RawTerminal&) = delete;
   ~RawTerminal();
 
-  // Of stdin, stdout or stderr, whichever is a terminal; 24 by 80 when none is.
+  // The size of stdin, stdout or stderr, whichever is a terminal; 24 by 80 when none is.
   static core::TerminalSize Size();
 
  private:

@@ -1,4 +1,4 @@
-// RunEvents: what the daemon tells of a run while it goes on.
+// RunEvents: the daemon's events of a run while it goes on.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,14 @@ namespace skerry::cli {
 
 enum class Output { kPassedOn, kCollected };
 
-// From construction on signals ask for an end. Of one thread; `daemon` is borrowed.
+// From construction on signals cancel the run. For one thread; `daemon` is borrowed.
 class RunEvents {
  public:
   RunEvents(const DaemonClient& daemon, Output output, Shown shown, Unattended unattended = Unattended::kWaits)
       : daemon_(daemon), output_(output), sink_(shown, signals_.interrupt_fd()), desk_(daemon, unattended) {}
 
-  // Until the run has ended. Questions go to the person; a signal, or a reader who has left, cancels the run.
+  // Until the run has ended. Questions go to the person; a signal, or a reader of stdout that has left, cancels the
+  // run.
   base::Status Follow(net::Incoming& answer);
 
   // An ExecutionSummary.
@@ -31,11 +32,11 @@ class RunEvents {
   [[nodiscard]] const std::string& standard_output() const { return standard_output_; }
   [[nodiscard]] const std::string& standard_error() const { return standard_error_; }
   [[nodiscard]] int write_error() const { return sink_.error(); }
-  // That asked for an end, or 0.
+  // The signal that cancelled the run, or 0.
   [[nodiscard]] int signal() const { return signals_.signal(); }
-  // The error of a run that never was one.
+  // The error of a run that could not be begun or finished.
   [[nodiscard]] base::Status Failure() const;
-  // The program's own, unless we were told to stop or lost our reader.
+  // The program's own exit code, unless a signal or the loss of the reader of stdout cancelled the run.
   [[nodiscard]] int ExitCode() const;
 
  private:
@@ -54,10 +55,10 @@ class RunEvents {
   std::string standard_error_;
   bool reader_left_ = false;
   bool ended_ = false;
-  std::optional<base::Deadline> patience_;  // since it was cancelled
+  std::optional<base::Deadline> patience_;  // since the run was cancelled
 };
 
-// What a result says of an error: a run that could not be begun or finished by the daemon.
+// The error in a result: of a run that the daemon could not begin or finish.
 base::Status FailureIn(const nlohmann::ordered_json& result);
 
 }  // namespace skerry::cli

@@ -1,4 +1,4 @@
-// What `skerry run` was asked for, in its own words and in those of the engine.
+// The options of `skerry run`, and what they mean for the engine.
 #pragma once
 
 #include <optional>
@@ -39,13 +39,13 @@ struct RunOptions {
   bool json = false;
 };
 
-// What the options say in place of the configuration.
+// Settings that the options override.
 std::vector<config::Override> OverridesOf(const RunOptions& options);
 
-// Nobody is asked yet: that is for the command to say.
+// Without a service that asks: the command sets that.
 base::Result<engine::ManagerOptions> ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox);
 
-// Reads the code from where it is. Combinations that make no sense are refused.
+// Reads the code from its source. Refuses combinations that make no sense.
 base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const config::Sandbox& sandbox);
 
 }  // namespace skerry::cli

@@ -1,4 +1,4 @@
-// What a person is told on stderr when a run has ended. Stdout is the program's.
+// What a person reads on stderr when a run has ended. Stdout is the program's.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace skerry::cli {
 
-// `result` is an ExecutionResult of the contract; `write_error` the errno of our own stdout, or 0.
+// `result` is an ExecutionResult of the contract; `write_error` the errno of this process's stdout, or 0.
 void ReportEnd(const nlohmann::ordered_json& result, int write_error);
 
 // What a dry run would have changed.

@@ -10,21 +10,21 @@
 
 namespace skerry::cli {
 
-// Those that have files of their own.
+// Commands with a source file of their own.
 Command SessionCreateCommand(const Context& context);
 Command SessionExtendCommand(const Context& context);
 Command SessionPauseCommand(const Context& context);
 Command SessionResumeCommand(const Context& context);
 Command SessionStopCommand(const Context& context);
 
-// Which session.
+// The name of the session.
 Argument SessionNameArgument(std::string& name);
 
-// What `skerry session show` tells: a session of the contract, with what it takes of its space beside the rest, and
-// busy as its state when something runs in it.
+// What `skerry session show` prints: a session of the contract, with its use of space beside the other fields, and the
+// state busy when a run is under way.
 nlohmann::ordered_json SessionForPeople(nlohmann::ordered_json session);
 
-// Indented. False when nobody reads.
+// Prints indented. False when the reader has left.
 bool PrintIndented(const nlohmann::ordered_json& json);
 // The fields, one in a line.
 std::string FieldsAsTable(const nlohmann::ordered_json& object);

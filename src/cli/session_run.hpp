@@ -7,8 +7,8 @@
 
 namespace skerry::cli {
 
-// The exit code: the program's own, or 128 + the signal that ended us. What the program writes is passed on as it
-// comes; with --json it is collected. An interrupted run is cancelled.
+// The exit code: the program's own, or 128 + the signal that ended this command. Output is passed on as it comes; with
+// --json it is collected. An interrupted run is cancelled.
 base::Result<int> RunInSession(const RunOptions& options, const Context& context);
 
 }  // namespace skerry::cli

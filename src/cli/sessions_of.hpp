@@ -1,4 +1,4 @@
-// Sessions and their record, as the configuration of a daemon says.
+// Sessions and their record, as a daemon's configuration says.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace skerry::cli {
 
-// Where the record is; its directory is made. kInvalidArgument when that is nowhere.
+// The path of the record; makes its directory. kInvalidArgument when the configuration gives none.
 base::Result<std::string> RecordPathOf(const config::Sandbox& sandbox);
 // Where a daemon writes its audit. Makes nothing.
 base::Result<std::string> AuditPathOf(const config::Sandbox& sandbox);
 base::Result<std::shared_ptr<core::ServiceStore>> ServiceStoreOf(const Context& context,
                                                                  const config::Sandbox& sandbox);
 engine::SessionsOptions SessionsOptionsOf(const config::Workspace& workspace);
-// A record that cannot be opened is an error only where it is required; otherwise a note on stderr says so when
-// something would be written.
+// A record that cannot be opened is an error only where it is required; otherwise a note on stderr says so at the first
+// write.
 engine::RecorderOptions RecorderOptionsOf(const Context& context, const config::Sandbox& sandbox);
 
 }  // namespace skerry::cli

@@ -1,4 +1,4 @@
-// Ctrl-C and its kin as a request to stop in order.
+// SignalWatch: Ctrl-C and the like as a request to stop in order.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class SignalWatch {
 
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] int interrupt_fd() const { return event_.get(); }
-  // Readable when the window of the terminal has another size.
+  // Readable when the terminal's window was resized.
   [[nodiscard]] int resized_fd() const { return resized_.get(); }
   // The signal that came, or 0.
   [[nodiscard]] int signal() const { return signal_; }

@@ -1,4 +1,4 @@
-// StdinFeed: our stdin as the input of a program that runs here.
+// StdinFeed: this process's stdin as the input of a program that runs here.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace skerry::cli {
 
 class StdinFeed {
  public:
-  // What is in a file is read at once, so that it is known before anything runs; from a pipe or a terminal it comes
+  // A file is read at once, so that its content is known before anything runs; from a pipe or a terminal input comes
   // later. -1 for no input.
   explicit StdinFeed(int fd);
 
   [[nodiscard]] const engine::RunInput& known() const { return input_; }
   [[nodiscard]] engine::RunControls& controls() { return controls_; }
-  // From now on what comes is the program's.
+  // From now on input goes to the program.
   void Begin();
 
  private:

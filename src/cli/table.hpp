@@ -10,10 +10,10 @@
 
 namespace skerry::cli {
 
-// Adds colours to a printable cell below the head, and nothing that takes space.
+// Adds colours to a printable cell below the head, and nothing that changes its width.
 using CellPaint = std::function<std::string(std::size_t column, const std::string& cell)>;
 
-// Columns with a line each, the first is the head; cells are made printable.
+// Aligned columns, one line for each row, of which the first is the head; cells are made printable.
 std::string AsTable(const std::vector<std::vector<std::string>>& rows, const CellPaint& paint = {});
 
 // 2024-05-01T12:00:00Z

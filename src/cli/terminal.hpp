@@ -1,4 +1,4 @@
-// Words for the person at the terminal.
+// Messages for the person at the terminal.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace skerry::cli {
 
-// `skerry: message` on stderr, one line, with control characters made visible: what a hostile name or program says must
-// not move the cursor. Returns the exit code of the error.
+// `skerry: message` on stderr, one line, with control characters made visible: hostile names and programs must not move
+// the cursor. Returns the exit code of the error.
 int ReportError(const base::Error& error);
 void Note(std::string_view message);
 
-// Everything to stdout; false when nobody reads.
+// Writes everything to stdout; false when the reader has left.
 bool Print(std::string_view text);
 
 }  // namespace skerry::cli

@@ -1,9 +1,8 @@
-// TerminalFilter: what a foreign program writes, without what would make a terminal answer, act or lie. Pure.
+// TerminalFilter: the output of a foreign program, without what would make a terminal answer, act or lie. Pure.
 //
-// Text passes, whole and in order, whatever pieces it comes in. Of the control sequences pass those of a list; all
-// others are left out: questions that a terminal answers as if a person typed, the clipboard, links, titles, keys that
-// are given other meanings, printers. A sequence that never ends, or is too long to be one, is shown as text:
-// "^[]52;…".
+// Text passes, whole and in order, however it is split. Only control sequences of a list pass; all others are left out:
+// questions that a terminal answers as if a person typed, the clipboard, links, titles, redefined keys, printers. A
+// sequence that never ends, or is too long to be one, is shown as text: "^[]52;…".
 #pragma once
 
 #include <cstdint>
@@ -22,9 +21,9 @@ class TerminalFilter {
   };
   explicit TerminalFilter(Use use) : use_(use) {}
 
-  // What may be written now.
+  // The bytes that may be written now.
   [[nodiscard]] std::string Pass(std::string_view bytes);
-  // What is left when nothing more comes: half a sequence as text, and what brings colours, cursor and modes back.
+  // The rest at the end of the output: half a sequence as text, and what restores colours, cursor and modes.
   [[nodiscard]] std::string Finish();
 
  private:
@@ -46,7 +45,7 @@ class TerminalFilter {
   void Begin(State state, std::string_view introducer);
   void EndSequence(std::string& out);
   void EndString(std::string& out);
-  // What was held was no sequence: it is text.
+  // The held bytes were no sequence: they are text.
   void ShowHeld(std::string& out);
   [[nodiscard]] bool MayPassEscape() const;
   void Remember(std::string_view parameters, char final);
@@ -56,10 +55,10 @@ class TerminalFilter {
   std::string held_;       // a sequence that has not ended, with its introducer in seven bits
   int continuations_ = 0;  // bytes of a character of UTF-8 that are still to come
   bool coloured_ = false;
-  std::set<unsigned> changed_;  // modes that are not as they were
+  std::set<unsigned> changed_;  // modes that the program has changed
 };
 
-// A whole text, for a descriptor: filtered where that is a terminal, else as it is.
+// A whole text, for a descriptor: filtered where that is a terminal, else unchanged.
 std::string ForDescriptor(int fd, std::string_view text);
 
 }  // namespace skerry::cli

@@ -20,12 +20,12 @@ struct TopOptions {
   std::chrono::milliseconds interval{1000};
 };
 
-// What sandboxes there are, of one session or all, as the daemon tells it.
+// The sandboxes of one session, or of all.
 base::Result<nlohmann::ordered_json> AskSandboxes(DaemonClient& daemon, const std::optional<std::string>& session);
-// How many approvals wait; nothing for whoever may not know.
+// How many approvals wait; nothing for a token that may not know.
 std::optional<std::uint64_t> CountWaiting(DaemonClient& daemon);
 
-// Of one thread.
+// For one thread.
 class TopScreen {
  public:
   TopScreen(DaemonClient daemon, TopOptions options)

@@ -1,4 +1,4 @@
-// What the person at skerry top has chosen, and what their keys do.
+// What the person at skerry top has chosen, and what keys do.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace skerry::cli {
 
-// What has to be done besides showing another page.
+// What a key asks for besides another page.
 struct TopWish {
   enum class Kind { kNothing, kQuit, kEndRuns };
   Kind kind = Kind::kNothing;
-  SandboxReading whom = {};  // of kEndRuns
+  SandboxReading whom = {};  // for kEndRuns
 };
 
 class TopState {
  public:
   explicit TopState(TopSort sort) : sort_(sort) {}
 
-  // New figures; sorts them. The selection stays on its sandbox, and goes to the first when that is gone.
+  // Takes and sorts new figures. The selection stays on its sandbox, and goes to the first when that is gone.
   void Take(std::vector<SandboxReading> readings);
   TopWish Press(const Key& key);
 
   [[nodiscard]] const std::vector<SandboxReading>& readings() const { return readings_; }
-  // What is shown, but for what the screen knows. `notice` is shown unless there is a question.
+  // The page, except for what only the screen knows. `notice` is shown unless there is a question.
   [[nodiscard]] TopPage Page(const std::string& notice) const;
 
  private:
@@ -38,7 +38,7 @@ class TopState {
   TopSort sort_;
   TopPage::Kind kind_ = TopPage::Kind::kTable;
   std::string selected_;
-  std::optional<SandboxReading> asked_;  // whether to end what runs in it
+  std::optional<SandboxReading> asked_;  // the sandbox whose runs the person is asked about ending
 };
 
 }  // namespace skerry::cli

@@ -20,7 +20,7 @@ namespace skerry::cli {
 // A Sandbox of the contract.
 struct SandboxReading {
   std::string session;    // "" for a run of its own
-  std::string execution;  // of such a one
+  std::string execution;  // of a run of its own
   std::string tenant;
   std::string state;
   std::string what;
@@ -39,7 +39,7 @@ struct SandboxReading {
   std::vector<double> recent_memory;
   std::vector<std::string> alerts;
 
-  // Of the session, else of the run.
+  // The id of the session, else of the run.
   [[nodiscard]] const std::string& id() const { return session.empty() ? execution : session; }
 };
 std::vector<SandboxReading> ReadingsFrom(const nlohmann::ordered_json& items);
@@ -47,18 +47,18 @@ std::vector<SandboxReading> ReadingsFrom(const nlohmann::ordered_json& items);
 enum class TopSort { kCpu, kMemory, kPids, kDisk, kNetwork, kAge };
 // "cpu", "memory", "pids", "disk", "network" or "age".
 std::optional<TopSort> ParseTopSort(std::string_view name);
-// The most first, the oldest for kAge; equal ones by their names.
+// The largest first, the oldest for kAge; equal ones by name.
 void SortReadings(std::vector<SandboxReading>& readings, TopSort sort);
 
 struct TopPage {
   enum class Kind { kTable, kDetails, kHelp };
   Kind kind = Kind::kTable;
   TopSort sort = TopSort::kCpu;
-  std::string selected = {};                  // an id
-  std::optional<std::uint64_t> waiting = {};  // approvals; nothing when that is not known
+  std::string selected = {};                  // the id of a sandbox
+  std::optional<std::uint64_t> waiting = {};  // approvals; nothing when the number is not known
   std::string notice = {};                    // in the last row
   core::TimePoint now = {};
-  core::TerminalSize size = {};  // 0 rows: as many as are needed
+  core::TerminalSize size = {};  // 0 rows: as many as needed
   confirm::Colour colour = confirm::Colour::kNone;
   GraphLetters letters = GraphLetters::kAscii;
 };

@@ -8,7 +8,7 @@ namespace skerry::cli {
 
 class Tty : public confirm::Terminal {
  public:
-  // There is one when stderr is a terminal and /dev/tty, or a terminal on stdin, can be read.
+  // There is a terminal when stderr is one and /dev/tty, or a terminal on stdin, can be read.
   Tty();
 
   bool IsInteractive() override { return fd_.valid(); }

@@ -1,4 +1,4 @@
-// WindowWatch: tells a program of the size of the person's terminal.
+// WindowWatch: passes the size of the person's terminal on to a program.
 #pragma once
 
 #include <thread>

@@ -20,7 +20,7 @@ std::string TargetOf(const std::string& id) {
   return "/v1/approvals/" + net::Escape(id);
 }
 
-// Also without what all ids have in front.
+// The beginning may leave out the prefix that all ids have.
 bool BeginsWith(std::string_view name, std::string_view beginning) {
   constexpr std::string_view kPrefix = "apr_";
   if (name.starts_with(beginning)) return true;
@@ -80,7 +80,7 @@ base::Result<Json> FindApproval(DaemonClient& daemon, const std::string& id) {
   if (approval || approval.error().code != base::Code::kNotFound) return approval;
   SKERRY_ASSIGN_OR_RETURN(const Json waiting, WaitingApprovals(daemon, std::nullopt));
   auto chosen = ChooseApproval(waiting, id);
-  // A list has the beginning of what would run.
+  // The list has only the beginning of the code.
   if (chosen) return daemon.Ask("GET", TargetOf(TextIn(*chosen, "id")));
   if (chosen.error().code != base::Code::kNotFound) return chosen;
   SKERRY_ASSIGN_OR_RETURN(const Json past, PastApprovals(daemon, std::nullopt, kPage));

@@ -97,7 +97,7 @@ void ApprovalDesk::Converse(const std::string& id, base::Deadline deadline, cons
   const confirm::Question question = QuestionFrom(*approval);
   AskAtTerminal asking;
   const confirm::Answer answer = asking.Ask(question, deadline, stop);
-  // Who did not answer leaves it to the daemon, or to somebody else.
+  // Without an answer the question stays with the daemon, or with another client.
   if (answer.decision != Decision::kApproved && answer.decision != Decision::kRejected) return;
   const auto decided = daemon.Ask("POST", target, DecisionOf(answer, question.digest));
   if (!decided) Note("the answer did not count: " + decided.error().message);

@@ -77,7 +77,7 @@ base::Result<int> Show(const Context& context, const ApprovalsOptions& options) 
   return Done(WriteText(text));
 }
 
-// Those that wait; why not, for one that is over.
+// A waiting approval; an error that tells why a decided one does not wait.
 base::Result<Json> FindWaiting(DaemonClient& daemon, const std::string& id) {
   SKERRY_ASSIGN_OR_RETURN(Json approval, FindApproval(daemon, id));
   if (IsWaiting(approval)) return approval;

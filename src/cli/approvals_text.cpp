@@ -81,7 +81,7 @@ std::string WaitingAsText(const Json& approval, const ApprovalTextOptions& optio
                              .max_lines = options.max_rows,
                              .context = 3,
                              .width = options.width});
-  // The level once more: of long code the beginning has scrolled away.
+  // The level once more: with long code the beginning has scrolled away.
   return text + "\n" + grave + ", digest " + ShortDigest(approval) + ", " + Left(approval) + " left\n";
 }
 

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kTypes = "approval.";
 constexpr std::chrono::milliseconds kFirstPause{100};
 constexpr std::chrono::milliseconds kLongestPause{5000};
-// A key that was meant for the question before must not answer the next one.
+// A key that was meant for the previous question must not answer the next one.
 constexpr std::chrono::milliseconds kTimeToLook{400};
 constexpr std::size_t kMostReason = 500;
 constexpr std::size_t kMostRows = 500;
@@ -35,7 +35,7 @@ std::chrono::milliseconds Longer(std::chrono::milliseconds pause) {
   return std::clamp(pause * 2, kFirstPause, kLongestPause);
 }
 
-// Opens it, however often that takes.
+// Opens the feed again, however often that takes.
 base::Status OpenAgain(EventFeed& feed) {
   for (auto pause = kFirstPause;; pause = Longer(pause)) {
     std::this_thread::sleep_for(pause);
@@ -78,7 +78,7 @@ base::Result<int> ApprovalsWatch::Run() {
   return 0;
 }
 
-// First the events, then what waits: so nothing is between the two.
+// First the events, then the list of waiting approvals: so none is missed in between.
 base::Status ApprovalsWatch::Connect() {
   SKERRY_RETURN_IF_ERROR(feed_.Open());
   auto known = Synchronize();
@@ -128,7 +128,7 @@ void ApprovalsWatch::Await() {
   }
 }
 
-// --- what the daemon says ---
+// --- messages of the daemon ---
 
 base::Status ApprovalsWatch::TakeEvents() {
   constexpr std::chrono::milliseconds kShort{20};  // for the rest of a message that has begun
@@ -140,7 +140,7 @@ base::Status ApprovalsWatch::TakeEvents() {
     const base::Error& error = event ? taken.error() : event.error();
     if (!MayPass(error)) return std::unexpected(error);
     Say(error.message);
-    // After a question that could not be had the list tells what waits.
+    // When a question could not be fetched, the list after the reconnection has it.
     feed_.Close();
     status_.line = RoundStatus::Line::kLost;
     next_try_ = base::Deadline::After(pause_);
@@ -168,7 +168,7 @@ base::Status ApprovalsWatch::TakeQuestion(const std::string& id) {
   return {};
 }
 
-// Whoever answered; our own answers are told where they are given.
+// Another client answered; the person's own answers are reported where they are given.
 void ApprovalsWatch::Remove(const std::string& id, const std::string& word) {
   const bool was_shown = id == shown_;
   if (!round_.Remove(id) && !was_shown) return;
@@ -179,7 +179,7 @@ void ApprovalsWatch::Remove(const std::string& id, const std::string& word) {
   done_ = done_ || options_.until == WatchOptions::Until::kFirstIsOver;
 }
 
-// --- what the person says ---
+// --- keys of the person ---
 
 void ApprovalsWatch::TakeKeys() {
   const auto keys = terminal_->Read();
@@ -238,7 +238,7 @@ void ApprovalsWatch::PressWhileTyping(const Key& key) {
 }
 
 void ApprovalsWatch::Answer(const PersonsWord& word) {
-  if (round_.front() == nullptr || round_.front()->id != shown_) return;  // only what was seen is answered
+  if (round_.front() == nullptr || round_.front()->id != shown_) return;  // only a question on the screen is answered
   const WaitingQuestion question = *round_.front();
   const auto decided = Decide(daemon_, question.id, DecisionAsJson(word, TextIn(question.approval, "digest")));
   const bool approved = word.kind == PersonsWord::Kind::kApprove;
@@ -258,7 +258,7 @@ void ApprovalsWatch::ViewWhole() {
   if (!paged) Say("there is no pager; set PAGER to one");
 }
 
-// --- what is on the screen ---
+// --- the screen ---
 
 void ApprovalsWatch::ShowFront() {
   const WaitingQuestion* question = round_.front();
@@ -286,7 +286,7 @@ void ApprovalsWatch::PaintStatus() {
   painted_ = std::move(row);
 }
 
-// One less than there are: a cursor behind the last one is in the next row.
+// One column less than there are: a cursor behind the last column is in the next row.
 std::size_t ApprovalsWatch::Width() {
   constexpr std::uint64_t kLeast = 20;
   return std::max(kLeast, RawTerminal::Size().columns) - 1;

@@ -27,7 +27,7 @@ base::Result<base::UniqueFd> NamelessFile() {
   return file;
 }
 
-// As open(2) would have made it.
+// The mode that open(2) would have given the file.
 mode_t UsualMode() {
   constexpr mode_t kAll = 0666;
   const mode_t mask = ::umask(0);

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using net::WebSocket;
 
-// A socket that says it has room has at least that much: so nothing waits in a write while there is something to read.
+// A socket that is writable has room for at least so many bytes: so no write blocks while there is something to read.
 constexpr std::size_t kPiece = 4096;
 
 std::string NameOfSignal(int signal) {
@@ -39,7 +39,7 @@ std::string NameOfSignal(int signal) {
 base::Result<std::optional<Json>> Attachment::Run() {
   if (options_.window == Window::kRaw) {
     raw_.emplace();
-    // What changed since the command was started.
+    // The window may have been resized since the command was started.
     const core::TerminalSize size = RawTerminal::Size();
     SKERRY_RETURN_IF_ERROR(Say({{"type", "resize"}, {"rows", size.rows}, {"columns", size.columns}}));
   }
@@ -56,7 +56,7 @@ base::Result<std::optional<Json>> Attachment::Run() {
   return end_;
 }
 
-// A question needs a terminal that works line by line, and for itself.
+// A question needs a terminal in line mode, and for itself.
 void Attachment::FollowTerminal() {
   if (options_.window != Window::kRaw) return;
   if (desk_.IsAsking()) return raw_.reset();
@@ -66,7 +66,7 @@ void Attachment::FollowTerminal() {
 Attachment::Ready Attachment::Await() {
   constexpr int kWhileAsking = 100;  // milliseconds
   const bool wants_input = options_.input == Input::kPassedOn && !desk_.IsAsking();
-  // First for input, then for room: a socket that has room all the time would never let us sleep.
+  // First waits for input, then for room: polling for room without input would never sleep.
   const auto room = static_cast<short>(input_ready_ ? POLLOUT : 0);
   std::array entries = {pollfd{socket_.fd(), static_cast<short>(POLLIN | room), 0},
                         pollfd{signals_.interrupt_fd(), POLLIN, 0}, pollfd{signals_.resized_fd(), POLLIN, 0},
@@ -85,7 +85,7 @@ base::Status Attachment::HeedSignals() {
   if (::poll(entries.data(), entries.size(), 0) <= 0) return {};
   if (entries[0].revents != 0) {
     (void)::eventfd_read(signals_.interrupt_fd(), &count);
-    // Nothing runs yet that could take a signal.
+    // No program runs yet that could take a signal.
     if (asked_) {
       left_ = true;
       return {};
@@ -108,7 +108,7 @@ base::Status Attachment::PassOnInput() {
   if (count > 0)
     return socket_.Send(WebSocket::Kind::kBinary, {piece.data(), static_cast<std::size_t>(count)},
                         base::Deadline::Never());
-  // A terminal that is gone ends like a file.
+  // The end of a terminal is the end of input, as with a file.
   options_.input = Input::kNone;
   return Say({{"type", "end"}});
 }
@@ -147,7 +147,8 @@ void Attachment::TakeOutput(const std::string& message) {
   }
   const core::SinkAnswer answer = sink_.Write(stream, bytes, base::Deadline::Never());
   if (answer.wants_more) return;
-  // A signal while nobody read is for the command first; what did not fit then is lost to somebody who does not read.
+  // An interrupted write is no reason to leave: the signal is for the command first, and the reader loses what did not
+  // fit.
   left_ = sink_.error() != 0;
 }
 

@@ -1,4 +1,4 @@
-// skerry audit: what happened, and whether the record of it is whole.
+// skerry audit: what happened, and whether the audit is whole.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -72,7 +72,7 @@ base::Result<int> Verify(const Context& context, const AuditOptions& options) {
   return report.faults.empty() ? 0 : kFaultsFound;
 }
 
-// A moment, or the day or minute that begins with it, in the form that records have: they are compared as texts.
+// A moment, or the beginning of a day or minute, in the form that records have: they are compared as texts.
 base::Result<std::string> MomentOf(std::string text, const char* flag) {
   constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd.dddddd";
   constexpr std::size_t kDay = 10;
@@ -97,7 +97,7 @@ base::Result<std::string> MomentOf(std::string text, const char* flag) {
   return text;
 }
 
-// Which records are wanted.
+// Tells which records are wanted.
 class Wanted {
  public:
   static base::Result<Wanted> From(const AuditOptions& options) {
@@ -147,7 +147,7 @@ base::Result<int> Export(const Context& context, const AuditOptions& options) {
   return report.faults.empty() ? 0 : kFaultsFound;
 }
 
-// What both have.
+// An option of both commands.
 Option PathOption(AuditOptions& options) {
   return {.names = "--path",
           .value = Value::Directory(),

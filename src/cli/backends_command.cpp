@@ -1,4 +1,4 @@
-// skerry backends: what is usable here and, if not, why.
+// skerry backends: which are usable here and, if not, why.
 #include <chrono>
 #include <memory>
 
@@ -12,7 +12,7 @@
 namespace skerry::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};  // with each of them
+constexpr std::chrono::seconds kPatience{30};  // for each backend
 
 base::Result<int> List(const Context& context, bool json) {
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig());

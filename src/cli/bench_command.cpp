@@ -1,4 +1,4 @@
-// skerry bench: how long Skerry takes, beside others and in the same run.
+// skerry bench: how long Skerry takes, compared with others in the same run.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@
 namespace skerry::cli {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);  // with the daemon
+constexpr auto kPatience = std::chrono::seconds(30);  // for the daemon
 constexpr std::size_t kMostAnswer = 1U << 20U;
 
 struct BenchOptions {
@@ -49,7 +49,7 @@ struct BenchOptions {
   std::string plot;
 };
 
-// On a terminal one line that is written over; else nothing.
+// One line that is overwritten on a terminal; else nothing.
 class ProgressLine {
  public:
   void Show(const std::string& text) const {
@@ -74,8 +74,8 @@ bool IsAsked(const BenchOptions& options, std::string_view group) {
          std::ranges::any_of(options.groups, [&](const std::string& name) { return bench::IsGroupOf(group, name); });
 }
 
-// Which of the two kinds of groups are asked for: those that run something, and those that only read code.
-// The files of a workspace are among the first.
+// Kinds of groups: those that run programs, those that only read code, and of the first those about files of a
+// workspace.
 enum class Kind { kRuns, kReads, kFiles };
 bool IsOf(std::string_view group, Kind kind) {
   if (kind == Kind::kFiles) return bench::IsGroupOf(group, "workspace");
@@ -102,7 +102,7 @@ base::Result<bench::DaemonCalls> FindDaemon(const Context& context) {
       }};
 }
 
-// `stand` is nullptr when nothing is to be run.
+// `stand` is nullptr when nothing is run.
 base::Result<bench::Report> Measure(const Context& context, const BenchOptions& options, bench::Stand* stand,
                                     const std::stop_token& stop) {
   const bench::Interpreters interpreters = {.python = interpreters::FindInterpreter(core::Language::kPython),

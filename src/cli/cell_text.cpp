@@ -34,7 +34,7 @@ std::string TwoParts(std::chrono::seconds::rep large, const char* unit, std::chr
 std::string CutTo(std::string_view bytes, std::size_t cells) {
   const std::string text = Beginning(bytes, cells);
   std::string whole;
-  std::string cut;  // what is left when a '…' has to follow
+  std::string cut;  // the text to use when a '…' has to follow
   std::size_t width = 0;
   for (const Glyph& glyph : confirm::GlyphsOf(text, cells)) {
     width += glyph.width;

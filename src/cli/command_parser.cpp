@@ -58,14 +58,14 @@ void Fill(CLI::App& app, const Command& command) {
   app.footer(command.footer);
   for (const Argument& argument : command.arguments) AddArgument(app, argument);
   for (const Option& option : command.options) AddOption(app, option);
-  // A list of arguments would be taken apart where one looks like [a,b].
+  // CLI11 would split an element of a list that looks like [a,b].
   if (command.rest != nullptr) app.allow_extras();
   if (!command.commands.empty()) app.require_subcommand(command.action ? 0 : 1, 1);
   if (command.visibility == Visibility::kHidden) app.group("");
   for (const Command& below : command.commands) Fill(*app.add_subcommand(below.name, below.description), below);
 }
 
-// CLI11 says several lines; people get one, and where to read more.
+// CLI11 gives several lines; people get one, and where to read more.
 int ReportUsageError(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   message = message.substr(0, message.find('\n'));
@@ -81,7 +81,7 @@ int Act(const Command& command) {
   return Conclude(result, json && *command.errors_as_json ? Form::kJson : Form::kText);
 }
 
-// Of the command that the line named, or of one above it that needs none.
+// Runs the action of the command that the line named, or of one above it that needs none below.
 int ActAt(const Command& command, const CLI::App& app) {
   if (command.rest != nullptr) *command.rest = app.remaining();
   const auto named = app.get_subcommands();
@@ -104,7 +104,7 @@ int RunCommandLine(const Command& root, int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return ReportUsageError(app, error);
   } catch (const std::exception& error) {
-    // A library, or the standard one when not even a thread can be had.
+    // Thrown by a library, or by the standard one when not even a thread can be had.
     return ReportError({base::Code::kInternal, error.what()});
   }
 }

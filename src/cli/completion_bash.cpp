@@ -84,7 +84,7 @@ _skerry() {
 complete -F _skerry skerry
 )bash";
 
-// As _skerry_offer_value wants it; "text" where there is a value and nothing to offer.
+// The argument for _skerry_offer_value; "text" where there is a value and nothing to offer.
 std::string WantedBy(const Value& value) {
   switch (value.kind) {
     case ValueKind::kNone:

@@ -1,4 +1,4 @@
-// skerry completion: scripts that let a shell complete our commands.
+// skerry completion: scripts that let a shell complete Skerry's commands.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What a shell may see unquoted. A name with anything else is not offered: a completion must not be a way to make a
+// Whether a shell may see the name unquoted. Other names are not offered: a completion must not be a way to make a
 // person run something.
 bool IsPlain(const std::string& name) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -24,7 +24,7 @@ bool IsPlain(const std::string& name) {
          std::ranges::all_of(name, [kPlain](char letter) { return kPlain.contains(letter); });
 }
 
-// One name in a line. Whoever presses a key wants no errors: without a daemon there are no names.
+// One name in a line. A completion prints no errors: without a daemon there are no names.
 void PrintNames(const Context& context, const std::string& what) {
   auto daemon = DaemonClient::Find(context);
   if (!daemon || (what != "sessions" && what != "approvals")) return;
@@ -66,7 +66,7 @@ base::Result<int> PrintScript(const Shell& shell, const Command& root) {
   return 0;
 }
 
-// Asked by the scripts.
+// For the scripts.
 Command NamesCommand(const Context& context) {
   auto what = std::make_shared<std::string>();
   return {.name = "names",

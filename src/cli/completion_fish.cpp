@@ -52,7 +52,7 @@ end
 complete -c skerry -f
 )fish";
 
-// Within single quotes.
+// Quoted in single quotes.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char letter : text) {
@@ -67,7 +67,7 @@ std::string Condition(const CommandDefinition& command, const std::string& place
          Quoted("__skerry_at \"" + command.Joined() + "\"" + (place.empty() ? "" : " " + place));
 }
 
-// What offers values; "" where nothing is known of them.
+// The option that offers values; "" where nothing is known of them.
 std::string ValuesOf(const Value& value) {
   switch (value.kind) {
     case ValueKind::kFile:

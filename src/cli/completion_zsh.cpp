@@ -26,7 +26,7 @@ else
 fi
 )zsh";
 
-// Text inside of a specification.
+// Escapes text for the inside of a specification.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
@@ -57,7 +57,7 @@ std::string ActionOf(const Value& value) {
   return " ";  // the message alone
 }
 
-// Each name of an option has a specification of its own; one that was given excludes the others.
+// Each name of an option has a specification of its own; a name that was given excludes the others.
 std::string OptionSpecifications(const OptionDefinition& option) {
   std::string excluded;
   for (const std::string& name : option.names) excluded += (excluded.empty() ? "" : " ") + name;
@@ -93,7 +93,7 @@ std::string FunctionName(const CommandDefinition& command) {
   return name;
 }
 
-// The commands below one, and what else may stand in their place.
+// The commands below a command, and what else may stand in their place.
 std::string Below(const CommandDefinition& command) {
   std::string rows;
   std::string calls;

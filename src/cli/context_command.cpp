@@ -1,4 +1,4 @@
-// skerry context: what becomes of the contexts that skerry run --context makes.
+// skerry context: manages the contexts that skerry run --context makes.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -28,7 +28,7 @@ struct ContextCommandOptions {
   bool json = false;
 };
 
-// In whole seconds.
+// The time in whole seconds.
 std::string MomentIn(const Json& object, const char* name) {
   const auto time = TimeIn(object, name);
   return time ? Moment(*time) : "";
@@ -47,7 +47,7 @@ base::Result<Json> Ask(const Context& context, const ContextCommandOptions& opti
                                               options.name + " CODE makes it");
 }
 
-// The contexts of the daemon with times as people write them.
+// The contexts with times as people write them.
 base::Result<Json> Rows(const Context& context, const ContextCommandOptions& options) {
   auto home = ContextHome::Find(context, options.session);
   const auto answer =

@@ -57,16 +57,16 @@ base::Result<Json> BodyOf(const RunOptions& options, const config::Sandbox& sand
   Json body = {{"code", asked.code},
                {"create", true},
                {"max_output_mb", asked.max_output_mb},
-               // A client that goes away, killed or not, leaves nothing running.
+               // When this command ends, killed or not, the cell ends too.
                {"on_disconnect", "cancel"}};
-  // Without a word about it the language is the context's own.
+  // When no language is given it is the context's own.
   if (options.language || options.source.file) body["language"] = core::NameOf(asked.language);
   if (options.timeout) body["timeout"] = asked.timeout.count();
   if (options.yes) body["approve"] = true;
   return body;
 }
 
-// Whether it was the end of the private daemon that ended the cell.
+// Whether the private daemon has ended, and the cell with it.
 bool HasEnded(ContextHome& home) {
   return home.IsPrivate() && !home.client().Again().Ask("GET", "/v1/ready");
 }
@@ -90,7 +90,7 @@ base::Result<int> Report(const RunOptions& options, const RunEvents& events) {
     Note("context '" + *options.context + "' has died and its variables are lost; skerry context restart " + name +
          " begins anew");
   }
-  // Somebody else has interrupted it.
+  // Another client has interrupted the cell.
   if (outcome == "cancelled" && events.signal() == 0) return static_cast<int>(NumberIn(result, "exit_code"));
   return events.ExitCode();
 }

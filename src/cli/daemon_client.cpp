@@ -52,7 +52,7 @@ base::Result<DaemonClient> DaemonClient::Find(const Context& context) {
 }
 
 base::Result<Incoming> DaemonClient::Exchange(const OutgoingRequest& request) {
-  // A person waits, and can end it.
+  // No deadline: a person waits, and can interrupt the command.
   return client_.Send(request, base::Deadline::Never());
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using Path = std::vector<std::string>;
 
-// -f and --file of -f,--file.
+// The names in a list like -f,--file.
 std::vector<std::string> NamesIn(std::string_view names) {
   std::vector<std::string> list;
   for (const auto name : std::views::split(names, ',')) list.emplace_back(std::string_view(name));

@@ -1,4 +1,4 @@
-// skerry doctor: what this machine offers, and what each missing thing costs.
+// skerry doctor: what this machine offers, and what each lack costs.
 #include <memory>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ struct Check {
   std::string name;
   bool ok = false;
   std::string detail;
-  std::string cost;  // when it is not ok: what that means and what to do
+  std::string cost;  // when the check failed: what that means and what to do
   bool required = false;
 };
 

@@ -1,4 +1,4 @@
-// skerry exec: a command in a session, with our streams or our terminal.
+// skerry exec: a command in a session, with the person's streams or terminal.
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 struct ExecOptions {
   std::string session;
   std::string program;
-  std::vector<std::string> rest;  // of the command line: its arguments, behind the -- that was given
+  std::vector<std::string> rest;  // of the command line: the program's arguments, with the -- that was given
   std::vector<std::string> environment;
   std::optional<std::string> directory;
   std::optional<std::uint64_t> timeout;
@@ -40,8 +40,8 @@ struct ExecOptions {
   bool json = false;
 };
 
-// What stands behind -- is the command's. Without one nothing may look like an option: it could be a mistyped one of
-// ours.
+// Everything after -- is the program's. Without -- no argument may look like an option: it could be a mistyped option
+// of skerry exec.
 base::Result<std::vector<std::string>> CommandOf(const ExecOptions& options) {
   std::vector<std::string> command = {options.program};
   auto rest = options.rest.begin();
@@ -101,7 +101,7 @@ base::Result<Json> BodyOf(const ExecOptions& options) {
   return body;
 }
 
-// Like a shell: what a person interrupts ends with the signal's number.
+// Like a shell: after an interrupt the exit code is 128 and the signal's number.
 base::Result<int> Conclude(DaemonClient& daemon, const ExecOptions& options, const std::string& id,
                            const Attachment& attachment) {
   SKERRY_ASSIGN_OR_RETURN(const Json execution, daemon.Ask("GET", "/v1/executions/" + net::Escape(id)));
@@ -128,7 +128,7 @@ base::Result<int> Attend(DaemonClient& daemon, const ExecOptions& options, const
                          .shown = ShownFor(options)});
   SKERRY_ASSIGN_OR_RETURN(const auto end, attachment.Run());
   if (end) return Conclude(daemon, options, id, attachment);
-  // The command ends with the connection.
+  // The command in the session ends with the connection.
   socket.Close();
   if (attachment.write_error() == EPIPE) return 128 + SIGPIPE;
   if (attachment.write_error() == 0) return 128 + attachment.signal();
@@ -162,7 +162,7 @@ std::vector<Option> OptionsInto(ExecOptions& options) {
            .description = "A variable for it; may be repeated",
            .to = &options.environment},
           {.names = "--directory",
-           .value = Value::Text("DIR"),  // of the session
+           .value = Value::Text("DIR"),  // a directory in the session
            .description = "Where it starts, in the workspace",
            .to = &options.directory},
           {.names = "--timeout",

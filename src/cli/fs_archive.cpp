@@ -48,7 +48,7 @@ base::Status Tell(const Json& report, const FsTarget& target) {
                    ChangesAsText(ChangesFrom(ListIn(report, "changes"))));
 }
 
-// Shows how far it is while it is sent.
+// Shows the progress while the archive is sent.
 base::Result<Json> SendArchive(const Context& context, const ArchiveOptions& options, const std::string& target) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd archive, OpenInput(options.archive));
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));
@@ -61,7 +61,7 @@ base::Result<Json> SendArchive(const Context& context, const ArchiveOptions& opt
        .feed = Counted(FeedFrom(archive.get(), options.archive == "-" ? "stdin" : options.archive), progress)});
 }
 
-// Who is interrupted while it is sent has changed nothing; behind that the daemon brings it to its end.
+// An interrupt while the archive is sent changes nothing; after that the daemon completes the import.
 base::Result<int> Import(const Context& context, const ArchiveOptions& options) {
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/import"));
   SKERRY_ASSIGN_OR_RETURN(const Json report, SendArchive(context, options, target));
@@ -79,7 +79,7 @@ base::Result<std::string> FormatOf(const ArchiveOptions& options) {
   return base::Err(base::Code::kInvalidArgument, "--format takes tar, tar.gz or zip");
 }
 
-// Ends the export when a signal came: nothing is left of it then.
+// Ends the export when a signal came: nothing of it is left then.
 base::Status CopyUntilSignal(Incoming& answer, archive::ByteSink& sink, const SignalWatch& signals) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(200);
   ProgressLine progress("received", LengthOf(answer));
@@ -149,7 +149,7 @@ base::Result<int> Export(const Context& context, const ArchiveOptions& options) 
   const net::OutgoingRequest request{.target = WithQuery(target, {{"path", options.target.path}, {"format", format}})};
   SKERRY_ASSIGN_OR_RETURN(Incoming answer, AwaitPacked(daemon, request));
   if (!options.output) return ExportToStdout(answer);
-  // Only now: there is nothing to clean up for whoever interrupts the packing.
+  // Only now: an interrupt of the packing leaves nothing to clean up.
   const SignalWatch signals;
   SKERRY_ASSIGN_OR_RETURN(NewFile file, NewFile::Begin(*options.output));
   return ExportToFile(answer, file, signals);

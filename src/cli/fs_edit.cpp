@@ -45,7 +45,7 @@ base::Status CheckUsage(const EditOptions& options) {
   return {};
 }
 
-// Each edit is looked at by the daemon.
+// The daemon checks each edit.
 base::Result<Json> ParseEdits(const std::string& text) {
   Json edits = json::Parse(text);
   if (edits.is_array() && !edits.empty()) return edits;

@@ -45,7 +45,7 @@ std::string Row(const std::string& kind, const std::string& size, const std::str
   return Padded(kind, kKindWidth) + RightAligned(size, kSizeWidth) + Padded(changed, kChangedWidth) + name + "\n";
 }
 
-// The last part of its path.
+// The last part of the entry's path.
 std::string NameOf(const Json& entry) {
   const std::string path = BytesIn(entry, "path");
   return path.substr(path.rfind('/') + 1);
@@ -68,8 +68,8 @@ std::string RowOf(const Json& entry) {
   return Row(kind, SizeOf(entry), ChangedAt(entry), name);
 }
 
-// Page by page, so that memory does not grow with the directory. Each page goes to `take`. Gives the last name when
-// there are more behind it.
+// Page by page, so that memory does not grow with the directory. Calls `take` for each page. Gives the last name when
+// more follow it.
 template <class Take>
 base::Result<std::string> ForEachPage(DaemonClient& daemon, const ListCommandOptions& options, const Take& take) {
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files"));
@@ -81,7 +81,7 @@ base::Result<std::string> ForEachPage(DaemonClient& daemon, const ListCommandOpt
     SKERRY_ASSIGN_OR_RETURN(
         Json page,
         daemon.Ask("GET", WithQuery(target, {{"path", options.target.path}, {"limit", limit}, {"cursor", cursor}})));
-    // The daemon goes on where it stopped, but does not know where somebody else did.
+    // The daemon continues by its own cursors, and has none for --after.
     Json wanted = Json::array();
     for (Json& entry : page["items"]) {
       if (options.after && NameOf(entry) <= *options.after) continue;

@@ -71,8 +71,8 @@ base::Result<LineRange> LinesOf(const std::string& text) {
   return range;
 }
 
-// The daemon sends what was there when it opened the file: one that grows is not read for ever, and one that became
-// shorter is told by a connection that ends before its time.
+// The daemon sends as many bytes as the file had when it was opened: a file that grows is not read for ever, and one
+// that became shorter shows as a connection that ends early.
 base::Result<std::string> NextBlock(Incoming& answer, ProgressLine& progress) {
   auto block = answer.Read(base::Deadline::Never());
   if (block) progress.Add(block->size());
@@ -90,7 +90,7 @@ base::Status CopyAll(Incoming& answer, archive::ByteSink& sink) {
   }
 }
 
-// Removes up to `count` line ends from the front, and what is before them; gives how many there were.
+// Removes up to `count` lines from the front of the text; gives how many there were.
 std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
   std::uint64_t skipped = 0;
   while (skipped < count) {
@@ -105,7 +105,7 @@ std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
   return skipped;
 }
 
-// The lines are counted here: a line may be longer than any answer that is no stream.
+// Lines are counted here: a line may be longer than any answer that is no stream.
 base::Status CopyLines(Incoming& answer, const LineRange& range, archive::ByteSink& sink) {
   std::uint64_t before = range.first - 1;
   std::uint64_t left = range.count.value_or(UINT64_MAX);
@@ -123,7 +123,7 @@ base::Status CopyLines(Incoming& answer, const LineRange& range, archive::ByteSi
   return {};
 }
 
-// As HTTP says it: the first and the last byte. Nothing at all has no words; then one byte is asked for.
+// The first and the last byte, as HTTP writes them. HTTP has no empty range; then one byte is asked for.
 std::string RangeHeader(const ByteRange& range) {
   std::string first = "bytes=" + std::to_string(range.offset) + "-";
   if (!range.length) return first;
@@ -131,7 +131,7 @@ std::string RangeHeader(const ByteRange& range) {
   return first + std::to_string(range.offset + std::min(behind, UINT64_MAX - range.offset));
 }
 
-// Any status is an answer here: a range behind the end is no error.
+// Accepts a status of 416: a range behind the end is no error here.
 base::Result<Incoming> Open(DaemonClient& daemon, const OutgoingRequest& request) {
   constexpr int kNoSuchBytes = 416;
   SKERRY_ASSIGN_OR_RETURN(Incoming answer, daemon.Exchange(request));
@@ -139,7 +139,7 @@ base::Result<Incoming> Open(DaemonClient& daemon, const OutgoingRequest& request
   return answer;
 }
 
-// For a terminal, which must not act on what is in a file.
+// For a terminal, which must not act on the content of a file.
 class ShownSink : public archive::ByteSink {
  public:
   explicit ShownSink(archive::ByteSink& out) : out_(out) {}

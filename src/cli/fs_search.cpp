@@ -1,4 +1,4 @@
-// skerry fs search: files by name, and text in them, as grep tells it.
+// skerry fs search: files by name, and text in them, in the form of grep.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -29,7 +29,7 @@ struct SearchCommandOptions {
   std::optional<std::size_t> limit;
 };
 
-// What was found and what was passed over, of all pages.
+// The counts of all pages.
 struct Total {
   std::uint64_t matches = 0;
   std::uint64_t files_searched = 0;
@@ -63,7 +63,7 @@ base::Result<Json> BodyOf(const SearchCommandOptions& options) {
   return body;
 }
 
-// Page by page, so that memory does not grow with what is found. Each match goes to `take`.
+// Page by page, so that memory does not grow with the matches. Calls `take` for each match.
 template <class Take>
 base::Result<Total> ForEachMatch(DaemonClient& daemon, const SearchCommandOptions& options, const Take& take) {
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.target.session, "/files/search"));

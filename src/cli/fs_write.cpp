@@ -1,4 +1,4 @@
-// skerry fs write and append: what comes on stdin, or a file of the person, becomes a file of the session.
+// skerry fs write and append: stdin, or a file of the person, becomes a file of the session.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ struct WriteCommandOptions {
   bool keep = false;
 };
 
-// main opens /dev/null where it is missing. What we were given, unlike that, survives an exec.
+// main opens /dev/null, with FD_CLOEXEC, where stdin is missing; an inherited stdin does not have that flag.
 bool StdinWasClosed() {
   const int flags = ::fcntl(STDIN_FILENO, F_GETFD);
   return flags < 0 || (static_cast<unsigned>(flags) & FD_CLOEXEC) != 0;
@@ -50,14 +50,14 @@ struct Input {
   static base::Result<Input> Open(const std::optional<std::string>& from) {
     if (!from && StdinWasClosed())
       return base::Err(base::Code::kInvalidArgument, "stdin is closed; give the content there, or with --from FILE");
-    // A file may be called -.
+    // --from - is a file that is called -.
     const std::string path = from == "-" ? "./-" : from.value_or("-");
     SKERRY_ASSIGN_OR_RETURN(base::UniqueFd file, OpenInput(path));
     return Input{std::move(file), from.value_or("stdin")};
   }
 };
 
-// As the daemon takes it.
+// The mode in the daemon's form.
 base::Result<std::string> ModeOf(const std::string& text) {
   constexpr int kOctal = 8;
   constexpr std::uint32_t kAll = 0777;
@@ -86,7 +86,7 @@ base::Result<OutgoingRequest> RequestOf(const WriteCommandOptions& options) {
   return request;
 }
 
-// Shows how far it is while it is sent.
+// Shows the progress while the content is sent.
 base::Result<Json> SendFile(const Context& context, OutgoingRequest request, const Input& input) {
   ProgressLine progress("sent", BytesLeftIn(input.file.get()));
   request.feed = Counted(FeedFrom(input.file.get(), input.name), progress);
@@ -128,7 +128,7 @@ base::Result<int> Append(const Context& context, const WriteCommandOptions& opti
   return Tell(change, options.target);
 }
 
-// What both take.
+// The arguments of both commands.
 std::vector<Argument> ArgumentsInto(FsTarget& target) {
   return {SessionArgument(target), PathArgument(target, "The file; directories above it are made")};
 }

@@ -14,7 +14,7 @@ struct Assignment {
   std::string level;
 };
 
-// The schema has seen to the form.
+// The schema has checked the form.
 Assignment Split(const std::string& item) {
   const auto sign = item.rfind('=');
   return {item.substr(0, sign), item.substr(sign + 1)};

@@ -64,7 +64,7 @@ std::vector<core::FileStep> StepsFrom(const Json& array) {
   return steps;
 }
 
-// The answer names the execution of a source; people know it by its number.
+// The answer names the execution of a source by id; people know it by its number.
 void Number(std::vector<core::FileStep>& steps, const std::map<std::string, std::uint64_t>& numbers) {
   for (core::FileStep& step : steps)
     for (core::FileSource& source : step.sources)

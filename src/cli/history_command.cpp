@@ -1,4 +1,4 @@
-// skerry history: what a session did, in order, and where its files come from.
+// skerry history: what was done in a session, in order, and where its files come from.
 #include <deque>
 #include <map>
 #include <memory>
@@ -33,7 +33,7 @@ struct HistoryOptions {
   bool dot = false;
 };
 
-// Every execution to `take`, the oldest first.
+// Calls `take` for every execution, the oldest first.
 template <class Take>
 base::Status ForEachEntry(DaemonClient& daemon, const HistoryOptions& options, const Take& take) {
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(options.session, "/history"));
@@ -47,7 +47,7 @@ base::Status ForEachEntry(DaemonClient& daemon, const HistoryOptions& options, c
   return {};
 }
 
-// The last ones, or all. The daemon tells them from the beginning.
+// The last executions, or all. The daemon gives them from the beginning.
 template <class Take>
 base::Status ForEachWanted(DaemonClient& daemon, const HistoryOptions& options, const Take& take) {
   if (!options.limit) return ForEachEntry(daemon, options, take);
@@ -61,7 +61,7 @@ base::Status ForEachWanted(DaemonClient& daemon, const HistoryOptions& options, 
   return {};
 }
 
-// What led to an execution, as people know it: by its number, which the ones before it tell.
+// The number of the execution that led to another one; learned from the executions before it.
 class Numbers {
  public:
   void Learn(const Json& entry) { numbers_[TextIn(entry, "id")] = NumberIn(entry, "sequence"); }
@@ -98,7 +98,7 @@ base::Status WriteAsJson(DaemonClient& daemon, const HistoryOptions& options, ar
   return sink.Write(head == "[\n" ? "[]\n" : "\n]\n");
 }
 
-// Behind which one the last `limit` are.
+// The value of `after` for the last `limit` executions.
 base::Result<std::optional<std::string>> StartOf(DaemonClient& daemon, const HistoryOptions& options) {
   std::deque<std::uint64_t> last;
   if (!options.limit) return std::optional<std::string>();
@@ -140,7 +140,7 @@ base::Result<int> ShowFile(const Context& context, const HistoryOptions& options
   return sink.ExitCode(sink.Write(json::Text(history) + "\n"));
 }
 
-// Shares the options: skerry history --json file is understood.
+// The command shares its parent's options: skerry history --json file is understood.
 Command FileCommand(const std::shared_ptr<HistoryOptions>& options, const Context& context) {
   return {.name = "file",
           .description = "Every state of one file: what made it, and from which files",

@@ -41,14 +41,14 @@ std::string FirstLine(std::string_view text) {
   return PrintableLine(base::Excerpt(text.substr(0, text.find_first_of("\r\n"))));
 }
 
-// Messages are longer than code needs to be.
+// The first line of a message, with more room than code gets.
 std::string Message(std::string_view text) {
   constexpr std::size_t kMost = 300;
   text = text.substr(0, text.find_first_of("\r\n"));
   return base::Printable(text.substr(0, kMost)) + (text.size() > kMost ? "…" : "");
 }
 
-// The first line that says something, and whether there are more.
+// The first line that is not blank, and a mark when more follow.
 std::string Beginning(const ExecutionRecord& execution) {
   std::string_view what = execution.what;
   what.remove_prefix(std::min(what.find_first_not_of(" \t\r\n"), what.size()));
@@ -117,7 +117,7 @@ std::string DurationAsText(std::chrono::nanoseconds time) {
          std::to_string(duration_cast<seconds>(whole % minutes(1)).count()) + " s";
 }
 
-// The first of them, and how many more there are in all.
+// The first changes, and how many more there are in all.
 static std::string FirstChanges(const std::vector<core::FileChange>& changes, std::size_t total,
                                 std::string_view indent) {
   std::string text;

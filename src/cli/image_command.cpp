@@ -58,7 +58,7 @@ bool PrintJson(const Json& json) {
   return Print(json::IndentedText(json));
 }
 
-// Shows how far the import is, and passes Ctrl-C on to it.
+// Shows the progress of the import, and passes Ctrl-C on to it.
 class ImportProgress : public image::ProgressSink {
  public:
   explicit ImportProgress(const SignalWatch& signals) : signals_(signals) {}
@@ -90,7 +90,7 @@ base::Result<int> Import(const ImageOptions& options) {
   const image::ImportLimits limits{.max_bytes = std::uint64_t{options.max_gigabytes} << 30U};
   auto progress = std::make_unique<ImportProgress>(signals);
   const auto image = store.Import(options.name, options.path, limits, progress.get());
-  progress.reset();  // its line is gone before another is written
+  progress.reset();  // wipes its line before another is written
   if (!image && signals.signal() != 0) {
     Note(image.error().message);
     return 128 + signals.signal();

@@ -25,7 +25,7 @@ bool IsBetween(char c, char first, char last) {
   return c >= first && c <= last;
 }
 
-// Of what begins with an escape; nothing when it is not whole. A lone one is the key.
+// The length of a sequence that begins with an escape; nothing when it is not whole. A lone escape is the key.
 std::optional<std::size_t> SequenceLength(std::string_view bytes) {
   if (bytes.size() == 1) return std::nullopt;
   if (bytes[1] == 'O') return bytes.size() > 2 ? std::optional<std::size_t>(3) : std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::size_t> SequenceLength(std::string_view bytes) {
       if (!IsBetween(bytes[at], ' ', '?')) return at + 1;
     return std::nullopt;
   }
-  constexpr std::string_view kStrings = "]P_^X";  // up to a bell, or to an escape and a backslash
+  constexpr std::string_view kStrings = "]P_^X";  // strings end with a bell, or with an escape and a backslash
   if (!kStrings.contains(bytes[1])) return 2;
   const std::size_t end = bytes.find_first_of("\a\x1b", 2);
   if (end == std::string_view::npos || (bytes[end] == kEscape && end + 1 == bytes.size())) return std::nullopt;
@@ -67,7 +67,7 @@ Key KeyOfCharacter(std::string_view character) {
 
 // --- the terminal ---
 
-// What a handler of signals needs can only be global.
+// Signal handlers can only use global state.
 struct Before {
   termios mode{};
   KeyTerminal::Screen screen = KeyTerminal::Screen::kSame;
@@ -78,13 +78,13 @@ Before before;
 
 constexpr std::string_view kEnterAlternate = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view kLeaveAlternate = "\x1b[?25h\x1b[?1049l";
-// On the same screen: nothing half-written stays in the last row.
+// On the same screen: nothing half-written may stay in the last row.
 constexpr std::string_view kLeaveSame = "\r\x1b[K";
 
 constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::array kChanging = {SIGWINCH, SIGCONT};
 
-// Calls only what a handler may call.
+// Calls only functions that a signal handler may call.
 void Restore() {
   if (before.taken == 0) return;
   before.taken = 0;
@@ -96,7 +96,7 @@ void Restore() {
 void OnEnd(int number) {
   Restore();
   (void)::signal(number, SIG_DFL);
-  (void)::raise(number);  // when this returns
+  (void)::raise(number);  // ends the process when this handler returns
 }
 
 void OnStop(int /*number*/) {
@@ -113,7 +113,7 @@ void OnChange(int /*number*/) {
   errno = kept;
 }
 
-// Unlike a signal that is ignored, one that has a handler is again what it always was in a program that is started.
+// A started program resets a handled signal to its default, but would inherit an ignored one.
 void OnNothing(int /*number*/) {}
 
 void Handle(int number, void (*handler)(int)) {
@@ -124,7 +124,7 @@ void Handle(int number, void (*handler)(int)) {
   (void)::sigaction(number, &action, nullptr);
 }
 
-// While it lives, Ctrl-Z waits.
+// While it lives, SIGTSTP is held back.
 class WithoutStop {
  public:
   WithoutStop() {
@@ -214,7 +214,7 @@ void KeyTerminal::HeedChange() {
 }
 
 std::optional<std::vector<Key>> KeyTerminal::Read() {
-  constexpr int kRestOfSequence = 25;  // milliseconds; a person is not that quick after Esc
+  constexpr int kRestOfSequence = 25;  // milliseconds; no person is that quick after Esc
   std::string typed;
   do {
     std::array<char, 1024> bytes{};
@@ -233,8 +233,8 @@ void KeyTerminal::DiscardTypeahead() {
 }
 
 bool KeyTerminal::Write(std::string_view text) {
-  // What was stopped may come here before it hears that it goes on, and Ctrl-Z may come in the middle: nothing of ours
-  // belongs on the screen that was given back.
+  // After Ctrl-Z this may run before SIGCONT is handled, and Ctrl-Z may come in the middle of a write: nothing may be
+  // written to the screen that was given back.
   const WithoutStop whole;
   Take();
   return os::WriteAll(STDOUT_FILENO, text).has_value();
@@ -244,7 +244,7 @@ bool KeyTerminal::Page(const std::string& text) {
   const char* chosen = std::getenv("PAGER");
   const std::string pager = chosen == nullptr || *chosen == '\0' ? "less" : chosen;
   GiveBack();
-  // Ctrl-C is the pager's meanwhile, and Ctrl-Z stops both.
+  // Meanwhile Ctrl-C is for the pager, and Ctrl-Z stops both processes.
   Handle(SIGINT, OnNothing);
   Handle(SIGQUIT, OnNothing);
   (void)::signal(SIGTSTP, SIG_DFL);

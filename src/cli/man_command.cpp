@@ -1,4 +1,4 @@
-// skerry man: manual pages, made from what --help is made of.
+// skerry man: manual pages, from the same definitions as --help.
 #include <filesystem>
 #include <memory>
 #include <optional>

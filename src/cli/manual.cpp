@@ -11,7 +11,7 @@
 namespace skerry::cli {
 namespace {
 
-// Letters that roff reads as something else, or shows as another glyph.
+// Letters that roff interprets, or shows as another glyph.
 constexpr std::array<std::pair<char, std::string_view>, 8> kEscapes = {{{'\\', "\\e"},
                                                                         {'-', "\\-"},
                                                                         {'\'', "\\(aq"},
@@ -21,7 +21,7 @@ constexpr std::array<std::pair<char, std::string_view>, 8> kEscapes = {{{'\\', "
                                                                         {'~', "\\(ti"},
                                                                         {'\t', "    "}}};
 
-// The character at the front of well-formed UTF-8, which is taken off.
+// Takes the first character off well-formed UTF-8.
 char32_t TakeCharacter(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -105,7 +105,7 @@ std::vector<std::string_view> SplitAt(std::string_view text, std::string_view si
   return parts;
 }
 
-// What stands below the options in --help, sorted into the sections that a reader of manuals looks for.
+// The footer of --help, sorted into the sections of a manual page.
 struct Footer {
   std::string text;
   std::string exit_codes;
@@ -141,7 +141,7 @@ std::string Sentence(std::string text) {
   return text;
 }
 
-// The command above, and those below.
+// The command above, and the commands below.
 std::string SeeAlso(const CommandDefinition& command, const CommandDefinition& root) {
   std::vector<std::string> names;
   if (command.path.size() > 1) {
@@ -169,7 +169,7 @@ std::string IfAny(std::string_view title, const std::string& text) {
 
 std::string RoffEscaped(std::string_view text) {
   std::string escaped;
-  // A line that begins so would be a request.
+  // A line that begins with a dot would be a request.
   if (text.starts_with('.')) escaped = "\\&";
   while (!text.empty()) {
     const char letter = text.front();

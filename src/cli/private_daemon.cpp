@@ -52,9 +52,9 @@ std::vector<std::string> Arguments(const Context& context) {
   return arguments;
 }
 
-// A process of the background: no terminal, nothing open but the socket.
+// Starts a background process: no terminal, nothing open but the socket.
 base::Status Spawn(const Context& context, int listener) {
-  // By its own name, so that people see what it is; a program that was replaced has only the link.
+  // By the program's own name, which people see in ps; a program that was replaced has only the link.
   SKERRY_ASSIGN_OR_RETURN(std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
   if (!std::filesystem::exists(program)) program = "/proc/self/exe";
   os::SpawnPlan plan(os::Lead::kSession);
@@ -64,7 +64,7 @@ base::Status Spawn(const Context& context, int listener) {
   return {};
 }
 
-// With the lock.
+// Needs the lock.
 base::Status Start(const PrivatePlace& place, const Context& context, const PrivateOrigin& origin) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd listener, place.Listen(origin));
   const auto spawned = Spawn(context, listener.get());
@@ -72,7 +72,7 @@ base::Status Start(const PrivatePlace& place, const Context& context, const Priv
   return spawned;
 }
 
-// The process that listens, which is who asked the kernel last to do that.
+// The process that listens: the last one that called listen on the socket.
 base::Result<os::PidFd> ListenerAt(const PrivatePlace& place) {
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd socket, place.Connect());
   ucred peer{};
@@ -113,7 +113,7 @@ base::Result<PrivateDaemon> PrivateDaemon::Need(const Context& context, const st
   if (!there && there.error().code != base::Code::kNotFound) return std::unexpected(std::move(there).error());
   if (there && place.Origin() == origin) return PrivateDaemon(std::move(place));
   SKERRY_ASSIGN_OR_RETURN(const base::UniqueFd lock, place.Lock(base::Deadline::After(kLockPatience)));
-  // Somebody else may have been faster.
+  // Another command may have been faster.
   there = place.Connect();
   const PrivateOrigin found = place.Origin();
   PrivateDaemon daemon(std::move(place));
@@ -137,7 +137,7 @@ base::Result<PrivateDaemon> PrivateDaemon::Need(const Context& context, const st
 }
 
 base::Status PrivateDaemon::Stop() {
-  // Until it answers, who listens may be the client that starts it.
+  // Until the daemon answers, the listening process may be the client that starts it.
   SKERRY_RETURN_IF_ERROR(client_.Ask("GET", "/v1/health"));
   SKERRY_ASSIGN_OR_RETURN(const os::PidFd process, ListenerAt(place_));
   SKERRY_RETURN_IF_ERROR(process.Signal(SIGTERM));
@@ -148,9 +148,9 @@ base::Status PrivateDaemon::Stop() {
 
 base::Result<PrivateDoor> PrivateDoor::Take() {
   ::prctl(PR_SET_NAME, "skerry-contexts");
-  // What the client that started it had open is none of its business.
+  // Closes descriptors that the client which started the daemon had open.
   ::close_range(kListenerFd + 1, ~0U, 0);
-  // The second call tells clients who listens.
+  // listen makes this process the one that clients see at the socket.
   if (::fcntl(kListenerFd, F_SETFD, FD_CLOEXEC) < 0 || ::listen(kListenerFd, kBacklog) < 0)
     return base::Err(base::Code::kInvalidArgument, "--on-demand is for skerry itself; see skerry context --help");
   SKERRY_ASSIGN_OR_RETURN(PrivatePlace place, PrivatePlace::Open());

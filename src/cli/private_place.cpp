@@ -86,14 +86,15 @@ base::Result<PrivatePlace> PrivatePlace::Open() {
   SKERRY_ASSIGN_OR_RETURN(const std::string program, os::ReadLink(AT_FDCWD, "/proc/self/exe"));
   const std::string directory = std::filesystem::path(program).parent_path().string();
   place.name_ = "contexts-" + base::Sha256Hex(directory).substr(0, kDigits);
-  // Two that are found at different places do not share it: each has its record for itself.
+  // Daemons with different places do not share the directory: each has its own record.
   const std::string home = Context::Home();
   place.state_ = (home.empty() ? place.path_ : home + "/.skerry/contexts") + "/" +
                  base::Sha256Hex(place.path_ + "\n" + directory).substr(0, kDigits);
   return place;
 }
 
-// Sockets have short names only: through the open directory it is always one, and in the directory that was checked.
+// Paths of sockets must be short: through the open directory this one always is, and it is in the directory that was
+// checked.
 std::string PrivatePlace::SocketPath() const {
   return "/proc/self/fd/" + std::to_string(directory_.get()) + "/" + Name(kSocket);
 }
@@ -126,7 +127,7 @@ base::Result<base::UniqueFd> PrivatePlace::Listen(const PrivateOrigin& origin) c
                                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file.valid()) return os::ErrnoErr("write in " + path_);
   SKERRY_RETURN_IF_ERROR(os::WriteAll(file.get(), origin.program + "\n" + origin.configuration + "\n"));
-  // The mode of the socket is that of the descriptor before it is bound: there is no moment with another one.
+  // A socket file gets the mode that its descriptor has before bind: it never has another one.
   if (::fchmod(socket.get(), S_IRUSR | S_IWUSR) < 0) return os::ErrnoErr("chmod the socket");
   const sockaddr_un address = AddressOf(SocketPath());
   if (::bind(socket.get(), Generic(address), sizeof address) < 0) return os::ErrnoErr("bind in " + path_);

@@ -35,7 +35,7 @@ std::string Megabytes(double bytes) {
   return {text.data(), static_cast<std::size_t>(size)};
 }
 
-// Those of several bytes are not torn apart.
+// Characters of several bytes are not torn apart.
 std::string_view Cut(std::string_view text, std::size_t columns) {
   std::size_t end = 0;
   for (std::size_t used = 0; end < text.size(); ++end) {
@@ -64,7 +64,7 @@ void StatusLine::Show(std::string_view text) {
   if (!IsDue()) return;
   next_ = screen_.now() + kPause;
   shown_ = true;
-  // A line that reached the last column could go on in the next one, which would not be wiped.
+  // A line that reaches the last column could continue in the next row, which would not be wiped.
   const std::size_t columns = std::max<std::size_t>(screen_.width, 2) - 1;
   screen_.write(std::string(kWiped) + std::string(Cut(std::string(kBefore) + std::string(text), columns)));
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The end of what is typed: that is where the person looks.
+// The end of the typed text, where the person looks.
 std::string TypedTail(const std::string& typed, std::size_t cells) {
   std::string tail = confirm::Visible(typed);
   while (!tail.empty() && confirm::WidthOf(tail) > cells) {

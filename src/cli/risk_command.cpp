@@ -1,4 +1,4 @@
-// skerry risk: what would be said of a piece of code before it runs.
+// skerry risk: the assessment of a piece of code, without running it.
 #include <unistd.h>
 
 #include <memory>
@@ -33,7 +33,7 @@ struct RiskOptions {
   bool json = false;
 };
 
-// One piece of content and what was said of it.
+// One piece of content and its assessment.
 struct Assessed {
   std::optional<std::string> file;
   std::string type;

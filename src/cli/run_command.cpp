@@ -44,7 +44,7 @@ engine::TerminalOptions TerminalOf() {
   return {.type = type != nullptr && *type != '\0' ? type : "dumb"};
 }
 
-// The program's own exit code, unless we were told to stop or lost our reader.
+// The program's own exit code, unless a signal or the loss of the reader of stdout cancelled the run.
 int ExitCodeOf(const core::ExecutionResult& result, const SignalWatch& signals, const ProgramSink& sink) {
   if (result.outcome.kind != core::OutcomeKind::kCancelled) return result.outcome.exit_code;
   if (signals.signal() != 0) return 128 + signals.signal();
@@ -76,7 +76,7 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
     streams.terminal = TerminalOf();
     window.emplace(signals, input.controls());
   }
-  // Questions come before: they need a terminal that works line by line, and what is typed then is an answer.
+  // Questions come before: they need a terminal in line mode, and typed text is an answer until then.
   occasion.admitted = [&] {
     if (options.terminal) raw.emplace();
     input.Begin();

@@ -57,7 +57,7 @@ void RunEvents::Take(const ServerEvent& event) {
   if (event.name == "result") result_ = data;
   if (event.name != "exit") return;
   ended_ = true;
-  // One that was lost with its daemon has no result.
+  // A run that was lost with its daemon has no result event.
   if (result_.is_null()) result_ = data;
 }
 
@@ -68,7 +68,7 @@ void RunEvents::TakeOutput(core::Stream stream, const Json& piece) {
   if (output_ == Output::kCollected) {
     (stream == core::Stream::kStdout ? standard_output_ : standard_error_) += bytes;
   } else if (!reader_left_) {
-    // What the reader has no room for must not keep the run from being cancelled; what it writes then is shown as well.
+    // A reader without room must not keep the run from being cancelled; output after that is shown as well.
     sink_.Heed(patience_ ? -1 : signals_.interrupt_fd());
     (void)sink_.Write(stream, bytes, patience_.value_or(base::Deadline::Never()));
     reader_left_ = sink_.error() != 0;

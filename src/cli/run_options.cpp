@@ -10,7 +10,7 @@
 namespace skerry::cli {
 namespace {
 
-// What --language says, else what the file's name says, else Python.
+// The language of --language, else of the file's extension, else Python.
 base::Result<core::Language> ChooseLanguage(const RunOptions& options) {
   if (options.language) return core::ParseLanguage(*options.language);
   return LanguageOfFile(options.source.file.value_or(""));
@@ -20,7 +20,7 @@ void Append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// An option's path is relative to where the command was typed, unlike one in the configuration, which lies in the
+// An option's path is relative to the current directory, unlike one in the configuration, which is relative to the
 // workspace.
 std::vector<std::string> FromHere(const std::vector<std::string>& paths) {
   std::vector<std::string> absolute;
@@ -55,7 +55,7 @@ engine::FilesystemOptions FilesystemOf(const RunOptions& options, const config::
   return filesystem;
 }
 
-// The image stays for as long as somebody holds its directory.
+// The image stays for as long as its directory is held.
 base::Result<core::RootFileSystem> AcquireImage(const std::string& name) {
   struct Leased {
     image::ImageLease lease;

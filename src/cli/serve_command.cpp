@@ -112,14 +112,14 @@ base::Result<engine::HostOptions> HostOptionsOf(const Context& context, const co
   return host;
 }
 
-// Assessing code has a quarter of the daemon's memory, bodies of requests have another; the rest is for connections,
+// A quarter of the daemon's memory is for assessing code, another for bodies of requests; the rest is for connections,
 // answers, events and the record.
 std::size_t ShareOfMemory(const config::Daemon& daemon) {
   return (static_cast<std::size_t>(daemon.memory_mb) << 20U) / 4;
 }
 
-// Half of the connections may be one peer's: an agent platform, or a person with many windows. A body is as large as a
-// workspace may be, with what an archive adds to that.
+// Half of the connections may come from one peer: an agent platform, or a person with many windows. A body may be as
+// large as a workspace, with what an archive adds to that.
 transport::http::Limits LimitsOf(const config::Sandbox& sandbox) {
   constexpr std::uint64_t kOfArchives = 64;
   const auto connections = static_cast<std::size_t>(sandbox.daemon.max_connections);
@@ -165,7 +165,8 @@ base::Result<transport::daemon::DaemonOptions> DaemonOptionsOf(const Context& co
   return options;
 }
 
-// What a private daemon has other than the configuration says: files of its own, and nobody else who asks.
+// Where a private daemon differs from the configuration: it has files of its own, and no clients but its user's
+// commands.
 std::vector<config::Override> OverridesOf(const PrivateDoor& door) {
   constexpr char kFlag[] = "--on-demand";
   return {{"sandbox.record.path", door.state() + "/record.db", kFlag},
@@ -175,7 +176,7 @@ std::vector<config::Override> OverridesOf(const PrivateDoor& door) {
           {"sandbox.approvals.webhookUrl", "", kFlag}};
 }
 
-// The daemon of contexts that src/cli/private_daemon.cpp starts.
+// Serves as the private daemon, which src/cli/private_daemon.cpp starts.
 base::Result<int> ServeOnDemand(const Context& context, std::chrono::seconds idle) {
   SKERRY_ASSIGN_OR_RETURN(PrivateDoor door, PrivateDoor::Take());
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(door)));
@@ -185,7 +186,7 @@ base::Result<int> ServeOnDemand(const Context& context, std::chrono::seconds idl
   SKERRY_ASSIGN_OR_RETURN(auto daemon, DaemonOptionsOf(context, loaded.config.sandbox));
   daemon.host.configuration = config::ShowJson(loaded);
   daemon.host.own_contexts = idle;
-  daemon.manager.pool.reset();  // contexts have no use for it
+  daemon.manager.pool.reset();  // contexts do not use it
   daemon.on_demand = {.listener = door.TakeListener(),
                       .session = PrivateDaemon::kSession,
                       .idle = idle,

@@ -44,13 +44,13 @@ base::Result<Json> AllSessions(DaemonClient& daemon) {
   return rows;
 }
 
-// To the second.
+// The time in whole seconds.
 std::string TimeAsText(const Json& object, const char* name) {
   const auto time = TimeIn(object, name);
   return time ? Moment(*time) : "-";
 }
 
-// What has to be looked at stands out.
+// Colours states that need attention.
 std::string StateColoured(const std::string& state, confirm::Colour colour) {
   if (state == "crashed") return confirm::Coloured(state, core::RiskLevel::kHigh, colour);
   if (state == "paused") return confirm::Coloured(state, core::RiskLevel::kMedium, colour);

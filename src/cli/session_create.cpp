@@ -74,7 +74,7 @@ base::Result<Json> BodyOf(const CreateOptions& options) {
   return body;
 }
 
-// With an image it may take a while.
+// A session with an image may take a while.
 base::Result<Json> Make(DaemonClient& daemon, const Json& body) {
   const Spinner spinner("makes the session");
   return daemon.Ask("POST", "/v1/sessions", body);

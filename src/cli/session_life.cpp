@@ -34,7 +34,7 @@ base::Result<int> Change(const Context& context, const LifeOptions& options, con
   return 0;
 }
 
-// All that they have in common; each has its options for itself.
+// What the commands have in common; each has its own options.
 Command LifeCommand(const Context& context, const std::string& verb, const std::string& description,
                     const std::shared_ptr<LifeOptions>& options = std::make_shared<LifeOptions>()) {
   return {.name = verb,

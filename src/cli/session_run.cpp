@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What belongs to a sandbox of one's own, or to the person's machine, which the daemon's may not be.
+// Refuses options for a sandbox of the run's own, or for paths of this machine, which may not be the daemon's.
 base::Status CheckOptions(const RunOptions& options) {
   const auto refuse = [](const std::string& what) { return base::Err(base::Code::kInvalidArgument, what); };
   if (options.workspace) return refuse("a session has a workspace of its own: --session or --workspace");
@@ -34,7 +34,7 @@ base::Status CheckOptions(const RunOptions& options) {
   return {};
 }
 
-// The program's own stdin is ours, as far as there is something in it that is not the code.
+// Stdin is the program's input, unless the code comes from there.
 base::Result<std::optional<std::string>> InputFor(const RunOptions& options) {
   constexpr std::size_t kMost = std::size_t{4} << 20U;
   if (options.source.IsStdin() || !StdinIsPiped()) return std::optional<std::string>();
@@ -55,7 +55,7 @@ base::Result<Json> BodyOf(const RunOptions& options, const config::Sandbox& sand
   Json body = {{"code", request.code},
                {"language", core::NameOf(request.language)},
                {"max_output_mb", request.max_output_mb},
-               // Whoever goes away, killed or not, leaves nothing running.
+               // When this command ends, killed or not, the run ends too.
                {"on_disconnect", "cancel"}};
   if (options.timeout) body["timeout"] = request.timeout.count();
   if (options.memory) body["max_memory_mb"] = request.max_memory_mb;
@@ -90,7 +90,7 @@ base::Status Tell(const RunOptions& options, const RunEvents& events) {
 base::Result<int> RunInSession(const RunOptions& options, const Context& context) {
   SKERRY_RETURN_IF_ERROR(CheckOptions(options));
   SKERRY_ASSIGN_OR_RETURN(const std::string target, InSession(*options.session, "/execute"));
-  // The numbers of the options are checked here as they are for a run of its own.
+  // Checks the numbers of the options as for a run without a session.
   SKERRY_ASSIGN_OR_RETURN(const config::Loaded loaded, context.LoadConfig(OverridesOf(options)));
   SKERRY_ASSIGN_OR_RETURN(const Json body, BodyOf(options, loaded.config.sandbox));
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));

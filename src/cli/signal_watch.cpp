@@ -25,7 +25,7 @@ SignalWatch::SignalWatch() : event_(::eventfd(0, EFD_CLOEXEC)), resized_(::event
 
 SignalWatch::~SignalWatch() {
   thread_.request_stop();
-  // SIGUSR1 to our own thread only wakes it up.
+  // SIGUSR1 only wakes the watching thread.
   ::pthread_kill(thread_.native_handle(), SIGUSR1);
 }
 

@@ -11,7 +11,7 @@ void Note(std::string_view message) {
   (void)os::WriteAll(STDERR_FILENO, "skerry: " + base::Printable(message) + "\n");
 }
 
-// What follows the first line of an error shows something, a place in a file that comes near; it is set in.
+// The lines after the first one of an error show details, like a similar place in a file; they are indented.
 static void NoteLines(std::string_view message) {
   Note(message.substr(0, message.find('\n')));
   while (message.contains('\n')) {

@@ -29,7 +29,7 @@ bool IsIn(unsigned char byte, unsigned char low, unsigned char high) {
   return byte >= low && byte <= high;
 }
 
-// Moves the cursor in ways that text has, or rings.
+// Bell, backspace, tabs, line and form feeds, carriage return.
 bool IsPlainControl(unsigned char byte) {
   return IsIn(byte, 0x07, 0x0d);
 }
@@ -52,7 +52,7 @@ bool HasOnlyNumbers(std::string_view parameters) {
   return std::ranges::all_of(parameters, [](char c) { return (c >= '0' && c <= '9') || c == ';' || c == ':'; });
 }
 
-// Of DEC's private modes: cursor keys, reverse video, origin, wrapping, blinking, the cursor, other screens, the mouse,
+// DEC's private modes: cursor keys, reverse video, origin, wrapping, blinking, the cursor, other screens, the mouse,
 // focus, paste, synchronous drawing.
 bool IsHarmlessMode(unsigned mode) {
   constexpr std::array kModes = {1U,    5U,    6U,    7U,    12U,   25U,   47U,   1000U, 1002U, 1003U,
@@ -67,7 +67,7 @@ bool IsOnAtFirst(unsigned mode) {
 bool PassesInLines(std::string_view parameters, char final) {
   if (parameters == "?25") return final == 'h' || final == 'l';
   if (!HasOnlyNumbers(parameters)) return false;
-  if (final == 'J') return parameters.empty() || parameters == "0";  // what is below, not what was there before
+  if (final == 'J') return parameters.empty() || parameters == "0";  // erases below the cursor, not earlier output
   if (final == 's' || final == 'u') return parameters.empty();
   return std::string_view("mABCDEFGKXP@").contains(final);
 }
@@ -94,17 +94,17 @@ bool PassesOnScreen(std::string_view parameters, char final) {
       return first == 5 || first == 6;
     case 'c':
       return first == 0;
-    case 't':  // puts the title away, and brings it back
+    case 't':  // saves the title, and restores it
       return first == 22 || first == 23;
     case 'h':
-    case 'l':  // inserting
+    case 'l':  // insert mode
       return numbers.size() == 1 && first == 4;
     default:
       return std::string_view("@ABCDEFGHIJKLMPSTXZ`abdefgmrsu").contains(final);
   }
 }
 
-// OSC 0, 1 and 2, of letters only.
+// OSC 0, 1 and 2, without control characters.
 bool IsTitle(std::string_view held) {
   const bool kind = held.starts_with("\x1b]0;") || held.starts_with("\x1b]1;") || held.starts_with("\x1b]2;");
   if (!kind || held.size() > kLongestTitle) return false;
@@ -172,7 +172,7 @@ void TerminalFilter::TakeText(unsigned char byte, std::string& out) {
     state_ = State::kLeadOfControl;
     return;
   }
-  if (IsIn(byte, 0x80, 0x9f)) {  // a control character for a terminal of eight bits, nothing for one of UTF-8
+  if (IsIn(byte, 0x80, 0x9f)) {  // a control character for an 8-bit terminal, nothing for one of UTF-8
     out += "\xef\xbf\xbd";
     return;
   }
@@ -187,7 +187,7 @@ void TerminalFilter::TakeText(unsigned char byte, std::string& out) {
   if ((byte >= 0x20 && byte != kDelete) || IsPlainControl(byte) || shift) out += static_cast<char>(byte);
 }
 
-// Those of 0x80 to 0x9f are short for ESC and another byte.
+// The bytes 0x80 to 0x9f are short for ESC and another byte.
 void TerminalFilter::TakeControl(unsigned char byte, std::string& out) {
   Begin(State::kEscape, "\x1b");
   TakeEscape(static_cast<unsigned char>(byte - 0x40), out);
@@ -232,7 +232,7 @@ bool TerminalFilter::MayPassEscape() const {
 
 void TerminalFilter::TakeSequence(unsigned char byte, std::string& out) {
   if (byte == kEscapeByte) return Begin(State::kEscape, "\x1b");
-  if (byte < 0x20 || byte >= kDelete) {  // it was none
+  if (byte < 0x20 || byte >= kDelete) {  // it was no sequence
     state_ = State::kText;
     return TakeText(byte, out);
   }
@@ -251,9 +251,9 @@ void TerminalFilter::EndSequence(std::string& out) {
   out += held_;
 }
 
-// What has to be taken back at the end.
+// Remembers what has to be undone at the end.
 void TerminalFilter::Remember(std::string_view parameters, char final) {
-  constexpr unsigned kSavedCursor = 1048;  // no mode: taking it back would move the cursor
+  constexpr unsigned kSavedCursor = 1048;  // not a mode: undoing it would move the cursor
   const bool mode = parameters.starts_with('?') && (final == 'h' || final == 'l');
   if (mode) parameters.remove_prefix(1);
   const auto numbers = NumbersIn(parameters);
@@ -287,7 +287,7 @@ void TerminalFilter::TakeString(unsigned char byte, std::string& out) {
     state_ = State::kStringEnd;
     return;
   }
-  // A line has ended before the string has: it was none.
+  // The line has ended before the string: it was none.
   if (byte == '\n' || byte == '\r' || held_.size() >= kLongestString) {
     ShowHeld(out);
     return Take(byte, out);
@@ -300,7 +300,7 @@ void TerminalFilter::EndString(std::string& out) {
   if (use_ == Use::kScreen && IsTitle(held_)) out += held_ + "\a";
 }
 
-// What begins something in two bytes is shown as well: it would not have ended either.
+// Controls of two bytes inside are shown as well: they would not have ended either.
 void TerminalFilter::ShowHeld(std::string& out) {
   const std::string held = std::exchange(held_, {});
   state_ = State::kText;

@@ -1,4 +1,4 @@
-// skerry token: who may ask the daemon.
+// skerry token: the tokens of the daemon.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -105,7 +105,7 @@ base::Result<int> List(const Context& context, const TokenOptions& options) {
 
 base::Result<int> Revoke(const Context& context, const TokenOptions& options) {
   if (options.id.empty()) return base::Err(base::Code::kInvalidArgument, "which token? skerry token list tells");
-  // A secret must not end in somebody's log.
+  // A secret must not get into a log.
   if (options.id.starts_with("sk_"))
     return base::Err(base::Code::kInvalidArgument, "that is a secret; give the token's id, see skerry token list");
   SKERRY_ASSIGN_OR_RETURN(DaemonClient daemon, DaemonClient::Find(context));

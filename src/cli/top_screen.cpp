@@ -50,7 +50,7 @@ base::Status TopScreen::Refresh() {
   return {};
 }
 
-// What was shown last stays while the daemon is away.
+// The last figures stay on the screen while the daemon is away.
 void TopScreen::RefreshOrTell() {
   const auto refreshed = Refresh();
   constexpr std::string_view kTrouble = "no news: ";
@@ -94,7 +94,7 @@ void TopScreen::Paint() {
   page.waiting = waiting_;
   page.now = std::chrono::system_clock::now();
   page.size = RawTerminal::Size();
-  page.size.columns = std::max<std::uint64_t>(2, page.size.columns) - 1;  // so that what is behind a row can be erased
+  page.size.columns = std::max<std::uint64_t>(2, page.size.columns) - 1;  // so that the rest of a row can be erased
   page.colour = ColoursFor(STDOUT_FILENO);
   page.letters = GraphLettersHere();
   std::string text = "\x1b[H";

@@ -33,7 +33,7 @@ void TopState::Take(std::vector<SandboxReading> readings) {
   readings_ = std::move(readings);
   SortReadings(readings_, sort_);
   const bool there = std::ranges::find(readings_, selected_, &SandboxReading::id) != readings_.end();
-  // The page about one that is gone says so.
+  // The page of a sandbox that is gone says so.
   if (!there && kind_ != TopPage::Kind::kDetails) selected_ = readings_.empty() ? "" : readings_.front().id();
 }
 

@@ -68,7 +68,7 @@ std::string Percent(double value) {
   return std::to_string(std::llround(std::clamp(value, 0.0, 1e6)));
 }
 
-// Of the limit; without one of the highest there is.
+// The top of a graph: the limit; without one the highest value.
 double Ceiling(std::uint64_t limit, const std::vector<double>& recent, double least) {
   if (limit != 0) return static_cast<double>(limit);
   return recent.empty() ? least : std::max(least, std::ranges::max(recent));
@@ -112,7 +112,7 @@ std::string Head(const char* name, TopSort column, const TopPage& page) {
   return page.sort == column ? std::string(name) + "*" : name;
 }
 
-// In order of what is given up first on a narrow terminal: the last.
+// The columns; a narrow terminal cuts the last ones first.
 std::string HeadRow(const TopPage& page) {
   return LeftIn("SESSION", kNameCells) + " " + LeftIn("STATE", kStateCells) + " " +
          RightIn(Head("CPU%", TopSort::kCpu, page), kCpuCells) + " " + LeftIn("", kGraphCells) + " " +
@@ -163,7 +163,7 @@ std::string PaintedSandbox(const SandboxReading& reading, const TopPage& page) {
   return reading.alerts.empty() ? row : Painted(row, "31", page);
 }
 
-// Which readings fit, with the selected one among them.
+// The first reading to show, so that the selected one is visible.
 std::size_t FirstShown(const std::vector<SandboxReading>& readings, const TopPage& page, std::size_t room) {
   const auto found = std::ranges::find(readings, page.selected, &SandboxReading::id);
   const auto at = static_cast<std::size_t>(found - readings.begin());

@@ -30,7 +30,7 @@ Json WithheldToJson(const std::vector<core::WithheldFile>& files) {
   return array;
 }
 
-// The lists of files, and how many there are where they do not have all.
+// The lists of files, and their totals where the lists are cut.
 void AddFiles(Json& object, const core::ExecutionResult& result) {
   object["files_created"] = TextsToJson(result.files_created);
   object["files_changed"] = TextsToJson(result.files_changed);
@@ -50,7 +50,7 @@ Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(base::ToValidUtf8(text));
 }
 
-// What ended it, else the exception that a cell did not catch.
+// Why the program was ended, else the exception that a cell did not catch.
 std::string ErrorLine(const core::ExecutionResult& result) {
   std::string explanation = result.outcome.Explanation();
   if (!explanation.empty() || !result.cell || !result.cell->error) return explanation;

@@ -1,5 +1,5 @@
-// The JSON form of a result, with the names of SPEC S1.2. One form for the command line and for every protocol; nobody
-// in the daemon reads it back.
+// The JSON form of a result, with the names of SPEC S1.2. One form for the command line and for every protocol; the
+// daemon never reads it back.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace skerry::json {
 
-// What the program wrote: with the result, or had elsewhere.
+// Whether the form has the program's output, or the client gets that elsewhere.
 enum class Streams { kIncluded, kLeftOut };
 
 // Valid JSON whatever the program wrote: bytes that are no UTF-8 become U+FFFD, and then the exact bytes are in
@@ -25,7 +25,7 @@ std::string ToJson(const core::ExecutionResult& result);
 // The same shape for a run that could not begin: success false, the error's message and exit code.
 std::string ToJson(const base::Error& error);
 
-// What came of a run of a daemon, whichever of the two it is.
+// The end of a daemon's run: its result or its error.
 nlohmann::ordered_json EndToJson(const core::RunEnd& end, const std::string& execution,
                                  Streams streams = Streams::kIncluded);
 

@@ -24,7 +24,7 @@ Json TimeOrNull(const std::optional<core::TimePoint>& time) {
   return time ? Json(Rfc3339(*time)) : Json(nullptr);
 }
 
-// To the microsecond.
+// Rounded to the microsecond.
 double Milliseconds(std::chrono::nanoseconds time) {
   constexpr double kNanosecondsInMicrosecond = 1000;
   constexpr double kMicrosecondsInMillisecond = 1000;

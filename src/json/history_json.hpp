@@ -1,4 +1,4 @@
-// The JSON form of the record: what a session did, where a file comes from.
+// The JSON form of the record: what was done in a session, where a file comes from.
 #pragma once
 
 #include <span>
@@ -14,13 +14,13 @@ namespace skerry::json {
 std::string Rfc3339(core::TimePoint time);
 
 // Valid JSON whatever files are called and code holds: bytes that are no UTF-8 become U+FFFD, and then the exact bytes
-// are in `path_base64` or `what_base64`. What is not known is null.
+// are in `path_base64` or `what_base64`. Unknown values are null.
 nlohmann::ordered_json SessionsToJson(std::span<const core::SessionRecord> sessions);
 nlohmann::ordered_json HistoryToJson(std::span<const core::HistoryEntry> entries);
 nlohmann::ordered_json ExecutionToJson(const core::ExecutionRecord& execution);
 // The states of the file, each with the execution that made it and from what; then the origins in the same form.
 nlohmann::ordered_json FileHistoryToJson(const core::FileHistory& history);
-// The files that are there, each with the execution that made it so.
+// The existing files, each with the execution that made its present state.
 nlohmann::ordered_json FilesToJson(std::span<const core::FileVersion> files);
 
 }  // namespace skerry::json

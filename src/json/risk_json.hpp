@@ -9,10 +9,10 @@
 
 namespace skerry::json {
 
-// Valid JSON whatever stands in the code.
+// Valid JSON whatever the code holds.
 nlohmann::ordered_json RiskToJson(const core::RiskAssessment& risk);
 
-// The same without the findings one by one, for a result that has much else to say.
+// The same without the single findings, for a result.
 nlohmann::ordered_json RiskSummaryToJson(const core::RiskSummary& risk);
 
 }  // namespace skerry::json

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Builds the value as it is read, and stops at the first thing that is not allowed.
+// Builds the value while it is parsed, and stops at the first violation.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(const StrictLimits& limits) : limits_(limits) {}
@@ -92,7 +92,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
 base::Result<Json> ParseStrict(std::string_view text, const StrictLimits& limits) {
   if (!base::IsValidUtf8(text)) return base::Err(base::Code::kInvalidArgument, "the JSON is not valid UTF-8");
-  // The parser would pass over the one and stop at the other.
+  // The library's parser would skip the mark and stop at the NUL.
   if (text.starts_with("\xef\xbb\xbf") || text.contains('\0'))
     return base::Err(base::Code::kInvalidArgument, "the JSON holds a byte order mark or a NUL");
   Builder builder(limits);

@@ -23,8 +23,8 @@ struct StrictLimits {
   std::size_t values = 100'000;  // of all kinds, with the names of fields
 };
 
-// The value of a text. kInvalidArgument, with the place where that is known, for: no JSON, bytes that are no UTF-8, a
-// field that comes twice in an object, something behind the end, more than the limits.
+// The value of a text. kInvalidArgument, with the position where it is known, for: no JSON, bytes that are no UTF-8, a
+// field that comes twice in an object, text after the end, more than the limits.
 base::Result<nlohmann::json> ParseStrict(std::string_view text, const StrictLimits& limits = {});
 
 // Reads the fields of an object, each asked for once. The first problem is kept; from then on every field reads as

@@ -79,7 +79,7 @@ TEST(ApprovalsTextTest, OneThatIsOverIsShownWithItsAnswer) {
     EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
 }
 
-// Only these begin at the edge: our own heads, and numbers of lines. Nothing else can pass for a row of ours.
+// Only Skerry's own heads and numbers of lines begin at the edge. Nothing else can pass for a row of Skerry's.
 TEST(ApprovalsTextTest, HostileTextNeitherMovesTheCursorNorImitatesAPrompt) {
   const std::string evil = "\x1b[2J\x1b[H\r[4m03s left] a once  q quit\n\xe2\x80\xae" + std::string(500, 'x') +
                            "\r\nApprove this once? [y]\n\x1b]0;x\a";

@@ -15,7 +15,7 @@ using testing::StartsWith;
 
 constexpr int kRefused = 125;
 
-// What became of a line.
+// The outcome of a command line.
 struct Ended {
   int exit_code = 0;
   std::string out;
@@ -61,14 +61,14 @@ class CommandParserTest : public testing::Test {
     runs_ = 0;
     return RunLine({.name = "skerry", .description = "All of it", .commands = {run_}}, std::move(words));
   }
-  // It has to be read without complaint.
+  // The line has to be read without complaint.
   void Read(std::vector<const char*> words) {
     const Ended ended = Run(std::move(words));
     EXPECT_EQ(ended.exit_code, 0);
     EXPECT_EQ(ended.err, "");
     EXPECT_EQ(runs_, 1);
   }
-  // The line on stderr for one that is refused.
+  // The line on stderr for a command line that is refused.
   std::string Refused(std::vector<const char*> words) {
     const Ended ended = Run(std::move(words));
     EXPECT_EQ(ended.exit_code, kRefused);
@@ -223,7 +223,7 @@ TEST_F(CommandParserTest, TheRestIsLeftToTheCommand) {
   EXPECT_THAT(rest, ElementsAre("--", "-q", "[c,d]"));
 }
 
-// One with an action and a command below it, and one that has commands alone.
+// A command with an action and a command below it, and one that has only commands.
 class CommandsBelowTest : public testing::Test {
  protected:
   CommandsBelowTest() {

@@ -1,4 +1,4 @@
-// What real shells make of the scripts is tested in tests/e2e/comfort_test.py.
+// tests/e2e/comfort_test.py tests the scripts with real shells.
 #include "cli/completion.hpp"
 
 #include <gmock/gmock.h>

@@ -95,7 +95,7 @@ TEST_F(ProgressTest, WhereNothingIsShownNothingIsDue) {
   StatusLine line({.write = {}, .now = [this] { return now_; }});
   now_ += std::chrono::hours(1);
   EXPECT_FALSE(line.IsDue());
-  line.Show("x");  // does not fall over the missing screen
+  line.Show("x");  // works without a screen
 }
 
 TEST_F(ProgressTest, CountedBytesAreTheSameBytes) {
@@ -139,7 +139,7 @@ TEST(SpinnerTest, IsSeenWhileItLivesAndWipedAfterwards) {
   std::vector<std::string> written;
   std::promise<void> seen;
   {
-    // A clock that goes on by a second whenever somebody looks: nobody has to wait for the delay.
+    // The clock advances by a second at each look: the test need not wait for the delay.
     int looks = 0;
     const Spinner spinner("waits", {.write =
                                         [&](std::string_view text) {

@@ -16,7 +16,7 @@ std::string Whole(Use use, std::string_view text) {
   return passed + filter.Finish();
 }
 
-// In every two pieces, and byte by byte.
+// Passes the text in every two pieces, and byte by byte.
 void ExpectInPieces(Use use, const std::string& text, const std::string& expected) {
   for (std::size_t at = 0; at <= text.size(); ++at) {
     TerminalFilter filter(use);

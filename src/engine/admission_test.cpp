@@ -1,4 +1,4 @@
-// What stands between a request and its sandbox: nothing runs unassessed, and nothing after a no.
+// What stands between a request and its sandbox: nothing runs unassessed, and nothing after a rejection.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -28,11 +28,11 @@ using core::RiskLevel;
 
 using Conditions = std::vector<std::pair<std::string, std::string>>;
 
-constexpr char kRisky[] = "touch made.txt";  // by the rules of this organisation
+constexpr char kRisky[] = "touch made.txt";  // risky by the rules of this organisation
 constexpr char kHarmless[] = "echo hello";
 constexpr char kRejected[] = "echo hello; rm -rf /";
 
-// Answers as it is told, and keeps the questions.
+// Answers as the test says, and keeps the questions.
 class ScriptedPerson : public confirm::ConfirmationService {
  public:
   confirm::Answer Ask(const confirm::Question& question, base::Deadline deadline, std::stop_token) override {
@@ -308,7 +308,7 @@ TEST_F(AdmissionTest, StrictModeIsolatesWhatLooksHarmless) {
 
 TEST_F(AdmissionTest, WhatCannotBeReadIsNotEvenAskedAbout) {
   WriteFile("big", "");
-  fs::resize_file(project_ / "big", std::uintmax_t{1} << 40U);  // all of it a hole
+  fs::resize_file(project_ / "big", std::uintmax_t{1} << 40U);  // one large hole
   request_.workspace = project_;
   const auto result = Execute("touch big");
   EXPECT_EQ(result.outcome.kind, OutcomeKind::kRejected);
@@ -383,7 +383,7 @@ TEST_F(FootingTest, WhatCannotBeAloneIsRejectedWithTheReason) {
   ExpectNothingRan();
 }
 
-// Looks of one tenant, many at one time.
+// Many looks of one tenant at a time.
 class LookTurnTest : public AdmissionTest {
  protected:
   [[nodiscard]] base::Result<Admission> Admit(const Gate& gate) {

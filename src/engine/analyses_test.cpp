@@ -15,7 +15,7 @@ using std::chrono_literals::operator""s;
 
 constexpr auto kShell = core::Language::kShell;
 
-// Hard enough that its whole budget is spent on it: some tenths of a second.
+// Code that takes its whole budget: some tenths of a second.
 std::string HardCode(std::size_t bytes = 100'000) {
   std::string code;
   while (code.size() < bytes) code += "$(";
@@ -43,7 +43,7 @@ class AnalysesTest : public ::testing::Test {
   policy::RiskPolicy policy_;
 };
 
-// One after another, in a thread of its own, until this ends.
+// Asks for one analysis after another, in a thread of its own, until it is destroyed.
 class Asking {
  public:
   Asking(Analyses& analyses, AnalysisOwner owner, std::string code)
@@ -71,7 +71,7 @@ TEST_F(AnalysesTest, ATokenHasOnlySoManyAtOnce) {
   const Asking second(analyses, kAnn, HardCode());
   ASSERT_TRUE(Eventually([&] { return analyses.Now().waiting == 1; }));
   EXPECT_EQ(analyses.Now().under_way, 1U);
-  // And another token does not wait for them.
+  // Another token does not wait for them.
   EXPECT_TRUE(Assess(analyses, kBob, "ls"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(AnalysesTest, BesideOthersATenantHasFewerAtOnce) {
   const Asking first(analyses, kAnn, HardCode());
   const Asking second(analyses, {.token = "ann-2", .tenant = "ann"}, HardCode());
   ASSERT_TRUE(Eventually([&] { return analyses.Now().waiting == 1; }));
-  // But not of what is short.
+  // Short code does not count.
   EXPECT_TRUE(Assess(analyses, kAnn, "ls"));
 }
 

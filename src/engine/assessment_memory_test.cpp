@@ -32,7 +32,7 @@ TEST(AssessmentMemoryTest, ATenantALanguageAndAContentHaveTheirOwn) {
 TEST(AssessmentMemoryTest, AFileGetsTheSameAnswerAgainForLessWork) {
   std::string code = "import os, helpers\n";
   while (code.size() < 100'000) code += "x = [1, 2, 3]\n";
-  // Enough for one analysis: what is asked for then must wait, and has no patience.
+  // Enough for one analysis: the next one must wait, and has no patience.
   const auto analyses = std::make_shared<Analyses>(
       AnalysesOptions{.work_per_second = 1, .work_saved = 1000, .patience = std::chrono::seconds(0)});
   const Gate gate({.analyses = analyses});

@@ -28,7 +28,7 @@ class Contents : public workspace::ChangeContents {
   std::string before_;
 };
 
-// Two directories stand in for the layers: as it was, and as the program left it.
+// Two directories stand in for the layers: the workspace as it was, and as the program left it.
 class CommitPolicyTest : public testing::Test {
  protected:
   CommitPolicyTest() {
@@ -104,7 +104,7 @@ TEST_F(CommitPolicyTest, InstructionsThatWereThereStay) {
   }
   EXPECT_EQ(Refuses(".github/instructions", ChangeKind::kDirectory), "");
   EXPECT_EQ(Refuses(".github/instructions/new.md"), "");
-  // They go with the directory around them.
+  // Instructions go with the directory around them.
   fs::remove_all(base_ / "merged/a");
   EXPECT_EQ(Refuses("a/AGENTS.md", ChangeKind::kDeletion), "");
 }
@@ -200,7 +200,7 @@ TEST_F(CommitPolicyTest, WhereARepositoryPushesToStaysAsItWas) {
   for (const std::string git : {".git", "nested/project/.git", ".git/modules/part", "bare"}) {
     const std::string config = git + "/config";
     PutRepository("merged/" + git);
-    // In one that is new any remote will do.
+    // A new repository may have any remote.
     EXPECT_EQ(Refuses(config, ChangeKind::kFile, own), "") << git;
     PutRepository("lower/" + git, own);
     EXPECT_EQ(Refuses(config, ChangeKind::kFile, own + "[branch \"new\"]\nremote = origin\n", own), "") << git;
@@ -210,7 +210,7 @@ TEST_F(CommitPolicyTest, WhereARepositoryPushesToStaysAsItWas) {
     EXPECT_NE(Refuses(config, ChangeKind::kFile, own + "[remote \"fork\"]\nurl = https://evil.example/a.git\n", own),
               "")
         << git;
-    // A file that git reads besides it, and that was not there.
+    // A new file that git reads besides the configuration.
     EXPECT_NE(
         Refuses(git + "/config.worktree", ChangeKind::kFile, "[remote \"origin\"]\npushurl = https://evil.example/\n"),
         "")
@@ -395,7 +395,7 @@ TEST_F(CommitPolicyTest, WhatMakesARepositoryGoesWithItAndNotAlone) {
   fs::remove_all(base_ / "merged/bare");
   for (const char* path : {"p/.git/HEAD", "bare/HEAD", "bare/objects"})
     EXPECT_EQ(Refuses(path, ChangeKind::kDeletion), "") << path;
-  // Nor does anything else come into its place.
+  // The deletion is refused when something else takes the place of the directory.
   fs::create_symlink("elsewhere", base_ / "merged/p");
   EXPECT_NE(Refuses("p/.git/config", ChangeKind::kDeletion), "");
 }
@@ -426,11 +426,11 @@ TEST_F(CommitPolicyTest, ARepositoryDoesNotTakeADirectoryFromAnother) {
     EXPECT_EQ(Refuses("new/.git", kind, "gitdir: ../.git/modules/new\n"), "");
   }
   EXPECT_EQ(Refuses(".git", ChangeKind::kDirectory), "");
-  // Where there is none, one may begin.
+  // Where there is no repository, a new one may begin.
   fs::remove_all(base_ / "lower/.git");
   EXPECT_EQ(Refuses("src/.git", ChangeKind::kDirectory), "");
   EXPECT_EQ(Refuses(".git", ChangeKind::kDirectory), "");
-  // The workspace itself may lie in one, such as that of a whole home.
+  // The workspace itself may lie in a repository, such as that of a whole home.
   PutRepository(".git");
   EXPECT_EQ(Refuses("src/.git", ChangeKind::kDirectory), "");
   Put(".git/index", std::string("DIRC\0\0\0\2", 8) + "lower/src/file");

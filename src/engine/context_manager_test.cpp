@@ -28,7 +28,7 @@ class RecordingSink : public core::OutputSink {
   std::string out;
 };
 
-// What the sandboxes of a test saw and shall do.
+// What the sandboxes of a test did, and what they shall do.
 struct Stage {
   std::atomic<int> sandboxes = 0;  // that live now
   std::atomic<int> made = 0;
@@ -36,8 +36,8 @@ struct Stage {
   std::string archive = "files";
 };
 
-// Cells are words: `wait` until it is asked to stop, `die`, `fail`; anything else becomes the result, with what was set
-// by `load`.
+// Cells are words: `wait` waits for a stop, then there are `die` and `fail`; any other text becomes the result, with
+// the state that `load` has set.
 class FakeContext : public core::Context {
  public:
   base::Result<core::CellResult> Run(const core::Cell& cell, core::OutputSink& sink, std::stop_token stop) override {
@@ -67,7 +67,7 @@ class FakeContext : public core::Context {
   std::string loaded_;
 };
 
-// Ends at once: what was to be done has been done.
+// A process that has ended already.
 class DoneProcess : public core::Process {
  public:
   DoneProcess(core::CommandResult result, std::string* fed) : result_(std::move(result)), fed_(fed) {}
@@ -354,7 +354,7 @@ TEST_F(ContextManagerTest, ManyThreadsNeverShareAContext) {
   EXPECT_EQ(stage_.sandboxes, 0);
 }
 
-// Says yes, for as long as the context lives, to the first question.
+// Approves the first question, for as long as the context lives.
 class OneYes : public confirm::ConfirmationService {
  public:
   confirm::Answer Ask(const confirm::Question&, base::Deadline, std::stop_token) override {
@@ -367,7 +367,7 @@ class OneYes : public confirm::ConfirmationService {
   bool asked_ = false;
 };
 
-// Cells of contexts that have a sandbox of their own, on their way through the manager of sandboxes.
+// Cells of contexts that have a sandbox of their own, run by the SandboxManager.
 class ContextCellTest : public ContextManagerTest {
  protected:
   ContextCellTest() {

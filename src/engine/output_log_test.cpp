@@ -304,7 +304,7 @@ TEST_F(OutputLogTest, AKilledWriterLeavesWholePieces) {
   EXPECT_GE(bytes.size() + kHeader + 10'000, fs::file_size(Path()) / 10'005 * 10'000);
 }
 
-// In a process of its own: its mounts end with it.
+// Runs in a process of its own, with which its mounts end.
 int FillADisk(const fs::path& small) {
   constexpr int kNotPossible = 77;
   if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||

@@ -19,7 +19,7 @@ class OutputsTest : public testing::Test {
   void Make(std::uint64_t each, std::uint64_t all) {
     outputs_ = std::make_unique<Outputs>(fd_.get(), base::BudgetLimits{.each = each, .all = all});
   }
-  // A run that wrote so much and is over, if there was room.
+  // A finished run that wrote so many bytes, if there was room.
   bool Wrote(const std::string& id, const std::string& tenant, std::uint64_t bytes,
              base::Reach reach = base::Reach::kTenant) {
     outputs_->Begin({.id = id, .sequence = ++sequence_, .tenant = tenant}, reach);
@@ -107,7 +107,7 @@ TEST_F(OutputsTest, OldOutputGoesForADiskThatIsFull) {
   left = 0;
   outputs_->MakeRoomOnDisk(0);
   EXPECT_TRUE(Has("a1") && Has("b1"));
-  outputs_->MakeRoomOnDisk(1);  // the disk says that there is nothing left whatever goes
+  outputs_->MakeRoomOnDisk(1);  // the disk has no room, whatever is removed
   EXPECT_FALSE(Has("a1") || Has("b1"));
   EXPECT_EQ(outputs_->evicted(), 2);
 }

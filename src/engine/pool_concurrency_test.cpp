@@ -43,8 +43,8 @@ class Dice {
 
 constexpr std::uint64_t kArrival = 1ULL << 32U;
 
-// What the rules let be. Fields that are not atomic belong to who has the lease: that a thread sees what the one before
-// it wrote is a promise of the pool's, and the thread sanitizer watches over it.
+// What the rules allow for a session. Fields that are not atomic belong to the holder of the lease: the pool promises
+// that a thread sees what the holder before it wrote, and the thread sanitizer checks that.
 struct Session {
   std::string name;
   std::atomic<int> users = 0;
@@ -52,8 +52,8 @@ struct Session {
   std::atomic<std::uint64_t> visits = 0;  // kArrival for every call, and one while it or its lease goes on
   std::atomic<std::uint64_t> forgets_begun = 0;
   std::atomic<std::uint64_t> forgets_ended = 0;
-  int expected_box = 0;               // what the next lease must have; 0 for any
-  std::uint64_t expected_unless = 0;  // ... unless more calls to forget it have begun
+  int expected_box = 0;               // the instance that the next lease must have; 0 for any
+  std::uint64_t expected_unless = 0;  // ... unless more calls to forget the session have begun
 };
 
 struct World {
@@ -78,7 +78,7 @@ struct World {
   std::atomic<std::uint64_t> made = 0;
   std::atomic<std::uint64_t> failed = 0;
   std::atomic<std::uint64_t> ended = 0;
-  std::atomic<std::uint64_t> kept = 0;  // leases of which the instance was foretold
+  std::atomic<std::uint64_t> kept = 0;  // leases with the expected instance
   std::atomic<int> failure_percent = 10;
   std::mutex mutex;
   std::vector<std::string> violations;
@@ -104,7 +104,7 @@ struct Box {
 };
 using BoxPool = Pool<Box>;
 
-// For whom this thread is acquiring: `make` does not know.
+// The session that this thread acquires for, which `make` is not told.
 thread_local Session* acquiring_for = nullptr;
 
 base::Result<std::unique_ptr<Box>> MakeBox(World& world) {
@@ -125,7 +125,7 @@ base::Result<std::unique_ptr<Box>> MakeBox(World& world) {
   return box;
 }
 
-// One thread's doings.
+// The actions of one thread.
 class Player {
  public:
   Player(World& world, BoxPool& pool, std::uint64_t seed) : world_(world), pool_(pool), dice_(seed) {}
@@ -183,7 +183,7 @@ class Player {
     --session.visits;
   }
 
-  // The number of calls to forget it, or nothing when one is going on.
+  // The number of calls to forget the session, or nothing while one goes on.
   static std::optional<std::uint64_t> Forgets(const Session& session) {
     const std::uint64_t ended = session.forgets_ended;
     if (session.forgets_begun != ended) return std::nullopt;

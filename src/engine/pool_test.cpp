@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Where the boxes of a pool are made; outlives the pool. A closed gate holds up those who go through it.
+// Where the boxes of a pool are made; outlives the pool. A closed gate holds up the threads that pass it.
 struct Yard {
   class Gate {
    public:
@@ -71,7 +71,7 @@ constexpr milliseconds kNever{3'600'000};
 
 class PoolTest : public testing::Test {
  protected:
-  // What a test does not name does not happen by itself.
+  // Options under which nothing happens by itself that a test does not name.
   static PoolOptions Bounds(std::size_t min, std::size_t max) {
     return {.max_instances = max, .min_instances = min, .idle_timeout = milliseconds(1000), .cleanup_interval = kNever};
   }
@@ -113,7 +113,7 @@ class PoolTest : public testing::Test {
     }
     return testing::AssertionFailure() << "not within 10 seconds";
   }
-  // Long enough for the pool's thread to come around many times.
+  // Long enough for many rounds of the pool's thread.
   static void LetItRun() { std::this_thread::sleep_for(milliseconds(30)); }
   int NumberOf(const std::string& session) { return pool_->Acquire(session).value()->number; }
 
@@ -194,7 +194,7 @@ TEST_F(PoolTest, ALeaseThatEndsOrMovesGivesBackOnce) {
   }
   EXPECT_EQ(pool.Statistics().idle, 1U);
   auto second = pool.Acquire("a");
-  first->Discard();  // moved from: does nothing to the one who has it now
+  first->Discard();  // moved from: does nothing to the present holder
   EXPECT_EQ(pool.Statistics().busy, 1U);
   auto other = pool.Acquire("b");
   *other = std::move(*second);  // gives back b's

@@ -17,7 +17,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// Takes so many bytes, and notes what it is told.
+// A process that takes so many bytes, and notes its calls.
 class NotingProcess : public core::Process {
  public:
   explicit NotingProcess(std::size_t room = 1'000'000) : room_(room) {}

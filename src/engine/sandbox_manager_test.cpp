@@ -94,7 +94,7 @@ TEST_F(SandboxManagerTest, AnUnknownSandboxIsUnsupported) {
   EXPECT_EQ(chosen.error().code, base::Code::kUnsupportedBackend);
 }
 
-// Its sandboxes say when they are gone.
+// A backend whose sandboxes call a function when they end.
 class PartingBackend : public FakeBackend {
  public:
   explicit PartingBackend(std::function<void()> on_end)

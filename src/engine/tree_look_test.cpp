@@ -34,7 +34,7 @@ class TreeLookTest : public testing::Test {
     const std::array trees = {Tree{"workspace", root_.get()}};
     return LookAtTrees(trees, bounds, stop);
   }
-  // The times of a file as they were before.
+  // Sets the times of a file back.
   void SetTime(const std::string& path, time_t seconds) const {
     const std::array<timespec, 2> times = {timespec{.tv_sec = seconds, .tv_nsec = 0},
                                            timespec{.tv_sec = seconds, .tv_nsec = 0}};

@@ -13,10 +13,10 @@ namespace {
 using core::ExecutionRecord;
 using core::HistoryEntry;
 
-// Only what a history reads; every execution is of one session.
+// Has only what a history reads; every execution is of one session.
 class FakeRecordStore : public core::RecordStore {
  public:
-  // Its number is its place.
+  // An execution's number is its place.
   void Add(const std::string& what, const std::vector<std::string>& files) {
     HistoryEntry entry;
     entry.execution = {.id = "e" + std::to_string(entries.size() + 1),

@@ -9,6 +9,7 @@ Exit code 0 when the tree holds, 1 when it does not.
 
 import argparse
 import dataclasses
+import fnmatch
 import pathlib
 import re
 import sys
@@ -150,7 +151,9 @@ class Checker:
 
     def check_doors(self, path, line, layer, other, target):
         for door in self.rules.doors:
-            if other == door["to"] and layer in door["of"] and not target.startswith(tuple(door["headers"])):
+            held = any(fnmatch.fnmatchcase(layer, pattern) for pattern in door["of"])
+            held = held and layer not in door.get("not_of", [])
+            if other == door["to"] and held and not target.startswith(tuple(door["headers"])):
                 headers = ", ".join(door["headers"])
                 self.report(path, line, f"{layer} may not include {target} (of {other} it has: {headers})")
 

@@ -45,6 +45,11 @@ Json ByToJson(const Principal& by) {
   return {{"by", by.id}, {"tenant", by.tenant}, {"from", TextOrNull(by.from)}};
 }
 
+// Adds the X-Request-Id of the answer, for what came over a protocol.
+void AddRequest(Json& details, const Principal& by) {
+  if (!by.request.empty()) details["request_id"] = by.request;
+}
+
 // The risk level; "" when the run ended before its assessment.
 std::string RiskOf(const RunEnd& end) {
   const core::RiskSummary& risk = end.result.risk;
@@ -129,6 +134,7 @@ base::Status Chronicle::Configured(const std::string& text) {
 base::Status Chronicle::SessionMade(const core::HostedSessionRecord& session, const Principal& by) {
   SKERRY_RETURN_IF_ERROR(Afford(by));
   Json details = ByToJson(by);
+  AddRequest(details, by);
   details["session_id"] = NameOf(session.id);
   details["unique_id"] = session.id;
   details["settings"] = SettingsWithoutValues(session.settings);
@@ -156,6 +162,7 @@ base::Status Chronicle::RunBegins(const Run& run, const Principal& by, std::stri
   SKERRY_RETURN_IF_ERROR(Afford(by));
   const core::RunRecord& record = run.record();
   Json details = ByToJson(by);
+  AddRequest(details, by);
   details["execution_id"] = record.id;
   details["session_id"] = NameOrNull(record.session);
   details["kind"] = record.kind;

@@ -338,23 +338,24 @@ base::Result<Host::Made> Host::Replay(const Principal& principal, const core::Id
 }
 
 base::Result<Host::Made> Host::Create(const Principal& principal, NewSession wanted) {
-  if (wanted.id) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*wanted.id));
-  if (wanted.id && wanted.id->starts_with("shared-"))
+  if (wanted.name) SKERRY_RETURN_IF_ERROR(workspace::CheckSessionId(*wanted.name));
+  if (wanted.name && wanted.name->starts_with("shared-"))
     return base::Err(base::Code::kInvalidArgument, "ids that begin with shared- are not for sessions");
   if (wanted.claim && options_.store->FindClaim(wanted.claim->tenant, wanted.claim->key))
     return Replay(principal, *wanted.claim);
   SKERRY_RETURN_IF_ERROR(Admit(principal));
-  const std::string name = wanted.id ? *wanted.id : base::RandomId("s");
+  const std::string name = wanted.name ? *wanted.name : base::RandomId("s");
   core::HostedSessionRecord record{.tenant = principal.tenant,
                                    .settings = EncodeSettings(wanted.settings),
                                    .created_at = std::chrono::system_clock::now()};
   if (wanted.ttl) record.expires_at = record.created_at + *wanted.ttl;
   auto reserved = Reserve(principal, name);
   if (!reserved) {
-    // The same request may be under way in another thread.
-    if (wanted.claim && reserved.error().code == base::Code::kConflict) {
+    // Who made the name a conflict may still be at it: after this the session can be found.
+    if (reserved.error().code == base::Code::kConflict) {
       AwaitMade(principal.tenant, name);
-      if (auto replayed = Replay(principal, *wanted.claim)) return replayed;
+      if (wanted.claim)
+        if (auto replayed = Replay(principal, *wanted.claim)) return replayed;
     }
     return std::unexpected(reserved.error());
   }

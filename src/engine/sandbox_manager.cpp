@@ -423,15 +423,14 @@ void SandboxManager::NoteUses(Run& run, const std::stop_token& stop) const {
 
 base::Result<core::ExecutionResult> SandboxManager::Execute(const core::ExecutionRequest& request,
                                                             const RunStreams& streams, const RunOccasion& occasion,
-                                                            std::stop_token stop) {
+                                                            const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, occasion.session, options_.filesystem));
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed,
+  SKERRY_ASSIGN_OR_RETURN(const std::optional<Assessed> assessed,
                           Assess(request, streams, occasion, workspace.directory(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
   SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, occasion, assessed->risk));
-  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *std::move(assessed),
-                     std::move(stop),
+  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *assessed, stop,
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
 
@@ -440,16 +439,16 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteCell(const core::Exec
                                                                 const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, nullptr, options_.filesystem));
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, occasion, -1, stop));
+  SKERRY_ASSIGN_OR_RETURN(const std::optional<Assessed> assessed, Assess(request, streams, occasion, -1, stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
   SKERRY_ASSIGN_OR_RETURN(const core::Backend* backend, Choose(std::string(core::kAutoSandbox)));
-  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *std::move(assessed),
-                     stop, [&](Run& run, std::stop_token token) { return RunCell(run, std::move(token)); });
+  return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *assessed, stop,
+                     [&](Run& run, std::stop_token token) { return RunCell(run, std::move(token)); });
 }
 
 template <class RunIt>
-base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, Assessed assessed, const std::stop_token& stop,
-                                                                const RunIt& run_it) {
+base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, const Assessed& assessed,
+                                                                const std::stop_token& stop, const RunIt& run_it) {
   SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
   core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
   if (!admission.refused) {
@@ -499,15 +498,15 @@ base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core:
 base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& live,
                                                                 const core::ExecutionRequest& request,
                                                                 const RunStreams& streams, const RunOccasion& occasion,
-                                                                std::stop_token stop) {
+                                                                const std::stop_token& stop) {
   SKERRY_RETURN_IF_ERROR(core::Validate(request));
   SKERRY_ASSIGN_OR_RETURN(RunWorkspace workspace, RunWorkspace::Open(request, occasion.session, options_.filesystem));
   const base::UniqueFd files = FilesOf(live);
-  SKERRY_ASSIGN_OR_RETURN(std::optional<Assessed> assessed, Assess(request, streams, occasion, files.get(), stop));
+  SKERRY_ASSIGN_OR_RETURN(const std::optional<Assessed> assessed,
+                          Assess(request, streams, occasion, files.get(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  return AdmitAndRun({request, streams, occasion, workspace, live.backend->Name(), live.abilities, &live},
-                     *std::move(assessed), std::move(stop),
-                     [&](Run& run, const std::stop_token& token) { return RunInLive(live, run, token); });
+  return AdmitAndRun({request, streams, occasion, workspace, live.backend->Name(), live.abilities, &live}, *assessed,
+                     stop, [&](Run& run, const std::stop_token& token) { return RunInLive(live, run, token); });
 }
 
 base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run,

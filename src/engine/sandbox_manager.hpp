@@ -73,10 +73,10 @@ class SandboxManager {
   // a warm one and has nothing to carry over. Changes in a person's directory have been carried over by then, or are in
   // files_withheld. An error means that there is no result; how the program ended is in the result.
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
-                                              const RunOccasion& occasion, std::stop_token stop);
+                                              const RunOccasion& occasion, const std::stop_token& stop);
   base::Result<core::ExecutionResult> Execute(const core::ExecutionRequest& request, const RunStreams& streams,
-                                              std::stop_token stop) {
-    return Execute(request, streams, {}, std::move(stop));
+                                              const std::stop_token& stop) {
+    return Execute(request, streams, {}, stop);
   }
 
   // As Execute, for a cell of a context that has a sandbox and files of its own.
@@ -93,7 +93,7 @@ class SandboxManager {
   // is a cell of it.
   base::Result<core::ExecutionResult> ExecuteLive(LiveSandbox& live, const core::ExecutionRequest& request,
                                                   const RunStreams& streams, const RunOccasion& occasion,
-                                                  std::stop_token stop);
+                                                  const std::stop_token& stop);
   // Commits what was changed since the last commit.
   base::Status CommitLive(LiveSandbox& live, SessionRun& session) const;
   // Ends every process in the sandbox, and commits what they changed since the last commit. What a lost sandbox had not
@@ -137,7 +137,7 @@ class SandboxManager {
   base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, const std::stop_token& stop) const;
   void NoteUses(Run& run, const std::stop_token& stop) const;
   template <class RunIt>
-  base::Result<core::ExecutionResult> AdmitAndRun(Run run, Assessed assessed, const std::stop_token& stop,
+  base::Result<core::ExecutionResult> AdmitAndRun(Run run, const Assessed& assessed, const std::stop_token& stop,
                                                   const RunIt& run_it);
   // With the files that the code would find; nothing when the assessment was cancelled.
   [[nodiscard]] base::Result<std::optional<Assessed>> Assess(const core::ExecutionRequest& request,

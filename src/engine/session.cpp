@@ -316,8 +316,8 @@ base::Result<Changes> Session::Record(const std::string& kind, const std::string
 }
 
 base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::ExecutionRequest request,
-                                                 const RunStreams& streams, std::stop_token stop, std::string execution,
-                                                 In sandbox, RunOccasion occasion) {
+                                                 const RunStreams& streams, const std::stop_token& stop,
+                                                 std::string execution, In sandbox, RunOccasion occasion) {
   const bool dry = request.carry == core::Carry::kShow;
   // A dry run must not change files that others see.
   const bool live = sandbox == In::kThatStays && !dry && live_ != nullptr;
@@ -326,8 +326,8 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   if (live) Join(run);
   request.session_id = id();
   occasion.session = &run;
-  auto result = live ? manager.ExecuteLive(*live_, request, streams, occasion, std::move(stop))
-                     : manager.Execute(request, streams, occasion, std::move(stop));
+  auto result = live ? manager.ExecuteLive(*live_, request, streams, occasion, stop)
+                     : manager.Execute(request, streams, occasion, stop);
   files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(recorder_->End(
@@ -338,11 +338,11 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
 }
 
 base::Result<core::ExecutionResult> Session::RunElsewhere(SandboxManager& manager, core::ExecutionRequest request,
-                                                          const RunStreams& streams, std::stop_token stop,
+                                                          const RunStreams& streams, const std::stop_token& stop,
                                                           std::string execution, const RunOccasion& occasion) const {
   SKERRY_ASSIGN_OR_RETURN(execution, recorder_->Begin(RecordOf(request, id(), std::move(execution))));
   request.session_id = id();
-  auto result = manager.ExecuteCell(request, streams, occasion, std::move(stop));
+  auto result = manager.ExecuteCell(request, streams, occasion, stop);
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(recorder_->End(id(), execution, result ? EndOf(*result) : EndOf(result.error())));
   if (result) result->execution_id = execution;

@@ -74,12 +74,13 @@ class Session {
   // while the session lives; the asker makes sure that it does not when the program begins.
   enum class In { kThatStays, kItsOwn };
   base::Result<core::ExecutionResult> Run(SandboxManager& manager, core::ExecutionRequest request,
-                                          const RunStreams& streams, std::stop_token stop, std::string execution = "",
-                                          In sandbox = In::kThatStays, RunOccasion occasion = {});
+                                          const RunStreams& streams, const std::stop_token& stop,
+                                          std::string execution = "", In sandbox = In::kThatStays,
+                                          RunOccasion occasion = {});
   // Runs a cell of a context that has a sandbox and files of its own: it is recorded, and the session's files stay. For
   // any thread.
   base::Result<core::ExecutionResult> RunElsewhere(SandboxManager& manager, core::ExecutionRequest request,
-                                                   const RunStreams& streams, std::stop_token stop,
+                                                   const RunStreams& streams, const std::stop_token& stop,
                                                    std::string execution, const RunOccasion& occasion) const;
 
   // From now on programs run in one sandbox that stays, with the processes that they leave, until EndLife. files()

@@ -301,12 +301,12 @@ bool SessionLife::Fits(const core::ExecutionRequest& request) const {
 }
 
 base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest request, const RunStreams& streams,
-                                                         RunOccasion occasion, std::stop_token stop,
+                                                         RunOccasion occasion, const std::stop_token& stop,
                                                          const std::string& execution) {
   const bool cell = !request.context.empty();
   if (cell) SKERRY_RETURN_IF_ERROR(CheckHasContexts());
   if (cell && parts_.own_contexts)
-    return ExecuteElsewhere(std::move(request), streams, std::move(occasion), std::move(stop), execution);
+    return ExecuteElsewhere(std::move(request), streams, std::move(occasion), stop, execution);
   // A context keeps the variables that its interpreter began with.
   if (!cell)
     for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
@@ -337,7 +337,7 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
     return kept;
   };
   occasion.contexts = &contexts_;
-  auto result = session_->Run(parts_.manager, std::move(request), streams, std::move(stop), execution,
+  auto result = session_->Run(parts_.manager, std::move(request), streams, stop, execution,
                               apart ? Session::In::kItsOwn : Session::In::kThatStays, std::move(occasion));
   if (result) result->timings.obtain += entered - asked;
   return result;
@@ -345,10 +345,11 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
 
 base::Result<core::ExecutionResult> SessionLife::ExecuteElsewhere(core::ExecutionRequest request,
                                                                   const RunStreams& streams, RunOccasion occasion,
-                                                                  std::stop_token stop, const std::string& execution) {
+                                                                  const std::stop_token& stop,
+                                                                  const std::string& execution) {
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(NeedOfContexts(), stop));
   occasion.contexts = &contexts_;
-  return session_->RunElsewhere(parts_.manager, std::move(request), streams, std::move(stop), execution, occasion);
+  return session_->RunElsewhere(parts_.manager, std::move(request), streams, stop, execution, occasion);
 }
 
 base::Status SessionLife::CheckHasContexts() const {

@@ -72,7 +72,8 @@ class SessionLife {
   // otherwise. That is checked when it begins, and until then the session stays as it was. kConflict when the session
   // is paused. A request that names a context is a cell of it.
   base::Result<core::ExecutionResult> Execute(core::ExecutionRequest request, const RunStreams& streams,
-                                              RunOccasion occasion, std::stop_token stop, const std::string& execution);
+                                              RunOccasion occasion, const std::stop_token& stop,
+                                              const std::string& execution);
 
   base::Result<ContextSummary> CreateContext(const std::string& name, core::Language language);
   // For calls that need no sandbox: names, interrupts, removal.
@@ -151,7 +152,7 @@ class SessionLife {
   [[nodiscard]] base::Status CheckHasContexts() const;
   // A cell of a context that has a sandbox of its own.
   base::Result<core::ExecutionResult> ExecuteElsewhere(core::ExecutionRequest request, const RunStreams& streams,
-                                                       RunOccasion occasion, std::stop_token stop,
+                                                       RunOccasion occasion, const std::stop_token& stop,
                                                        const std::string& execution);
   // What a user of a context needs.
   [[nodiscard]] Need NeedOfContexts() const { return parts_.own_contexts ? Need::kReading : Need::kSandbox; }

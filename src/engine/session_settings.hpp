@@ -33,7 +33,7 @@ struct SessionSettings {
 };
 
 struct NewSession {
-  std::optional<std::string> id;
+  std::optional<std::string> name;  // that its tenant calls it by; none: a new one is made up
   SessionSettings settings;
   std::optional<std::chrono::seconds> ttl;
   std::optional<core::IdempotencyClaim> claim;

@@ -74,7 +74,7 @@ class HostTest : public testing::Test {
   }
   HostedSession SessionOf(const engine::Principal& principal, const std::string& id,
                           const engine::SessionSettings& settings = {}) {
-    auto made = TheHost().Create(principal, {.id = id, .settings = settings});
+    auto made = TheHost().Create(principal, {.name = id, .settings = settings});
     if (!made) ADD_FAILURE() << made.error().message;
     return made ? made->session : nullptr;
   }

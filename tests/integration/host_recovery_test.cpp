@@ -76,7 +76,7 @@ TEST_F(HostRecoveryTest, EndsWithinSecondsWhileASessionIsPaused) {
 
 TEST_F(HostRecoveryTest, TheNextOneFindsSessionsRunsAndKeys) {
   const engine::SessionSettings settings{.limits = {.memory_mb = 256}, .timeout = 7s, .metadata = {{"k", "v"}}};
-  ASSERT_TRUE(TheHost().Create(kAlice, {.id = "one", .settings = settings, .ttl = 600s}));
+  ASSERT_TRUE(TheHost().Create(kAlice, {.name = "one", .settings = settings, .ttl = 600s}));
   engine::Work work = Shell(TheHost().Find(kAlice, "one").value(), "echo 1 > file; echo said");
   work.request.max_memory_mb = 256;
   work.claim = core::IdempotencyClaim{"a", "key", "digest"};

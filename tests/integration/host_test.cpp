@@ -72,9 +72,9 @@ TEST_F(HostTest, ADeletedSessionIsGoneWithItsFilesAndRuns) {
 
 TEST_F(HostTest, IdsThatAreNotForSessionsAreRefused) {
   Session("one");
-  EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.id = "one"})), Code::kConflict);
+  EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.name = "one"})), Code::kConflict);
   // Another tenant may have a session of the same name.
-  const auto other = TheHost().Create(kBob, {.id = "one"});
+  const auto other = TheHost().Create(kBob, {.name = "one"});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->session->name(), "one");
   EXPECT_NE(other->session->id(), TheHost().Find(kAlice, "one").value()->id());
@@ -82,14 +82,14 @@ TEST_F(HostTest, IdsThatAreNotForSessionsAreRefused) {
   EXPECT_EQ(TheHost().Find(kOwner, other->session->id()).value(), other->session);
   EXPECT_EQ(CodeOf(TheHost().Find(kAlice, other->session->id())), Code::kNotFound);
   for (const char* id : {"shared-a", "", "..", "a/b", ".hidden", "a b", "a~b"})
-    EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.id = id})), Code::kInvalidArgument) << id;
+    EXPECT_EQ(CodeOf(TheHost().Create(kAlice, {.name = id})), Code::kInvalidArgument) << id;
   EXPECT_EQ(TheHost().List(kOwner).size(), 2U);
 }
 
 TEST_F(HostTest, ASessionExpires) {
-  const auto made = TheHost().Create(kAlice, {.id = "short", .ttl = 4s});
+  const auto made = TheHost().Create(kAlice, {.name = "short", .ttl = 4s});
   ASSERT_TRUE(made) << made.error().message;
-  const auto extended = TheHost().Create(kAlice, {.id = "extended", .ttl = 4s});
+  const auto extended = TheHost().Create(kAlice, {.name = "extended", .ttl = 4s});
   ASSERT_TRUE(extended && TheHost().Extend(*extended->session, 600s));
   EXPECT_EQ(Says(made->session, "echo there"), "there\n");
   std::this_thread::sleep_for(4s);
@@ -103,12 +103,12 @@ TEST_F(HostTest, ASessionExpires) {
 TEST_F(HostTest, ATenantHasAsManySessionsAsItMay) {
   engine::Principal limited = kAlice;
   limited.most_sessions = 2;
-  EXPECT_TRUE(TheHost().Create(limited, {.id = "one"}));
+  EXPECT_TRUE(TheHost().Create(limited, {.name = "one"}));
   SessionOf(kBob, "other");
-  EXPECT_TRUE(TheHost().Create(limited, {.id = "two"}));
-  EXPECT_EQ(CodeOf(TheHost().Create(limited, {.id = "three"})), Code::kRateLimited);
+  EXPECT_TRUE(TheHost().Create(limited, {.name = "two"}));
+  EXPECT_EQ(CodeOf(TheHost().Create(limited, {.name = "three"})), Code::kRateLimited);
   EXPECT_TRUE(TheHost().Delete(limited, "one"));
-  EXPECT_TRUE(TheHost().Create(limited, {.id = "three"}));
+  EXPECT_TRUE(TheHost().Create(limited, {.name = "three"}));
 }
 
 TEST_F(HostTest, AtOnceNoMoreSessionsThanTheLimitAreMade) {

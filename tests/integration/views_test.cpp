@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -87,7 +88,9 @@ std::vector<Method> Methods() {
   const auto sessions = add("SessionsView");
   sessions("Draft", kToRun, kNothing, "", [](auto& access, auto&) { return Only(access.sessions().Draft()); });
   sessions("Create", kToRun, kNothing, "session.created",
-           [](auto& access, auto&) { return Only(access.sessions().Create({.id = "made"})); });
+           [](auto& access, auto&) { return Only(access.sessions().Create({.name = "made"})); });
+  sessions("FindOrCreate", kToRun, kNothing, "session.created",
+           [](auto& access, auto&) { return Only(access.sessions().FindOrCreate({.name = "found"})); });
   sessions("Find", kToRead, kAThing, "", [](auto& access, auto&) { return Only(access.sessions().Find("one")); });
   sessions("List", kToRead, kNothing, "", [](auto& access, auto&) { return Only(access.sessions().List()); });
   sessions("Show", kToRead, kAThing, "",
@@ -304,8 +307,8 @@ class ViewsTest : public HostTest {
 
   Scene Prepare() {
     const Access alice = As(kAliceWithAll);
-    const auto made = alice.sessions().Create({.id = "one"}).value();
-    const auto asking = alice.sessions().Create({.id = "asking"}).value();
+    const auto made = alice.sessions().Create({.name = "one"}).value();
+    const auto asking = alice.sessions().Create({.name = "asking"}).value();
     Scene scene{.session = made.session, .asking = asking.session};
     EXPECT_TRUE(alice.files(scene.asking).MakeDirectory("temp", workspace::Parents::kMake));
     engine::NewRun first = Code(scene, "echo 1 > f");
@@ -415,6 +418,29 @@ TEST_F(ViewsTest, WhatFailsIsRecordedBeforeAndBehind) {
   EXPECT_EQ(records.back()["request_id"], "req1");
 }
 
+TEST_F(ViewsTest, OfManyWhoFindOrCreateASessionOneMakesIt) {
+  const Access alice = As(kAliceWithAll);
+  std::atomic<int> made = 0;
+  std::atomic<int> failed = 0;
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(8);
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&] {
+        const auto session = alice.sessions().FindOrCreate({.name = "one"});
+        if (!session) ++failed;
+        if (session && !session->replayed) ++made;
+      });
+  }
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(failed, 0);
+  // A session of another tenant is not found by that: not even by who may see all.
+  const auto other =
+      As({.id = "root", .tenant = "z", .scopes = {TokenScope::kAdmin}}).sessions().FindOrCreate({.name = "one"});
+  ASSERT_TRUE(other.has_value());
+  EXPECT_FALSE(other->replayed);
+}
+
 // --- ceilings
 
 TEST_F(ViewsTest, WhoMayNotApproveGivesNoConsent) {
@@ -443,7 +469,7 @@ TEST_F(ViewsTest, NobodyGetsMoreThanTheConfigurationGives) {
 TEST_F(ViewsTest, AClaimIsOfThePrincipalsTenant) {
   Principal runner = kAlice;
   runner.scopes = {TokenScope::kRun};
-  const engine::NewSession wanted{.id = "claimed",
+  const engine::NewSession wanted{.name = "claimed",
                                   .claim = core::IdempotencyClaim{.tenant = "b", .key = "k", .request_sha256 = "1"}};
   ASSERT_TRUE(As(runner).sessions().Create(wanted));
   EXPECT_TRUE(TheHost().options().store->FindClaim("a", "k"));
@@ -456,7 +482,7 @@ TEST_F(ViewsTest, AReaderSeesTheNamesOfVariablesAndNotTheirValues) {
   engine::SessionSettings settings;
   settings.environment = {{"KEY", "secret"}};
   const Access alice = As(kAliceWithAll);
-  const auto made = alice.sessions().Create({.id = "one", .settings = settings}).value();
+  const auto made = alice.sessions().Create({.name = "one", .settings = settings}).value();
   Principal reader = kAlice;
   reader.scopes = {TokenScope::kRead};
   const engine::ShownSession shown = As(reader).sessions().Show(made.session).value();
@@ -474,7 +500,7 @@ TEST_F(ViewsTest, WhoMayOnlyApproveHearsOfApprovalsOnly) {
   const auto feed = access.events().Follow({});
   ASSERT_TRUE(feed);
   const auto reader = feed->Open([] {});
-  ASSERT_TRUE(As(kAliceWithAll).sessions().Create({.id = "one"}));
+  ASSERT_TRUE(As(kAliceWithAll).sessions().Create({.name = "one"}));
   EXPECT_TRUE(reader->Next(1000).events.empty());
 }
 

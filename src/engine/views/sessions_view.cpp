@@ -49,6 +49,20 @@ base::Result<SessionsView::Made> SessionsView::Create(NewSession wanted) const {
   });
 }
 
+base::Result<SessionsView::Made> SessionsView::FindOrCreate(NewSession wanted) const {
+  return Allowed(kToRun, [&]() -> base::Result<Made> {
+    if (!wanted.name) return base::Err(base::Code::kInvalidArgument, "the session has no name to be found by");
+    const std::string name = *wanted.name;
+    Principal own = principal();
+    own.scopes = {core::TokenScope::kRun};  // sessions of other tenants are not meant
+    if (auto hosted = host().Find(own, name)) return Made{HandleOf(*std::move(hosted)), true};
+    auto made = Create(std::move(wanted));
+    if (made || made.error().code != base::Code::kConflict) return made;
+    SKERRY_ASSIGN_OR_RETURN(auto hosted, host().Find(own, name));
+    return Made{HandleOf(std::move(hosted)), true};
+  });
+}
+
 base::Result<SessionHandle> SessionsView::Find(const std::string& name) const {
   return Allowed(kToRead, [&]() -> base::Result<SessionHandle> {
     SKERRY_ASSIGN_OR_RETURN(auto hosted, host().Find(principal(), name));

@@ -54,7 +54,11 @@ class SessionsView : public View {
     SessionHandle session;
     bool replayed = false;  // the session was there already: the claim's key was used before
   };
+  // kConflict when the tenant has a session of that name, which Find then finds.
   base::Result<Made> Create(NewSession wanted) const;
+  // The session of the principal's own tenant with the name of `wanted`, or a new one. For any number of callers at
+  // once: one of them makes it. `replayed` says that it was there.
+  base::Result<Made> FindOrCreate(NewSession wanted) const;
 
   // By its tenant's name for it; an admin may also use its id, and for an admin a name that several tenants use is
   // kConflict.

@@ -152,7 +152,7 @@ void AwaitStopOrLeave(int stop_fd, const OnDemand& on_demand, const http::Server
 base::Status RenewSession(engine::Host& host, const std::string& name) {
   const engine::Principal owner{.id = "local", .tenant = "local", .scopes = {core::TokenScope::kAdmin}, .owner = true};
   for (const auto& session : host.List(owner)) SKERRY_RETURN_IF_ERROR(host.Delete(owner, session->id()));
-  SKERRY_RETURN_IF_ERROR(host.Create(owner, {.id = name, .settings = host.options().defaults}));
+  SKERRY_RETURN_IF_ERROR(host.Create(owner, {.name = name, .settings = host.options().defaults}));
   return {};
 }
 

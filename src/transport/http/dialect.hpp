@@ -111,11 +111,13 @@ struct Dialect {
   std::vector<Mount> mounts;  // at least one; mount.hpp says which of several counts
   // The credential in a request; nothing when it has none. An error when the request has a malformed one.
   std::function<base::Result<std::optional<std::string>>(const RequestHead&)> credential;
-  // The headers that hold a credential: they are not passed on to a program.
+  // The headers that hold a credential: they are not passed on to a program. The first is what a client without a
+  // credential is told to send.
   std::vector<std::string> credential_headers = {"Authorization"};
   std::shared_ptr<Authenticator> authenticator;  // none: the server's
   Origins origins = Origins::kListed;
-  std::function<Response(const Refusal&, const std::string& request_id)> refuse;  // none: RefuseNeutrally
+  // Words an error as the dialect does; the server adds the refusal's headers. None: RefuseNeutrally.
+  std::function<Response(const Refusal&, const std::string& request_id)> refuse;
   std::vector<Route> routes;  // with whole paths, also where a mount has a prefix
 };
 

@@ -61,9 +61,15 @@ Refusal NoSuchPath() {
   return {.status = 404, .code = "not_found", .message = "there is no such path"};
 }
 
-Refusal Unauthenticated(const base::Error& error) {
+// Says where the dialect expects a credential, to those who sent none.
+Refusal Unauthenticated(const base::Error& error, const Dialect& dialect, bool sent) {
   Refusal refusal = RefusalOf(error);
-  if (refusal.status == 401) refusal.headers.Add("WWW-Authenticate", "Bearer");
+  if (refusal.status != 401) return refusal;
+  const auto& headers = dialect.credential_headers;
+  const bool bearer = headers.empty() || headers.front() == "Authorization";
+  if (bearer) refusal.headers.Add("WWW-Authenticate", "Bearer");
+  if (!sent)
+    refusal.message += "; send it as " + (bearer ? std::string("Authorization: Bearer …") : headers.front() + ": …");
   return refusal;
 }
 
@@ -130,11 +136,11 @@ std::optional<Refusal> Entrance::Authenticate(Exchange& exchange) const {
   std::optional<std::string> credential;
   if (exchange.dialect->credential) {
     auto found = exchange.dialect->credential(exchange.request.head);
-    if (!found) return Unauthenticated(found.error());
+    if (!found) return Unauthenticated(found.error(), *exchange.dialect, true);
     credential = std::move(*found);
   }
   auto caller = AuthenticatorOf(options_, *exchange.dialect).Authenticate(exchange.request.head.peer, credential);
-  if (!caller) return Unauthenticated(caller.error());
+  if (!caller) return Unauthenticated(caller.error(), *exchange.dialect, credential.has_value());
   exchange.request.caller = std::move(*caller);
   return std::nullopt;
 }

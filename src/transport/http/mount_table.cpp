@@ -54,10 +54,35 @@ base::Result<MountTable::Entry> MountTable::EntryOf(std::size_t number, const Mo
   return entry;
 }
 
+namespace {
+
+// Whether a path that the pattern matches can begin with these segments.
+bool MayBeBelow(std::string_view pattern, std::span<const std::string> prefix) {
+  const std::vector<std::string> segments = SplitAnyPath(pattern);
+  for (std::size_t i = 0; i < prefix.size(); ++i) {
+    if (i == segments.size()) return false;
+    if (segments[i] == "{...}") return true;
+    if (segments[i] != prefix[i] && !segments[i].starts_with("{")) return false;
+  }
+  return true;
+}
+
+std::string PathOf(std::span<const std::string> segments) {
+  std::string path;
+  for (const std::string& segment : segments) path += "/" + segment;
+  return path.empty() ? "/" : path;
+}
+
+}  // namespace
+
 base::Status MountTable::CheckEntry(const Entry& entry, const Dialect& dialect,
                                     std::span<const std::string> listeners) {
   if (!entry.listener.empty() && !Contains(listeners, entry.listener))
     return Bad(dialect.name, "there is no listener " + entry.listener);
+  const bool reached = dialect.routes.empty() || std::ranges::any_of(dialect.routes, [&](const Route& route) {
+                         return MayBeBelow(route.pattern, entry.prefix);
+                       });
+  if (!reached) return Bad(dialect.name, "it has no route below " + PathOf(entry.prefix));
   if (!entry.host) return {};
   for (const std::string& part : entry.host->part_names())
     for (const Route& route : dialect.routes)

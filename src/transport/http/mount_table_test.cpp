@@ -145,6 +145,20 @@ TEST(MountTableTest, WhatIsUnclearIsRefusedAtTheStart) {
   EXPECT_FALSE(refused({{.host = "a-*.test"}}, {{.host = "b-*.test"}}));
 }
 
+TEST(MountTableTest, APrefixWithoutARouteBelowItIsRefused) {
+  const auto made = [](const char* prefix, const char* pattern) {
+    return MountTable::Make(std::vector{Named("a", {{.prefix = prefix}}, {{.method = "GET", .pattern = pattern}})},
+                            kListeners)
+        .has_value();
+  };
+  EXPECT_TRUE(made("/mini", "/mini/run/{id}"));
+  EXPECT_TRUE(made("/mini/run", "/mini/{what}/{id}"));
+  EXPECT_TRUE(made("/mini/deep", "/mini/{...}"));
+  EXPECT_TRUE(made("/mini", "/mini"));
+  EXPECT_FALSE(made("/v1/sessions", "/mini/run/{id}"));
+  EXPECT_FALSE(made("/mini/run", "/mini"));
+}
+
 TEST(MountTableTest, TheSameNameInAHostAndInAPathIsRefused) {
   std::vector<Dialect> dialects = {Named("ports", {{.host = "{id}.test"}}, {{.method = "GET", .pattern = "/a/{id}"}})};
   EXPECT_FALSE(MountTable::Make(dialects, kListeners));

@@ -32,7 +32,11 @@ http::Refusal RefusalFor(const base::Error& error) {
 http::Handler Answering(FallibleHandler handler, Wording refuse) {
   return [handler = std::move(handler), refuse = std::move(refuse)](const http::Request& request) {
     auto response = handler(request);
-    return response ? std::move(*response) : refuse(RefusalFor(response.error()), request.id);
+    if (response) return std::move(*response);
+    const http::Refusal refusal = RefusalFor(response.error());
+    http::Response refused = refuse(refusal, request.id);
+    for (const auto& [name, value] : refusal.headers.fields()) refused.headers.Set(name, value);
+    return refused;
   };
 }
 

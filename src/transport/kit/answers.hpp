@@ -23,7 +23,8 @@ http::Response NoContent();  // 204
 // The error of a handler as an HTTP answer: with Retry-After where waiting helps, 507 where the disk is full.
 http::Refusal RefusalFor(const base::Error& error);
 
-// A handler that may fail: its error becomes the answer, as the dialect words it (Dialect::refuse).
+// A handler that may fail: its error becomes the answer, as the dialect words it (Dialect::refuse), with the headers of
+// the refusal (Retry-After).
 using FallibleHandler = std::function<base::Result<http::Response>(const http::Request&)>;
 using Wording = std::function<http::Response(const http::Refusal&, const std::string& request_id)>;
 http::Handler Answering(FallibleHandler handler, Wording refuse = http::RefuseNeutrally);

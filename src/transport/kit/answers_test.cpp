@@ -32,6 +32,18 @@ TEST(AnswersTest, ErrorsSayWhenToComeAgainAndThatTheDiskIsFull) {
   EXPECT_EQ(RefusalFor(engine::NoRoomOnDisk().error()).status, 507);
 }
 
+TEST(AnswersTest, ARefusalKeepsItsHeadersHoweverItIsWorded) {
+  const http::Handler handler = Answering(
+      [](const http::Request&) -> base::Result<http::Response> { return base::Err(base::Code::kRateLimited, "often"); },
+      [](const http::Refusal& refusal, const std::string&) {
+        return JsonAnswer(refusal.status, {{"oops", refusal.message}});
+      });
+  const http::Response answer = handler({});
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.headers.Find("Retry-After"), "1");
+  EXPECT_EQ(std::get<std::string>(answer.body), "{\"oops\":\"often\"}\n");
+}
+
 TEST(JsonLinesTest, EachValueIsALine) {
   std::string bytes;
   AppendJsonLine(bytes, {{"type", "stdout"}, {"text", "a\r\nb\n"}});

@@ -141,7 +141,9 @@ TEST_F(NotesTest, RefusesInItsOwnWords) {
   EXPECT_THAT(Tcp().Ask(Upload("localhost", "", "?long=4")).body,
               HasSubstr("{\"error\":\"there is no query parameter"));
   EXPECT_THAT(Tcp().Ask(Upload("localhost", "X-Notes-Key: reader\r\n")).body, HasSubstr("more than one X-Notes-Key"));
-  EXPECT_EQ(Tcp().Ask(http::Get("/notes/forms")).status, 401);
+  const auto refused = Tcp().Ask(http::Get("/notes/forms"));
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_THAT(refused.body, HasSubstr("X-Notes-Key"));
   EXPECT_EQ(Tcp().Ask(http::Get("/notes/forms", "X-Notes-Key: reader\r\n")).status, 405);
 }
 

@@ -13,8 +13,7 @@ base::Result<http::Caller> TokenAuthenticator::Authenticate(const http::Peer& pe
     // The server lets only the owner and root in at the unix socket.
     if (peer.transport == http::Transport::kUnix)
       return http::Caller{.id = "local", .tenant = "local", .owner = true, .scopes = kEverything};
-    return base::Err(base::Code::kUnauthenticated,
-                     "a token is needed: Authorization: Bearer …; skerry token create makes one");
+    return base::Err(base::Code::kUnauthenticated, "a token is needed; skerry token create makes one");
   }
   SKERRY_ASSIGN_OR_RETURN(const core::TokenRecord token, tokens_.Check(*credential));
   http::Caller caller{.id = token.id, .tenant = token.tenant};

@@ -51,7 +51,7 @@ base::Status ReadSession(const http::Request& request, engine::NewSession& wante
   SKERRY_ASSIGN_OR_RETURN(const nlohmann::json body, kit::JsonBodyOf(request));
   json::Fields fields(body);
   engine::SessionSettings& settings = wanted.settings;
-  wanted.id = fields.Text("id", kLongestName);
+  wanted.name = fields.Text("id", kLongestName);
   ReadMode(fields, settings);
   if (auto backend = fields.Text("backend", kLongestName)) settings.backend = *std::move(backend);
   if (auto image = fields.Text("image", kLongestName)) settings.image = *std::move(image);

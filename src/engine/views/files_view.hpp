@@ -64,7 +64,8 @@ struct ExportedFiles {
   workspace::ExportReport report;
 };
 
-// A path is one of the workspace, whichever way the client writes it: `f`, `/f` and `/workspace/f` are the same file, and
+// A path is one of the workspace, whichever way the client writes it: `f`, `/f` and `/workspace/f` are the same file,
+// and
 // `/etc/passwd` is `etc/passwd` in the workspace. One that leads out of it is kPathTraversal.
 class FilesView : public View {
  public:

@@ -22,9 +22,9 @@ std::string ContextHome::Target(std::string_view behind) const {
   return "/v1/sessions/" + session_ + "/contexts" + std::string(behind);
 }
 
-base::Result<net::Incoming> ContextHome::Send(net::OutgoingRequest request) {
-  if (!private_) return served_->Send(std::move(request));
-  auto answer = private_->client().Exchange(std::move(request));
+base::Result<net::Incoming> ContextHome::Send(const net::OutgoingRequest& request) {
+  if (!private_) return served_->Send(request);
+  auto answer = private_->client().Exchange(request);
   if (!answer && answer.error().code == base::Code::kUnavailable) return std::unexpected(PrivateDaemonEnded());
   if (answer) SKERRY_RETURN_IF_ERROR(DaemonClient::CheckAccepted(*answer));
   return answer;

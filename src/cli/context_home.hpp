@@ -27,7 +27,7 @@ class ContextHome {
   // "/v1/sessions/…/contexts" with `behind` after it.
   [[nodiscard]] std::string Target(std::string_view behind = "") const;
   // For answers that are no JSON. A refusal is an error.
-  base::Result<net::Incoming> Send(net::OutgoingRequest request);
+  base::Result<net::Incoming> Send(const net::OutgoingRequest& request);
 
  private:
   explicit ContextHome(PrivateDaemon daemon) : private_(std::move(daemon)), session_(PrivateDaemon::kSession) {}

@@ -89,7 +89,11 @@ base::Result<int> Execute(const RunOptions& options, const Context& context) {
     if (!Print(json::ToJson(result) + "\n"))
       return base::Err(base::Code::kInternal, "cannot write the result to stdout");
   } else {
-    const auto told = json::Parse(json::ToJson(result));
+    const auto told = json::ResultToJson(result);
+    if (request.sandbox_type != core::kAutoSandbox && !result.sandbox_type.empty() &&
+        result.sandbox_type != request.sandbox_type)
+      Note("ran in the " + result.sandbox_type + " sandbox: the strict mode does not let programs into the " +
+           request.sandbox_type + " one; --mode permissive does");
     ReportEnd(told, sink.error());
     if (options.dry_run && result.outcome.kind != core::OutcomeKind::kRejected) ShowChanges(told);
   }

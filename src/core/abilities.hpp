@@ -19,7 +19,7 @@ std::string_view NameOf(Strength strength);
 enum class WorkspaceKind {
   kLayered,  // on the host, below a layer that takes the changes until a caller commits them
   kInPlace,  // on the host: programs write to the directory itself
-  kRemote,   // elsewhere: reached through SandboxFiles only
+  kRemote,   // elsewhere, or not to be reached by a path of the host: through SandboxFiles only
 };
 std::string_view NameOf(WorkspaceKind kind);
 

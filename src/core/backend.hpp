@@ -32,8 +32,9 @@ class Backend {
   [[nodiscard]] virtual Abilities Can() const = 0;
   // Whether sandboxes can be made here and now.
   [[nodiscard]] virtual Availability Probe(base::Deadline deadline) = 0;
-  // Removes what sandboxes of a killed Skerry have left. Called before the first sandbox is made; never touches what
-  // belongs to a process that is alive.
+  // Removes what sandboxes of a killed Skerry have left; never touches what belongs to a process that is alive. A
+  // daemon calls it before its first sandbox is made. `skerry run` does not: a backend whose leftovers cost something
+  // sweeps when it starts its first sandbox too.
   virtual base::Status SweepOrphans(base::Deadline deadline);
 
   // Makes a sandbox that is not started yet: it costs nothing but memory, and the call does not wait.

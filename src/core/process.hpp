@@ -32,7 +32,8 @@ struct TerminalSize {
   bool operator==(const TerminalSize&) const = default;
 };
 
-// What is ended by a command's timeout and by a request to stop.
+// What is ended by a command's timeout and by a request to stop. Processes that a command leaves behind when it ends by
+// itself go on, until their sandbox is stopped.
 enum class Reach {
   kSandbox,  // every process in the sandbox
   kCommand,  // the command with the processes that it started; others go on
@@ -50,8 +51,8 @@ struct Command {
   std::string directory;  // inside the sandbox, absolute or in the workspace; "" is the workspace
   std::map<std::string, std::string> environment;  // on top of the clean environment of every sandbox
   std::chrono::milliseconds timeout{30'000};
-  // After this long the whole sandbox is ended, even if the process that uses it is stopped and cannot keep the time;
-  // zero for never.
+  // After this long the whole sandbox is ended, even if the process that uses it is stopped and cannot keep the time: a
+  // backend on this machine needs somebody else for that. Zero for never.
   std::chrono::milliseconds lifetime{0};
   std::uint64_t max_output_bytes = 10U << 20U;  // of both streams together; further output is read and dropped
   std::string input;                            // the bytes that the program reads first
@@ -69,6 +70,11 @@ struct CommandResult {
   std::uint64_t memory_peak_bytes = 0;
   std::vector<LimitReached> limits_reached;
 };
+
+// The outcomes that a backend gives by itself: the timeout came, the caller asked to stop, the sandbox was lost.
+Outcome EndedByTimeout(std::chrono::milliseconds timeout);
+Outcome EndedByStop();
+Outcome EndedByLoss();
 
 // The result of a command that could not be launched within its time, or whose caller asked to stop meanwhile; any
 // other error stays an error.

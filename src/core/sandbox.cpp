@@ -10,16 +10,27 @@ base::Result<CommandResult> Sandbox::Execute(Command command, OutputSink& sink, 
   return process ? (*process)->Await(stop) : ResultOfLaunch(process.error(), timeout, stop);
 }
 
+Outcome EndedByTimeout(std::chrono::milliseconds timeout) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+  return {.kind = OutcomeKind::kTimedOut,
+          .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
+          .limit = static_cast<std::uint64_t>(seconds)};
+}
+
+Outcome EndedByStop() {
+  constexpr int kInterrupted = 130;
+  return {.kind = OutcomeKind::kCancelled, .exit_code = kInterrupted};
+}
+
+Outcome EndedByLoss() {
+  constexpr int kKilled = 137;
+  return {.kind = OutcomeKind::kLost, .exit_code = kKilled};
+}
+
 base::Result<CommandResult> ResultOfLaunch(const base::Error& error, std::chrono::milliseconds timeout,
                                            const std::stop_token& stop) {
-  constexpr int kInterrupted = 130;
   if (error.code != base::Code::kTimeout) return std::unexpected(error);
-  if (stop.stop_requested())
-    return CommandResult{.outcome = {.kind = OutcomeKind::kCancelled, .exit_code = kInterrupted}};
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
-  return CommandResult{.outcome = {.kind = OutcomeKind::kTimedOut,
-                                   .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
-                                   .limit = static_cast<std::uint64_t>(seconds)}};
+  return CommandResult{.outcome = stop.stop_requested() ? EndedByStop() : EndedByTimeout(timeout)};
 }
 
 base::Result<std::unique_ptr<ByteStream>> Sandbox::Connect(std::uint16_t, base::Deadline) {

@@ -30,7 +30,8 @@ struct ProcessLimits {
 // Hard limits, core files never (F08), no real-time priority (D09), little locked memory, no POSIX queues.
 int ApplyProcessLimits(const ProcessLimits& limits);
 
-// Supplementary groups are dropped, then group and user are set for good.
+// Supplementary groups are dropped, then group and user are set for good: for every thread of the process. So a child
+// of clone must not call this when its parent had several threads: it would wait for those for ever.
 int BecomeUser(uid_t user, gid_t group, Effort groups);
 
 // As BecomeUser, but a privileged process keeps the named capabilities, and so do the programs it executes. A process

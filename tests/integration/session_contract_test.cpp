@@ -24,6 +24,7 @@ struct Subject {
   std::string name;
   std::function<base::Result<std::unique_ptr<core::Backend>>()> make;
   policy::SecurityMode mode = policy::SecurityMode::kStrict;
+  std::function<std::string()> unavailable = [] { return std::string(); };  // why the backend cannot be had here
 };
 void PrintTo(const Subject& subject, std::ostream* out) {
   *out << subject.name;
@@ -36,6 +37,9 @@ std::shared_ptr<backends::remote_fake::Server> QuickServer() {
 
 class SessionContractTest : public HostTest, public testing::WithParamInterface<Subject> {
  protected:
+  void SetUp() override {
+    if (const std::string why = GetParam().unavailable(); !why.empty()) GTEST_SKIP() << why;
+  }
   [[nodiscard]] base::Status AddBackends(core::BackendRegistry& registry) const override {
     SKERRY_ASSIGN_OR_RETURN(auto backend, GetParam().make());
     SKERRY_RETURN_IF_ERROR(backend->SweepOrphans(base::Deadline::After(10s)));

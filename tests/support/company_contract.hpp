@@ -96,6 +96,12 @@ class CompanyContractTest : public BackendContractTest {
 
 #define SKERRY_NEEDS_PROGRAMS() \
   if (!HasPrograms()) GTEST_SKIP() << "this backend runs no real programs"
+#define SKERRY_NEEDS_CONTEXTS() \
+  SKERRY_NEEDS_PROGRAMS();      \
+  if (sandbox_->contexts() == nullptr) GTEST_SKIP() << "this backend has no contexts"
+#define SKERRY_NEEDS_PAUSING() \
+  SKERRY_NEEDS_PROGRAMS();     \
+  if (sandbox_->pausing() == nullptr) GTEST_SKIP() << "this backend cannot be paused"
 
 TEST_P(CompanyContractTest, TwoCommandsRunAtTheSameTime) {
   SKERRY_NEEDS_PROGRAMS();
@@ -279,7 +285,7 @@ TEST_P(CompanyContractTest, TerminalsStandBesidePipes) {
 }
 
 TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
-  SKERRY_NEEDS_PROGRAMS();
+  SKERRY_NEEDS_CONTEXTS();
   auto one = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   auto two = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(one && two) << (one ? two : one).error().message;
@@ -298,7 +304,7 @@ TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
 }
 
 TEST_P(CompanyContractTest, AContextThatDoesNotHeedItsInterruptDiesAlone) {
-  SKERRY_NEEDS_PROGRAMS();
+  SKERRY_NEEDS_CONTEXTS();
   auto deaf = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   auto other = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(deaf && other);
@@ -325,7 +331,7 @@ TEST_P(CompanyContractTest, AContextThatDoesNotHeedItsInterruptDiesAlone) {
 }
 
 TEST_P(CompanyContractTest, AContextTakesWhatItStartedWithIt) {
-  SKERRY_NEEDS_PROGRAMS();
+  SKERRY_NEEDS_CONTEXTS();
   for (const core::Language language : {core::Language::kPython, core::Language::kShell}) {
     auto context = sandbox_->contexts()->OpenContext(language, core::Reach::kCommand);
     ASSERT_TRUE(context.has_value()) << context.error().message;
@@ -340,7 +346,7 @@ TEST_P(CompanyContractTest, AContextTakesWhatItStartedWithIt) {
 }
 
 TEST_P(CompanyContractTest, AnInterruptedCellLeavesItsContextAlive) {
-  SKERRY_NEEDS_PROGRAMS();
+  SKERRY_NEEDS_CONTEXTS();
   auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
   ASSERT_TRUE(context.has_value()) << context.error().message;
   EXPECT_EQ(Value(**context, "z = 3\nz"), "3");
@@ -354,7 +360,7 @@ TEST_P(CompanyContractTest, AnInterruptedCellLeavesItsContextAlive) {
 }
 
 TEST_P(CompanyContractTest, TheSandboxStandsStillWhileTwoCommandsRun) {
-  SKERRY_NEEDS_PROGRAMS();
+  SKERRY_NEEDS_PAUSING();
   std::array<Companion, 2> all;
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < all.size(); ++i)

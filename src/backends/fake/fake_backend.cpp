@@ -102,8 +102,8 @@ class FakeProcess : public core::Process {
 
   std::optional<Outcome> Sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
     for (const auto end = base::Deadline::After(time);; std::this_thread::sleep_for(kStep)) {
-      if (stop.stop_requested()) return Cancelled();
-      if (deadline_.Expired()) return TimedOut(command_.timeout);
+      if (stop.stop_requested()) return core::EndedByStop();
+      if (deadline_.Expired()) return core::EndedByTimeout(command_.timeout);
       if (end.Expired()) return std::nullopt;
     }
   }

@@ -64,16 +64,4 @@ core::CommandResult TinyOutput::Finish(const core::Outcome& outcome) const {
   return {.outcome = outcome, .output_truncated = truncated_, .output_bytes = total_};
 }
 
-core::Outcome TimedOut(std::chrono::milliseconds timeout) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
-  return {.kind = core::OutcomeKind::kTimedOut,
-          .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
-          .limit = static_cast<std::uint64_t>(seconds)};
-}
-
-core::Outcome Cancelled() {
-  constexpr int kInterrupted = 130;
-  return {.kind = core::OutcomeKind::kCancelled, .exit_code = kInterrupted};
-}
-
 }  // namespace skerry::backends::fake

@@ -53,8 +53,4 @@ class TinyOutput {
   bool truncated_ = false;
 };
 
-// The outcome of a program whose time is over, and of one whose caller asked to stop.
-core::Outcome TimedOut(std::chrono::milliseconds timeout);
-core::Outcome Cancelled();
-
 }  // namespace skerry::backends::fake

@@ -144,8 +144,8 @@ void Program::Run(const std::stop_token& stop, MemoryFiles& files) {
   std::map<std::string, std::string> variables = command_.environment;
   const auto sleep = [&](std::chrono::milliseconds time) -> std::optional<core::Outcome> {
     for (const auto end = base::Deadline::After(time); !end.Expired(); std::this_thread::sleep_for(kStep))
-      if (stop.stop_requested()) return fake::Cancelled();
-    return stop.stop_requested() ? std::optional(fake::Cancelled()) : std::nullopt;
+      if (stop.stop_requested()) return core::EndedByStop();
+    return stop.stop_requested() ? std::optional(core::EndedByStop()) : std::nullopt;
   };
   const auto write = [this](core::Stream stream, std::string_view bytes) {
     const std::scoped_lock lock(mutex_);

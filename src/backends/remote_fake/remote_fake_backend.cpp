@@ -48,8 +48,8 @@ class RemoteProcess : public core::Process {
       for (const Program::Piece& piece : heard.pieces) output_.Write(piece.stream, piece.bytes);
       if (polled && heard.end && !*heard.end) return std::unexpected(heard.end->error());
       if (polled && heard.end) return output_.Finish(**heard.end);
-      if (stop.stop_requested()) return EndBy(fake::Cancelled());
-      if (deadline_.Expired()) return EndBy(fake::TimedOut(timeout_));
+      if (stop.stop_requested()) return EndBy(core::EndedByStop());
+      if (deadline_.Expired()) return EndBy(core::EndedByTimeout(timeout_));
       if (!polled) return Lost(polled.error());
     }
   }
@@ -70,12 +70,11 @@ class RemoteProcess : public core::Process {
   // When the machine is lost the outcome is kLost. When only the connection failed it is an error: the program may have
   // gone on.
   base::Result<core::CommandResult> Lost(const base::Error& error) {
-    constexpr int kKilled = 137;
     if (way_.machine->alive()) {
       Kill();
       return std::unexpected(error);
     }
-    return output_.Finish({.kind = core::OutcomeKind::kLost, .exit_code = kKilled});
+    return output_.Finish(core::EndedByLoss());
   }
 
   Way way_;
@@ -122,8 +121,8 @@ class RemoteContext : public core::Context {
     const core::CommandResult counted = output.Finish({});
     result.output_bytes = counted.output_bytes;
     result.output_truncated = counted.output_truncated;
-    if (stop.stop_requested()) result.outcome = fake::Cancelled();
-    if (!ran && deadline.Expired()) result.outcome = fake::TimedOut(cell.timeout);
+    if (stop.stop_requested()) result.outcome = core::EndedByStop();
+    if (!ran && deadline.Expired()) result.outcome = core::EndedByTimeout(cell.timeout);
     if (!ran && !stop.stop_requested() && !deadline.Expired()) return std::unexpected(ran.error());
     result.alive = Alive();
     return result;

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -39,9 +39,7 @@ constexpr int kChannel = 3;
 void TellInterpreter(const char* function) {
   void* found = ::dlsym(RTLD_DEFAULT, function);
   if (found == nullptr) return;
-  void (*call)() = nullptr;
-  std::memcpy(&call, &found, sizeof call);
-  call();
+  std::bit_cast<void (*)()>(found)();
 }
 
 struct Birth {

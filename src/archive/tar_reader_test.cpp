@@ -82,6 +82,7 @@ TEST(TarReaderTest, ReadsEveryKindOfEntry) {
     const Read read = ReadAllOf(drip ? static_cast<ByteSource&>(pieces) : whole);
     ASSERT_EQ(read.error, "");
     std::vector<EntryKind> kinds;
+    kinds.reserve(read.entries.size());
     for (const TarEntry& entry : read.entries) kinds.push_back(entry.kind);
     EXPECT_THAT(
         kinds, testing::ElementsAre(EntryKind::kDirectory, EntryKind::kFile, EntryKind::kSymbolicLink,

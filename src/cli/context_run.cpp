@@ -108,7 +108,7 @@ base::Result<int> RunInContext(const RunOptions& options, const Context& context
                    home.IsPrivate() ? Unattended::kRejected : Unattended::kWaits);
   auto request = RequestWith("POST", home.Target("/" + *options.context + "/execute"), body);
   request.headers.emplace_back("Accept", "text/event-stream");
-  SKERRY_ASSIGN_OR_RETURN(auto answer, home.Send(std::move(request)));
+  SKERRY_ASSIGN_OR_RETURN(auto answer, home.Send(request));
   const auto followed = events.Follow(answer);
   if (!followed && home.IsPrivate()) return std::unexpected(PrivateDaemonEnded());
   SKERRY_RETURN_IF_ERROR(followed);

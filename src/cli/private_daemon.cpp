@@ -30,7 +30,6 @@ using std::chrono_literals::operator""s;
 constexpr auto kLockPatience = 30s;
 constexpr auto kEndPatience = 60s;
 constexpr int kListenerFd = 3;
-constexpr int kBacklog = 512;
 // Seconds, for tests.
 constexpr char kIdleVariable[] = "SKERRY_CONTEXTS_IDLE";
 constexpr char kDefaultIdle[] = "1800";
@@ -151,7 +150,7 @@ base::Result<PrivateDoor> PrivateDoor::Take() {
   // Closes descriptors that the client which started the daemon had open.
   ::close_range(kListenerFd + 1, ~0U, 0);
   // listen makes this process the one that clients see at the socket.
-  if (::fcntl(kListenerFd, F_SETFD, FD_CLOEXEC) < 0 || ::listen(kListenerFd, kBacklog) < 0)
+  if (::fcntl(kListenerFd, F_SETFD, FD_CLOEXEC) < 0 || ::listen(kListenerFd, kPrivateBacklog) < 0)
     return base::Err(base::Code::kInvalidArgument, "--on-demand is for skerry itself; see skerry context --help");
   SKERRY_ASSIGN_OR_RETURN(PrivatePlace place, PrivatePlace::Open());
   if (::chdir("/") < 0) return os::ErrnoErr("chdir /");

@@ -19,7 +19,6 @@
 namespace skerry::cli {
 namespace {
 
-constexpr int kBacklog = 512;
 constexpr char kSocket[] = ".sock";
 constexpr char kHidden[] = ".leaving";
 constexpr char kOrigin[] = ".origin";
@@ -131,7 +130,7 @@ base::Result<base::UniqueFd> PrivatePlace::Listen(const PrivateOrigin& origin) c
   if (::fchmod(socket.get(), S_IRUSR | S_IWUSR) < 0) return os::ErrnoErr("chmod the socket");
   const sockaddr_un address = AddressOf(SocketPath());
   if (::bind(socket.get(), Generic(address), sizeof address) < 0) return os::ErrnoErr("bind in " + path_);
-  if (::listen(socket.get(), kBacklog) < 0) return os::ErrnoErr("listen");
+  if (::listen(socket.get(), kPrivateBacklog) < 0) return os::ErrnoErr("listen");
   return socket;
 }
 

@@ -10,6 +10,9 @@
 
 namespace skerry::cli {
 
+// Connections that wait at the socket until the daemon accepts them.
+inline constexpr int kPrivateBacklog = 512;
+
 // What a private daemon was started from.
 struct PrivateOrigin {
   std::string program;        // identity of the file; another build has another one

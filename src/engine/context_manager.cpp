@@ -12,7 +12,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr int kExitInterrupted = 130;
 constexpr std::size_t kMostBefore = std::size_t{16} << 10U;  // bytes of cells of a shell that are remembered
 
 bool IsNameCharacter(char c) {
@@ -209,8 +208,7 @@ base::Result<CellRun> ContextManager::Run(const std::string& name, core::Languag
     }
   }
   if (interrupt.stop_requested())
-    return CellRun{.result = {.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}},
-                   .context = SummaryOf(*use)};
+    return CellRun{.result = {.outcome = core::EndedByStop()}, .context = SummaryOf(*use)};
   auto result = use->context->Run(cell, sink, interrupt.get_token());
   {
     const std::scoped_lock lock(mutex_);

@@ -1,5 +1,6 @@
 // Host: what a daemon holds together: sessions with their sandboxes, runs, tokens, questions to people. Protocols reach
-// it through views (engine/views/access.hpp), which check what a principal may and write the audit; nothing here does.
+// it through views (engine/views/access.hpp), which check what a principal may; the host checks whose a thing is, and
+// records that sessions and runs begin and end.
 #pragma once
 
 #include <chrono>

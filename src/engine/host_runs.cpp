@@ -104,7 +104,6 @@ base::Result<Begun> Host::Execute(const Principal& principal, Work work, Place p
   const bool known = work.claim && options_.store->FindClaim(work.claim->tenant, work.claim->key).has_value();
   if (!known) SKERRY_RETURN_IF_ERROR(Admit(principal));
   if (!work.request.context.empty()) {
-    SKERRY_RETURN_IF_ERROR(CheckContextName(work.request.context));
     const auto context = work.session->life().contexts().Find(work.request.context);
     if (!context && work.creation == Creation::kNever) return std::unexpected(context.error());
     work.request.language = work.language.value_or(context ? context->language : core::Language::kPython);

@@ -1,6 +1,5 @@
 #include "engine/session_life.hpp"
 
-#include <csignal>
 #include <thread>
 #include <utility>
 
@@ -12,7 +11,6 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-constexpr int kExitInterrupted = 128 + SIGINT;
 constexpr auto kPatience = 30s;     // for the session to become free, here or in another process
 constexpr auto kFilePatience = 5s;  // of a change of files, for an approved run to end
 constexpr auto kEndPatience = 5s;   // for processes that are about to end
@@ -315,8 +313,7 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   const auto asked = std::chrono::steady_clock::now();
   const auto use = Enter(apart ? Need::kApart : Need::kSandbox, stop);
   const auto entered = std::chrono::steady_clock::now();
-  if (stop.stop_requested())
-    return core::ExecutionResult{.outcome = {.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted}};
+  if (stop.stop_requested()) return core::ExecutionResult{.outcome = core::EndedByStop()};
   if (!use) return std::unexpected(use.error());
   if (!apart && !dry && session_->IsMirrored()) SKERRY_RETURN_IF_ERROR(session_->Refresh());
   FootingHold kept;  // until the end of the run is recorded

@@ -102,9 +102,7 @@ base::Result<core::CommandResult> CommandRun::GiveUp(RunningCommand& running, co
                                                      base::Deadline deadline) {
   const bool ends_alone = SharesLife() && running.process.TakeEnd().has_value();
   if (ends_alone) (void)running.process.EndTree();
-  const core::Outcome gone = deadline.Expired()
-                                 ? TimedOut(command_.timeout)
-                                 : core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+  const core::Outcome gone = deadline.Expired() ? core::EndedByTimeout(command_.timeout) : core::EndedByLoss();
   SKERRY_ASSIGN_OR_RETURN(const core::Outcome outcome, ends_alone ? base::Result<core::Outcome>(gone) : Lost(deadline));
   return Finish(outcome, running, start, deadline);
 }
@@ -135,8 +133,8 @@ base::Result<core::Outcome> CommandRun::EndBy(PumpEnd why, const WatchedProcess&
   } else {
     SKERRY_RETURN_IF_ERROR(KillSandbox());
   }
-  if (why == PumpEnd::kDeadline) return TimedOut(command_.timeout);
-  return core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
+  if (why == PumpEnd::kDeadline) return core::EndedByTimeout(command_.timeout);
+  return core::EndedByStop();
 }
 
 base::Result<core::Outcome> CommandRun::Judge(const launcher::CommandEnded& ended, base::Deadline deadline) {
@@ -153,8 +151,9 @@ base::Result<core::Outcome> CommandRun::Lost(base::Deadline deadline) {
     return std::unexpected(killed.error());
   const launcher::Usage used = UsedSince(before_, now_);
   if (used.out_of_memory_kills != 0) return OutcomeOf(SIGKILL, used, sandbox_.limits());
-  if (deadline.Expired()) return TimedOut(command_.timeout);  // this process was late, the launcher kept the time
-  return core::Outcome{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+  if (deadline.Expired())
+    return core::EndedByTimeout(command_.timeout);  // this process was late, the launcher kept the time
+  return core::EndedByLoss();
 }
 
 // Among several commands it is unknown whose process was killed for its memory, unless the outcome of this command says

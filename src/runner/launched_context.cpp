@@ -89,7 +89,7 @@ bool LaunchedContext::Alive() const {
 base::Result<core::Outcome> LaunchedContext::Die() {
   alive_ = false;
   const WatchedProcess& process = worker_.process();
-  const core::Outcome lost{.kind = core::OutcomeKind::kLost, .exit_code = kExitKilled};
+  const core::Outcome lost = core::EndedByLoss();
   if (ends_ == core::Reach::kSandbox) {
     SKERRY_RETURN_IF_ERROR(sandbox_.Kill(process.shared_life()));
     const launcher::Usage used = process.life().LastUsage();
@@ -156,14 +156,12 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
   const auto sent = worker_.Send(message, deadline);
   bool listening = sent.has_value();
   std::optional<core::Outcome> ended_by;  // why Skerry ended the cell
-  if (!sent && sent.error().code == base::Code::kTimeout) ended_by = TimedOut(cell.timeout);
+  if (!sent && sent.error().code == base::Code::kTimeout) ended_by = core::EndedByTimeout(cell.timeout);
   for (bool done = false; !done && listening;) {
     SKERRY_ASSIGN_OR_RETURN(const PumpEnd end, pump.Run(sources_, no_input, deadline));
     if (end != PumpEnd::kControlReady) {
       if (ended_by) break;  // the cell ignored the interrupt
-      ended_by = end == PumpEnd::kDeadline
-                     ? TimedOut(cell.timeout)
-                     : core::Outcome{.kind = core::OutcomeKind::kCancelled, .exit_code = kExitInterrupted};
+      ended_by = end == PumpEnd::kDeadline ? core::EndedByTimeout(cell.timeout) : core::EndedByStop();
       sources_.interrupt = -1;
       pump.ReadOn();
       deadline = base::Deadline::After(kInterruptPatience);

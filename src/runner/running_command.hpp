@@ -14,7 +14,6 @@
 namespace skerry::runner {
 
 inline constexpr int kExitKilled = 128 + SIGKILL;
-inline constexpr int kExitInterrupted = 128 + SIGINT;
 inline constexpr std::chrono::seconds kEndPatience{5};  // for the last message of a process that has ended
 
 struct RunningCommand {
@@ -22,12 +21,5 @@ struct RunningCommand {
   std::unique_ptr<InputFeed> input;
   WatchedProcess process;
 };
-
-inline core::Outcome TimedOut(std::chrono::milliseconds timeout) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
-  return {.kind = core::OutcomeKind::kTimedOut,
-          .exit_code = base::RowOf(base::Code::kTimeout).exit_code,
-          .limit = static_cast<std::uint64_t>(seconds)};
-}
 
 }  // namespace skerry::runner

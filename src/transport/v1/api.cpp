@@ -9,20 +9,15 @@
 
 namespace skerry::transport::v1 {
 
-http::Handler Answering(Api& api, ApiHandler handler) {
-  return [&api, handler = std::move(handler)](const http::Request& request) {
-    auto response = handler(api, request);
-    if (response) return std::move(*response);
-    return ErrorAnswer(kit::RefusalFor(response.error()), request.id);
-  };
-}
-
 http::Route MakeRoute(Api& api, std::string method, const std::string& pattern, engine::Need need, ApiHandler handler,
                       http::BodyRule body) {
+  const auto of_request = [&api, handler = std::move(handler)](const http::Request& request) {
+    return handler(api, request);
+  };
   return {.method = std::move(method),
           .pattern = "/v1" + pattern,
           .scopes = need.any_of,
-          .handler = Answering(api, std::move(handler)),
+          .handler = kit::Answering(of_request, ErrorAnswer),
           .body = body,
           .media = body == http::BodyRule::kSmall ? "application/json" : "",
           .watch = http::Watch::kDisconnect};

@@ -64,7 +64,6 @@ http::Dialect MakeDialect(Api& api);
 
 // A handler that may fail: its error becomes the answer.
 using ApiHandler = std::function<base::Result<http::Response>(Api&, const http::Request&)>;
-http::Handler Answering(Api& api, ApiHandler handler);
 
 // A route below /v1. A small body is JSON. A caller that has none of the scopes is refused before the body is read; the
 // decisive check is the view's own.

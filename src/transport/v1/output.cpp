@@ -98,17 +98,13 @@ base::Result<http::Response> PageOfRuns(const engine::Access& access, const http
   SKERRY_ASSIGN_OR_RETURN(const auto runs, access.runs().List(filter));
   // A page ends with the run that makes it large, so that no list takes much memory.
   constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-  Json items = Json::array();
-  std::size_t bytes = 0;
-  std::uint64_t last = 0;
-  for (const auto& run : runs) {
-    if (bytes >= kMostBytes) break;
-    last = run->record().sequence;
-    items.push_back(ExecutionToJson(access, *run));
-    bytes += json::Text(items.back()).size();
-  }
-  const bool more = items.size() < runs.size() || runs.size() == page.limit;
-  return JsonAnswer(200, Page(std::move(items), more ? std::optional(std::to_string(last)) : std::nullopt));
+  std::string items;
+  std::size_t count = 0;
+  for (; count < runs.size() && items.size() < kMostBytes; ++count)
+    items += (count == 0 ? "" : ",") + json::Text(ExecutionToJson(access, *runs[count]));
+  const bool more = count < runs.size() || runs.size() == page.limit;
+  const Json next = more && count != 0 ? Json(std::to_string(runs[count - 1]->record().sequence)) : Json(nullptr);
+  return TextAnswer(200, "{\"items\":[" + items + "],\"next_cursor\":" + json::Text(next) + "}\n", "application/json");
 }
 
 }  // namespace skerry::transport::v1

@@ -59,6 +59,17 @@ base::Status Launcher::EnsureRunning() {
   SKERRY_ASSIGN_OR_RETURN(os::SocketPair pair, os::SocketPair::Create());
   SKERRY_ASSIGN_OR_RETURN(process_, SpawnLauncher(programs_, pair.second.get()));
   socket_ = std::move(pair.first);
+  auto told = TellFirst();
+  if (!told) End();  // the next use starts one that knows everything
+  return told;
+}
+
+// What every launcher process has to know before it makes the first sandbox.
+base::Status Launcher::TellFirst() const {
+  if (lifeline_) {
+    const std::array theirs = {lifeline_->end()};
+    SKERRY_RETURN_IF_ERROR(Tell(kLifeline, theirs));
+  }
   if (ahead_ == Ahead::kSandboxes) SKERRY_RETURN_IF_ERROR(Tell(kKeepVacancies));
   return OfferZygotes();
 }

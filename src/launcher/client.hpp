@@ -16,6 +16,7 @@
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "launcher/lifeline.hpp"
 #include "launcher/protocol.hpp"
 #include "os/cgroup.hpp"
 #include "os/pidfd.hpp"
@@ -43,8 +44,10 @@ class Launcher {
   // Whether the launcher begins sandboxes before they are asked for: for backends that make many.
   enum class Ahead { kNothing, kSandboxes };
 
-  explicit Launcher(ProgramPaths programs, std::vector<Zygote> zygotes = {}, Ahead ahead = Ahead::kNothing)
-      : programs_(std::move(programs)), zygotes_(std::move(zygotes)), ahead_(ahead) {}
+  // With a lifeline everything ends as soon as this process is killed, without one when it is dead.
+  explicit Launcher(ProgramPaths programs, std::vector<Zygote> zygotes = {}, Ahead ahead = Ahead::kNothing,
+                    std::shared_ptr<const Lifeline> lifeline = nullptr)
+      : programs_(std::move(programs)), zygotes_(std::move(zygotes)), ahead_(ahead), lifeline_(std::move(lifeline)) {}
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
   ~Launcher();
@@ -61,6 +64,7 @@ class Launcher {
  private:
   // The caller holds the lock.
   base::Status EnsureRunning();
+  base::Status TellFirst() const;
   base::Status OfferZygotes() const;
   base::Status Tell(std::string_view message, std::span<const int> fds = {}) const;
   [[nodiscard]] std::optional<base::Error> ReadLastWord() const;
@@ -69,6 +73,7 @@ class Launcher {
   ProgramPaths programs_;
   std::vector<Zygote> zygotes_;
   Ahead ahead_;
+  std::shared_ptr<const Lifeline> lifeline_;
   std::mutex mutex_;
   os::PidFd process_;
   base::UniqueFd socket_;

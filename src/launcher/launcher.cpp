@@ -29,6 +29,7 @@ constexpr int kExitFailed = 125;
 // Tokens below the first session's.
 constexpr std::uint64_t kClientsToken = 0;
 constexpr std::uint64_t kSignalsToken = 1;
+constexpr std::uint64_t kLifelineToken = 2;
 // How long the launcher must have been idle before the remains of sandboxes are removed.
 constexpr std::chrono::milliseconds kTidyDelay{1};
 
@@ -92,7 +93,7 @@ class Server {
 
   void Serve(std::uint64_t token) {
     if (token == kClientsToken) return Connect();
-    if (token == kSignalsToken) return EndAll();
+    if (token == kSignalsToken || token == kLifelineToken) return EndAll();
     if (token >= kFirstZygoteToken) {
       zygotes_.OnReady(token);
       strangers_ = strangers_ || zygotes_.MayHaveLostChildren();
@@ -104,12 +105,19 @@ class Server {
   }
 
   void Connect() {
+    if (ending_) return;  // asked in the moment in which everything ends
     auto message = os::ReceiveMessage(clients_, base::Deadline::Never());
     if (message && message->fds.size() == 2) {
       if (auto offer = DecodeZygoteOffer(message->bytes))
         return zygotes_.Offer(std::move(*offer), std::move(message->fds[0]), std::move(message->fds[1]));
     }
     if (message && message->bytes == kKeepVacancies) return workplace_.vacancies.Keep();
+    if (message && message->bytes == kLifeline && message->fds.size() == 1 && !lifeline_.valid()) {
+      lifeline_ = std::move(message->fds.front());
+      const auto added = workplace_.events.Add(lifeline_.get(), kLifelineToken);
+      if (added) return;
+      (void)GiveUp(clients_, added.error());
+    }
     if (!message) (void)GiveUp(clients_, message.error());
     if (!message || message->bytes != kConnect || message->fds.size() != 1) return EndAll();
     const std::uint64_t id = next_id_++;
@@ -138,11 +146,13 @@ class Server {
     ending_ = true;
     workplace_.events.Remove(clients_);
     workplace_.events.Remove(signals_.get());
+    workplace_.events.Remove(lifeline_.get());
     for (auto& [id, session] : sessions_) session.End();
   }
 
   int clients_;
   base::UniqueFd signals_;
+  base::UniqueFd lifeline_;
   Workplace workplace_;
   Zygotes zygotes_;
   std::map<std::uint64_t, ClientSession> sessions_;

@@ -6,7 +6,8 @@
 //  - It never waits for one sandbox while another wants something.
 //  - Host uid 0 is never mapped into a sandbox.
 //  - When the socket of a sandbox closes, that sandbox is killed and its cgroup removed. When the process that started
-//    the launcher goes away, however it goes, that happens to all of them.
+//    the launcher goes away, however it goes, that happens to all of them; with a lifeline as soon as that process is
+//    killed, although its sockets close only with its last thread.
 //  - When it is asked to end (SIGTERM and its kin) it takes the sandboxes down in order.
 //  - When it is itself killed, the sandboxes die with it (PR_SET_PDEATHSIG on the first process of each pid namespace),
 //    their clients see their sockets close, and the next launcher removes the cgroups that are left. An init without a

@@ -196,9 +196,11 @@ struct TreeToKill {
 };
 
 // A message on the launcher's own socket; comes with one end of a socket pair. The other messages there are ZygoteOffer
-// and kKeepVacancies: sandboxes shall be made ahead, as there will be many.
+// and kKeepVacancies: sandboxes shall be made ahead, as there will be many; and kLifeline, with the end of a pipe: when
+// its other end is closed, the backend's process is dying, and everything shall end.
 inline constexpr std::string_view kConnect = "+";
 inline constexpr std::string_view kKeepVacancies = "*";
+inline constexpr std::string_view kLifeline = "!";
 
 // A program that loads an interpreter once and then forks into sandboxes. Comes with a library that does the forking,
 // at descriptor 4, and a text, at 5. The program is started when it is first asked for.

@@ -20,7 +20,8 @@ runner::LaunchProfile Profile(std::shared_ptr<launcher::Launcher> launcher, std:
 
 }  // namespace
 
-NativeBackend::NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing, Zygotes zygotes)
+NativeBackend::NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing, Zygotes zygotes,
+                             std::shared_ptr<const launcher::Lifeline> lifeline)
     : pretend_missing_(pretend_missing) {
   std::vector<launcher::Launcher::Zygote> offers;
   if (zygotes == Zygotes::kPython) {
@@ -32,7 +33,8 @@ NativeBackend::NativeBackend(launcher::ProgramPaths programs, base::FeatureSet p
   }
   launcher_ = std::make_shared<launcher::Launcher>(
       std::move(programs), std::move(offers),
-      zygotes == Zygotes::kPython ? launcher::Launcher::Ahead::kSandboxes : launcher::Launcher::Ahead::kNothing);
+      zygotes == Zygotes::kPython ? launcher::Launcher::Ahead::kSandboxes : launcher::Launcher::Ahead::kNothing,
+      std::move(lifeline));
 }
 
 core::Abilities NativeBackend::Can() const {

@@ -16,7 +16,8 @@ class NativeBackend : public core::Backend {
 
   // `pretend_missing`: features that the backend treats as missing on this machine, for tests.
   explicit NativeBackend(launcher::ProgramPaths programs, base::FeatureSet pretend_missing = {},
-                         Zygotes zygotes = Zygotes::kNone);
+                         Zygotes zygotes = Zygotes::kNone,
+                         std::shared_ptr<const launcher::Lifeline> lifeline = nullptr);
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
   [[nodiscard]] core::Abilities Can() const override;

@@ -67,7 +67,9 @@ base::Result<std::unique_ptr<core::Sandbox>> SubprocessBackend::Create(const cor
     own.workspace = std::move(place);
   }
   // One launcher per sandbox: without namespaces the processes of a sandbox are found as the launcher's descendants.
-  const runner::LaunchProfile profile{.launcher = std::make_shared<launcher::Launcher>(programs_),
+  using launcher::Launcher;
+  const runner::LaunchProfile profile{.launcher = std::make_shared<Launcher>(programs_, std::vector<Launcher::Zygote>(),
+                                                                             Launcher::Ahead::kNothing, lifeline_),
                                       .isolation = launcher::Isolation::kNone,
                                       .scratch = scratch,
                                       .directory = own.workspace->path,

@@ -14,8 +14,9 @@ class SubprocessBackend : public core::Backend {
  public:
   // Each sandbox has a scratch directory below `scratch_base` for its temporary files. Every user can reach
   // `scratch_base`.
-  SubprocessBackend(launcher::ProgramPaths programs, std::string scratch_base)
-      : programs_(std::move(programs)), scratch_base_(std::move(scratch_base)) {}
+  SubprocessBackend(launcher::ProgramPaths programs, std::string scratch_base,
+                    std::shared_ptr<const launcher::Lifeline> lifeline = nullptr)
+      : programs_(std::move(programs)), scratch_base_(std::move(scratch_base)), lifeline_(std::move(lifeline)) {}
 
   [[nodiscard]] std::string_view Name() const override { return kName; }
   [[nodiscard]] core::Abilities Can() const override;
@@ -26,6 +27,7 @@ class SubprocessBackend : public core::Backend {
  private:
   launcher::ProgramPaths programs_;
   std::string scratch_base_;
+  std::shared_ptr<const launcher::Lifeline> lifeline_;
 };
 
 }  // namespace skerry::backends::subprocess

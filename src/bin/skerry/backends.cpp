@@ -31,12 +31,17 @@ base::Result<std::unique_ptr<core::BackendRegistry>> MakeBackends(cli::Warmth wa
                                                                   const config::Sandbox& /*settings*/) {
   SKERRY_ASSIGN_OR_RETURN(const launcher::ProgramPaths programs, launcher::ProgramPaths::BesideThisProgram());
   SKERRY_ASSIGN_OR_RETURN(const base::FeatureSet pretend_missing, PretendedMissing());
+  // For daemons, which have threads that wait for disks while programs run.
+  std::shared_ptr<const launcher::Lifeline> lifeline;
+  if (warmth == cli::Warmth::kWarm) {
+    SKERRY_ASSIGN_OR_RETURN(lifeline, launcher::Lifeline::Begin());
+  }
   auto registry = std::make_unique<core::BackendRegistry>();
   using Native = backends::native::NativeBackend;
   const auto zygotes = warmth == cli::Warmth::kWarm ? Native::Zygotes::kPython : Native::Zygotes::kNone;
-  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<Native>(programs, pretend_missing, zygotes)));
+  SKERRY_RETURN_IF_ERROR(registry->Add(std::make_unique<Native>(programs, pretend_missing, zygotes, lifeline)));
   SKERRY_RETURN_IF_ERROR(
-      registry->Add(std::make_unique<backends::subprocess::SubprocessBackend>(programs, kScratchBase)));
+      registry->Add(std::make_unique<backends::subprocess::SubprocessBackend>(programs, kScratchBase, lifeline)));
   return registry;
 }
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <regex>
 #include <utility>
 #include <vector>
+
+#include <re2/re2.h>
 
 #include "base/printable.hpp"
 #include "config/document.hpp"
@@ -59,13 +60,11 @@ std::size_t CharacterCount(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
 }
 
-// std::regex recurses once for each character that a repetition takes, so the schema repeats in short texts only.
+// By bytes: a text from a variable need not be UTF-8, and what is forbidden is found in it all the same.
 bool Matches(const std::string& text, const std::string& pattern) {
-  try {
-    return std::regex_search(text, std::regex(pattern, std::regex::ECMAScript));
-  } catch (const std::regex_error&) {
-    return false;
-  }
+  re2::RE2::Options options(re2::RE2::Latin1);
+  options.set_log_errors(false);
+  return re2::RE2::PartialMatch(text, re2::RE2(pattern, options));
 }
 
 // What is wrong with the text, empty when nothing is.

@@ -86,6 +86,7 @@ TEST(FileTest, TextsMatchTheirPattern) {
         R"("network": {"allowedDomains": [""]})", R"("network": {"allowedDomains": ["*"]})",
         R"("backends": {"aio": {"baseUrl": "ftp://x"}})",
         R"("backends": {"aio": {"baseUrl": "http://user:password@x"}})",
+        R"("backends": {"aio": {"baseUrl": "http://x\u000by"}})",
         R"("backends": {"docker": {"image": "--privileged"}})", R"("backends": {"aio": {"apiKey": "a\r\nHost: b"}})"})
     EXPECT_THAT(ProblemWith(InSandbox(member)), HasSubstr("is not allowed, allowed is what ")) << member;
 }

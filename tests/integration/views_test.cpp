@@ -16,7 +16,16 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/views/access.hpp"
+#include "engine/views/approvals_view.hpp"
+#include "engine/views/contexts_view.hpp"
+#include "engine/views/events_view.hpp"
+#include "engine/views/files_view.hpp"
+#include "engine/views/history_view.hpp"
 #include "engine/views/run_attachment.hpp"
+#include "engine/views/runs_view.hpp"
+#include "engine/views/sessions_view.hpp"
+#include "engine/views/system_view.hpp"
+#include "engine/views/tokens_view.hpp"
 #include "integration/host_fixture.hpp"
 
 namespace skerry {

@@ -5,21 +5,23 @@
 #include <stop_token>
 #include <utility>
 
+#include "base/result.hpp"
 #include "engine/archive_spool.hpp"
 #include "engine/principal.hpp"
-#include "engine/views/approvals_view.hpp"
-#include "engine/views/contexts_view.hpp"
-#include "engine/views/events_view.hpp"
-#include "engine/views/files_view.hpp"
-#include "engine/views/history_view.hpp"
-#include "engine/views/runs_view.hpp"
-#include "engine/views/sessions_view.hpp"
-#include "engine/views/system_view.hpp"
-#include "engine/views/tokens_view.hpp"
 
 namespace skerry::engine {
 
+class ApprovalsView;
+class ContextsView;
+class EventsView;
+class FilesView;
+class HistoryView;
 class Host;
+class RunsView;
+class SessionHandle;
+class SessionsView;
+class SystemView;
+class TokensView;
 
 // Thread-safe. Its views are values that must not outlive it.
 class Access {
@@ -33,15 +35,16 @@ class Access {
   // For a body on its way to the client; counts against the tenant's share of the room for bodies.
   [[nodiscard]] base::Result<ArchiveSpool> MakeSpool(std::stop_token gone) const;
 
-  [[nodiscard]] SessionsView sessions() const { return SessionsView(*this); }
-  [[nodiscard]] RunsView runs() const { return RunsView(*this); }
-  [[nodiscard]] FilesView files(const SessionHandle& session) const { return {*this, session}; }
-  [[nodiscard]] ContextsView contexts(const SessionHandle& session) const { return {*this, session}; }
-  [[nodiscard]] HistoryView history() const { return HistoryView(*this); }
-  [[nodiscard]] ApprovalsView approvals() const { return ApprovalsView(*this); }
-  [[nodiscard]] TokensView tokens() const { return TokensView(*this); }
-  [[nodiscard]] EventsView events() const { return EventsView(*this); }
-  [[nodiscard]] SystemView system() const { return SystemView(*this); }
+  // Whoever calls one of these includes the header of that view.
+  [[nodiscard]] SessionsView sessions() const;
+  [[nodiscard]] RunsView runs() const;
+  [[nodiscard]] FilesView files(const SessionHandle& session) const;
+  [[nodiscard]] ContextsView contexts(const SessionHandle& session) const;
+  [[nodiscard]] HistoryView history() const;
+  [[nodiscard]] ApprovalsView approvals() const;
+  [[nodiscard]] TokensView tokens() const;
+  [[nodiscard]] EventsView events() const;
+  [[nodiscard]] SystemView system() const;
 
  private:
   friend class View;

@@ -6,6 +6,7 @@
 
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
+#include "engine/views/sessions_view.hpp"
 
 namespace skerry::transport::v1 {
 

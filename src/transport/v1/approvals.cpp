@@ -5,6 +5,7 @@
 
 #include "base/utf8.hpp"
 #include "core/session_name.hpp"
+#include "engine/views/approvals_view.hpp"
 #include "json/history_json.hpp"
 #include "json/risk_json.hpp"
 #include "transport/v1/api.hpp"

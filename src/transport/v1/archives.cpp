@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/views/files_view.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/file_routes.hpp"

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/views/runs_view.hpp"
 #include "engine/views/signals.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/attachment.hpp"

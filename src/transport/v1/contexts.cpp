@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/utf8.hpp"
+#include "engine/views/contexts_view.hpp"
+#include "engine/views/runs_view.hpp"
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/work.hpp"

@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "engine/views/events_view.hpp"
 #include "json/strict.hpp"
 #include "json/text.hpp"
 #include "transport/kit/access_check.hpp"

@@ -2,6 +2,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/views/runs_view.hpp"
+#include "engine/views/sessions_view.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/work.hpp"
 #include "workspace/session_directory.hpp"

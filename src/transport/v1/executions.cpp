@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/utf8.hpp"
+#include "engine/views/runs_view.hpp"
+#include "engine/views/sessions_view.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/output.hpp"

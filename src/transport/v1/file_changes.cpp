@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/sha256.hpp"
+#include "engine/views/files_view.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/file_routes.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/sha256.hpp"
+#include "engine/views/files_view.hpp"
 #include "transport/http/text.hpp"
 #include "transport/kit/byte_range.hpp"
 #include "transport/v1/api.hpp"

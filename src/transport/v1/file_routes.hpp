@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "engine/views/upload.hpp"
 #include "transport/v1/api.hpp"
 #include "workspace/agent_workspace.hpp"
 

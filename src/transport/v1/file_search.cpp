@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/views/files_view.hpp"
 #include "transport/kit/cursor.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"

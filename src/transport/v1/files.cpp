@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/views/files_view.hpp"
 #include "transport/kit/cursor.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"

@@ -8,6 +8,7 @@
 
 #include "core/history_graph.hpp"
 #include "core/session_name.hpp"
+#include "engine/views/history_view.hpp"
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_routes.hpp"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/utf8.hpp"
+#include "engine/views/system_view.hpp"
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
 

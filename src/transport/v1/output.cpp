@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/views/runs_view.hpp"
 #include "json/text.hpp"
 #include "transport/v1/run_json.hpp"
 

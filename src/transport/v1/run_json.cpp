@@ -4,6 +4,7 @@
 
 #include "base/utf8.hpp"
 #include "core/session_name.hpp"
+#include "engine/views/runs_view.hpp"
 #include "json/base64.hpp"
 #include "json/execution_json.hpp"
 #include "json/history_json.hpp"

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/views/sessions_view.hpp"
 #include "transport/v1/api.hpp"
 #include "transport/v1/file_json.hpp"
 #include "transport/v1/session_json.hpp"

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/sha256.hpp"
+#include "engine/views/system_view.hpp"
 #include "json/risk_json.hpp"
 #include "transport/v1/api.hpp"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/views/tokens_view.hpp"
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
 #include "workspace/session_directory.hpp"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/views/sessions_view.hpp"
+
 namespace skerry::transport::v1 {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/views/runs_view.hpp"
 #include "transport/kit/event_stream.hpp"
 #include "transport/v1/run_json.hpp"
 #include "transport/v1/run_stream.hpp"

@@ -1,6 +1,7 @@
 // A new run from the fields of a request; and the answer.
 #pragma once
 
+#include "engine/views/new_run.hpp"
 #include "transport/v1/api.hpp"
 
 namespace skerry::transport::v1 {

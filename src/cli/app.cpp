@@ -7,6 +7,9 @@
 
 #include "cli/command.hpp"
 #include "cli/command_parser.hpp"
+#include "core/backend_registry.hpp"
+#include "core/record.hpp"
+#include "core/service_store.hpp"
 
 namespace skerry::cli {
 namespace {
@@ -29,6 +32,19 @@ std::string Context::Home() {
 base::Result<config::Loaded> Context::LoadConfig(std::vector<config::Override> overrides) const {
   return config::Load(
       {.config_path = config_path, .home = Home(), .environment = Environment(), .overrides = std::move(overrides)});
+}
+
+base::Result<std::unique_ptr<core::BackendRegistry>> Context::Backends(const config::Sandbox& settings,
+                                                                       Warmth warmth) const {
+  return parts_.make_backends(warmth, settings);
+}
+
+base::Result<std::unique_ptr<core::RecordStore>> Context::Store(const std::string& path) const {
+  return parts_.open_store(path);
+}
+
+base::Result<std::unique_ptr<core::ServiceStore>> Context::ServiceStore(const std::string& path) const {
+  return parts_.open_service_store(path);
 }
 
 int RunApp(int argc, const char* const* argv, const Parts& parts) {

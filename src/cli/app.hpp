@@ -8,9 +8,12 @@
 
 #include "base/result.hpp"
 #include "config/config.hpp"
-#include "core/backend_registry.hpp"
-#include "core/record.hpp"
-#include "core/service_store.hpp"
+
+namespace skerry::core {
+class BackendRegistry;
+class RecordStore;
+class ServiceStore;
+}  // namespace skerry::core
 
 namespace skerry::cli {
 

@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/backend_registry.hpp"
 #include "json/text.hpp"
 
 namespace skerry::cli {

@@ -28,6 +28,7 @@
 #include "cli/daemon_client.hpp"
 #include "cli/signal_watch.hpp"
 #include "cli/terminal.hpp"
+#include "core/backend_registry.hpp"
 #include "interpreters/interpreter.hpp"
 #include "os/errno_error.hpp"
 #include "os/files.hpp"

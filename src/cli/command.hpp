@@ -23,18 +23,12 @@ class Context {
   [[nodiscard]] base::Result<config::Loaded> LoadConfig(std::vector<config::Override> overrides = {}) const;
   // The backends of that configuration; warm for commands that run many programs.
   [[nodiscard]] base::Result<std::unique_ptr<core::BackendRegistry>> Backends(const config::Sandbox& settings,
-                                                                              Warmth warmth = Warmth::kCold) const {
-    return parts_.make_backends(warmth, settings);
-  }
+                                                                              Warmth warmth = Warmth::kCold) const;
   [[nodiscard]] const std::vector<std::string>& BackendNames() const { return parts_.backend_names; }
   // The record of sessions; made where it is missing.
-  [[nodiscard]] base::Result<std::unique_ptr<core::RecordStore>> Store(const std::string& path) const {
-    return parts_.open_store(path);
-  }
+  [[nodiscard]] base::Result<std::unique_ptr<core::RecordStore>> Store(const std::string& path) const;
   // The store of a daemon; in the same file.
-  [[nodiscard]] base::Result<std::unique_ptr<core::ServiceStore>> ServiceStore(const std::string& path) const {
-    return parts_.open_service_store(path);
-  }
+  [[nodiscard]] base::Result<std::unique_ptr<core::ServiceStore>> ServiceStore(const std::string& path) const;
   // The home directory, or "" when there is none.
   [[nodiscard]] static std::string Home();
 

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/backend_registry.hpp"
 #include "interpreters/interpreter.hpp"
 #include "json/text.hpp"
 #include "os/machine.hpp"

@@ -104,7 +104,7 @@ bool PrintRules(const RiskOptions& options) {
     line.resize(std::max<std::size_t>(line.size(), 40), ' ');
     text += line + " " + std::string(rule.explanation) + "\n";
   }
-  return Print(options.json ? rows.dump(2) + "\n" : text);
+  return Print(options.json ? json::IndentedText(rows) : text);
 }
 
 base::Result<int> Examine(const RiskOptions& options, const Context& context) {

@@ -22,6 +22,7 @@
 #include "cli/stdin_feed.hpp"
 #include "cli/terminal.hpp"
 #include "cli/window_watch.hpp"
+#include "core/backend_registry.hpp"
 #include "engine/sandbox_manager.hpp"
 #include "json/execution_json.hpp"
 #include "json/text.hpp"

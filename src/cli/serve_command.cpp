@@ -12,6 +12,7 @@
 #include "cli/sessions_of.hpp"
 #include "cli/signal_watch.hpp"
 #include "config/show.hpp"
+#include "core/backend_registry.hpp"
 #include "os/machine.hpp"
 #include "transport/daemon/daemon.hpp"
 

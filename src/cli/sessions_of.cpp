@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "cli/terminal.hpp"
+#include "core/record.hpp"
+#include "core/service_store.hpp"
 #include "os/own_directory.hpp"
 
 namespace skerry::cli {

@@ -4,6 +4,10 @@
 
 namespace skerry::net {
 
+nlohmann::json ParseJson(std::string_view text) {
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
 JsonLines::JsonLines(Incoming answer, std::size_t max_line) : answer_(std::move(answer)), max_line_(max_line) {}
 
 std::optional<std::string> JsonLines::TakeLine() {
@@ -28,7 +32,7 @@ base::Result<std::optional<nlohmann::json>> JsonLines::Next(base::Deadline deadl
       return base::Err(base::Code::kTooLarge,
                        "a line of the answer has more than " + std::to_string(max_line_) + " bytes");
     if (line) {
-      auto value = nlohmann::json::parse(*line, nullptr, /*allow_exceptions=*/false);
+      auto value = ParseJson(*line);
       if (value.is_discarded()) return base::Err(base::Code::kUnavailable, "a line of the answer is no JSON");
       return std::optional(std::move(value));
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,9 @@
 #include "net/incoming.hpp"
 
 namespace skerry::net {
+
+// The value of a text; a discarded value when the text is no JSON. Compiled in one place, as the parser is large.
+nlohmann::json ParseJson(std::string_view text);
 
 // For one thread at a time. A requested stop is kTimeout too.
 class JsonLines {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "net/json_lines.hpp"
 
 namespace skerry::net {
 namespace {
@@ -32,7 +33,7 @@ base::Code CodeOf(int status, const std::string& name) {
 }  // namespace
 
 base::Error ErrorOf(int status, std::string_view body, std::string_view whom) {
-  const Json object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const Json object = ParseJson(body);
   std::string message = base::Printable(TextOf(object, "message"));
   if (message.empty()) message = "the " + std::string(whom) + " refused with status " + std::to_string(status);
   return {.code = CodeOf(status, TextOf(object, "code")), .message = std::move(message)};

@@ -23,6 +23,7 @@ using boost::system::error_code;
 
 constexpr std::chrono::seconds kPatienceForClose{2};
 constexpr std::size_t kMaxHandshake = std::size_t{1} << 20U;  // with the body of a refusal
+constexpr bool kDeflate = false;                              // nobody is asked for compression
 constexpr std::size_t kMaxMessage = std::size_t{16} << 20U;
 
 Headers HeadersOf(const Endpoint& endpoint, const WebSocketRequest& request) {
@@ -114,7 +115,7 @@ struct WebSocket::State {
   std::optional<error_code> written;  // none while a write is under way
   std::optional<error_code> ended;
   WebSocketStream stream;
-  websocket::stream<WebSocketStream&> socket;
+  websocket::stream<WebSocketStream&, kDeflate> socket;
 };
 
 WebSocket::WebSocket(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -5,15 +5,15 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <string_view>
 #include <utility>
 
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -48,14 +48,7 @@ class WebSocketStream {
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {
     return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
-        [this](auto handler, const Buffers& into) {
-          const auto first = FirstOf<boost::asio::mutable_buffer>(into);
-          const auto attempt = [this, first] {
-            return Receive(std::span(static_cast<char*>(first.data()), first.size()));
-          };
-          Start(first.size(), attempt, std::move(handler));
-        },
-        token, buffers);
+        [this](auto handler, const Buffers& into) { Read(FirstOf(into), std::move(handler)); }, token, buffers);
   }
 
   template <class Buffers, class Token>
@@ -63,9 +56,7 @@ class WebSocketStream {
     return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
         [this](auto handler, const Buffers& from) {
           // Copied into one piece, so that the head of a frame and its payload travel together.
-          const std::size_t size = boost::asio::buffer_copy(boost::asio::buffer(piece_), from);
-          const auto attempt = [this, size] { return socket_->TryWrite({piece_.data(), size}); };
-          Start(size, attempt, std::move(handler));
+          Write(boost::asio::buffer_copy(boost::asio::buffer(piece_), from), std::move(handler));
         },
         token, buffers);
   }
@@ -106,52 +97,25 @@ class WebSocketStream {
   }
 
  private:
-  Progress Receive(std::span<char> into) {
-    if (!input_left_) return socket_->TryRead(into);
-    if (*input_left_ == 0) return {.kind = Progress::Kind::kBroken, .why = "it says too much"};
-    const Progress progress = socket_->TryRead(into.first(std::min(into.size(), *input_left_)));
-    *input_left_ -= progress.bytes;
-    return progress;
+  struct Operation;  // tries until bytes were moved or the socket failed
+  // One type for all that Beast wants to be called, so that a wait is compiled once.
+  using Moved = std::move_only_function<void(boost::system::error_code, std::size_t)>;
+
+  void Read(std::span<char> into, Moved moved);
+  void Write(std::size_t size, Moved moved);  // the first bytes of piece_
+  void Start(std::size_t size, std::function<Progress()> attempt, Moved moved);
+  Progress Receive(std::span<char> into);
+
+  template <class Buffers>
+  static std::span<char> FirstOf(const Buffers& buffers) {
+    const auto end = boost::asio::buffer_sequence_end(buffers);
+    for (auto each = boost::asio::buffer_sequence_begin(buffers); each != end; ++each)
+      if (const boost::asio::mutable_buffer buffer(*each); buffer.size() > 0)
+        return {static_cast<char*>(buffer.data()), buffer.size()};
+    return {};
   }
 
   static constexpr std::size_t kPiece = std::size_t{16} << 10U;
-
-  // Operation: tries until bytes were moved or the socket failed.
-  template <class Attempt, class Handler>
-  struct Operation {
-    WebSocketStream* stream;
-    Attempt attempt;
-    Handler handler;
-
-    void operator()(boost::system::error_code error = {}) {
-      if (!error && !stream->waiting_.is_open()) error = boost::asio::error::operation_aborted;
-      if (error) return std::move(handler)(error, std::size_t{0});
-      const Progress progress = attempt();
-      if (progress.WantsWait()) {
-        const auto until =
-            progress.kind == Progress::Kind::kWantsWrite ? Descriptor::wait_write : Descriptor::wait_read;
-        return stream->waiting_.async_wait(until, std::move(*this));
-      }
-      if (progress.kind == Progress::Kind::kEnd) error = boost::asio::error::eof;
-      if (progress.kind == Progress::Kind::kBroken) error = boost::asio::error::connection_reset;
-      std::move(handler)(error, progress.bytes);
-    }
-  };
-
-  template <class Attempt, class Handler>
-  void Start(std::size_t size, const Attempt& attempt, Handler handler) {
-    if (size > 0) return boost::asio::post(io_, Operation<Attempt, Handler>{this, attempt, std::move(handler)});
-    boost::asio::post(
-        io_, [kept = std::move(handler)]() mutable { std::move(kept)(boost::system::error_code(), std::size_t{0}); });
-  }
-
-  template <class Buffer, class Buffers>
-  static Buffer FirstOf(const Buffers& buffers) {
-    const auto end = boost::asio::buffer_sequence_end(buffers);
-    for (auto each = boost::asio::buffer_sequence_begin(buffers); each != end; ++each)
-      if (const Buffer buffer(*each); buffer.size() > 0) return buffer;
-    return Buffer();
-  }
 
   using Descriptor = boost::asio::posix::basic_stream_descriptor<executor_type>;
   std::array<char, kPiece> piece_{};  // the bytes of the write that is under way

@@ -4,8 +4,9 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/websocket/ssl.hpp>
 #include <boost/beast/websocket/stream.hpp>
+
+#include "transport/http/channel_stream.hpp"
 
 namespace skerry::transport::http {
 namespace {
@@ -36,11 +37,11 @@ beast::http::request<beast::http::empty_body> HandshakeOf(const RequestHead& hea
 }
 
 // Both directions of one WebSocket. The reader is a coroutine of its own; Run returns after it has ended.
-template <class Next>
 class Talk {
  public:
-  Talk(Next& next, WebSocketCall& call)
-      : socket_(next),
+  explicit Talk(WebSocketCall& call)
+      : stream_(call.channel, *call.service.loop),
+        socket_(stream_),
         call_(call),
         wake_(*call.service.loop),
         room_(*call.service.loop),
@@ -205,7 +206,10 @@ class Talk {
   static TimePoint Now() { return std::chrono::steady_clock::now(); }
   static constexpr std::size_t kKeptBuffer = std::size_t{16} << 10U;
 
-  websocket::stream<Next&> socket_;
+  static constexpr bool kDeflate = false;  // nobody is offered compression
+
+  ChannelStream stream_;
+  websocket::stream<ChannelStream&, kDeflate> socket_;
   WebSocketCall& call_;
   Event wake_;  // the writer waits
   Event room_;  // the reader waits
@@ -223,11 +227,7 @@ class Talk {
 }  // namespace
 
 asio::awaitable<std::uint64_t> Converse(WebSocketCall& call) {
-  if (TlsStream* tls = call.channel.tls()) {
-    Talk<TlsStream> talk(*tls, call);
-    co_return co_await talk.Run();
-  }
-  Talk<Socket> talk(call.channel.socket(), call);
+  Talk talk(call);
   co_return co_await talk.Run();
 }
 

@@ -29,8 +29,7 @@ endif()
 
 # Headers of others that most of our files include, compiled once for all of them: skerry_precompiled for libraries,
 # skerry_precompiled_json for those that link JSON, skerry_precompiled_asio for those that link Beast and no JSON,
-# skerry_precompiled_tests. A file still includes what it uses; the gcc
-# preset compiles without, and finds what is missing.
+# skerry_precompiled_tests. A file still includes what it uses; the gcc preset compiles without, and finds what is missing.
 set(precompiled ${CMAKE_SOURCE_DIR}/cmake/precompiled)
 function(skerry_precompile name header)
   target_link_libraries(${name} PRIVATE skerry_options skerry_sanitizer ${ARGN})

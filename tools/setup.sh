@@ -8,7 +8,7 @@
 # A failure of the set-up is exit code 125, which is never a program's own.
 
 : "${root:?}" "${me:?}"
-child=''   # the process that a signal has to end
+ended=''   # the last process that run_logged has waited for; one that came after it, a signal has to end
 locks=()   # the descriptors of the locks that we hold
 columns=0  # width of the terminal on stderr; 0 when it is none
 missing=() # what find_missing found
@@ -41,29 +41,35 @@ show() {
 # Ends what is running before it ends us, so that the lock is free only when nobody writes to the build any more.
 interrupted() {
   trap - INT TERM HUP
-  if [[ -n $child ]]; then
-    kill -TERM "$child" 2>/dev/null || true
-    wait "$child" 2>/dev/null || true
+  if [[ ${!:-} != "$ended" ]]; then
+    kill -TERM "$!" 2>/dev/null || true
+    wait "$!" 2>/dev/null || true
   fi
   say 'interrupted; the next run goes on from here'
   exit "$1"
 }
 
 # run_logged LOG ON_LINE COMMAND...: appends the output of the command to LOG, gives each line of it to ON_LINE, returns
-# its status. The shell reads instead of waiting, so that a signal is handled at once. What goes on after a kill -9 of
-# this shell still holds the lock.
+# its status. The shell reads instead of waiting, so that a signal is handled at once; one that arrives just before the
+# shell blocks in `read` is handled when that ends, so each has a second. What goes on after a kill -9 of this shell
+# still holds the lock.
 run_logged() {
-  local log=$1 on_line=$2 line out status=0
+  local log=$1 on_line=$2 line='' part out got status=0
   shift 2
   exec {out}< <("$@" </dev/null 2>&1)
-  child=$!
-  while IFS= read -r line <&"$out" || [[ -n $line ]]; do
+  while :; do
+    got=0
+    IFS= read -r -t 1 part <&"$out" || got=$?
+    line+=$part
+    ((got <= 128)) || continue # the second is over, perhaps in the middle of a line
+    ((got == 0)) || [[ -n $line ]] || break
     printf '%s\n' "$line"
     "$on_line" "$line"
+    line=''
   done >>"$log"
   exec {out}<&-
-  wait "$child" || status=$?
-  child=''
+  wait "$!" || status=$?
+  ended=$!
   return "$status"
 }
 

@@ -120,6 +120,7 @@ class ScriptTreeTest(unittest.TestCase):
         self.source.touch()
         for name in BASICS:
             (self.bin / name).symlink_to(shutil.which(name, path="/usr/bin:/bin"))
+        self.environment = {"PATH": str(self.bin), "LC_ALL": "C"}
         self.make_tools()
         self.base.chmod(0o755)
         self.owner = NOBODY if os.geteuid() == 0 else os.geteuid()
@@ -169,7 +170,7 @@ class ScriptTreeTest(unittest.TestCase):
         streams = {name: more.pop(name, subprocess.PIPE) for name in ("stdout", "stderr")}
         return subprocess.Popen(
             [path or self.tree / script, *arguments],
-            env={"PATH": str(self.bin), "LC_ALL": "C"},
+            env=self.environment,
             stdin=more.pop("stdin", subprocess.DEVNULL),
             start_new_session=True,
             cwd=more.pop("cwd", self.base),
@@ -178,6 +179,12 @@ class ScriptTreeTest(unittest.TestCase):
             **streams,
             **more,
         )
+
+    def end(self, process):
+        """With all that it started, where that still runs."""
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
     def run_script(self, script, *arguments, given=None, **more):
         if given is not None:

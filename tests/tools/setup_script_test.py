@@ -243,16 +243,61 @@ class BuildTest(ScriptTreeTest):
         self.assertEqual(1, len(self.calls("ninja")))
 
 
+# After ninja's first line (a pipe at stdin; the first that begins with a bracket), once the build is said to have
+# started, TERM precedes the next wait.
+SIGNAL_BEFORE_WAITING = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char first = 0;  // of the line that is being read
+static enum { kBefore, kArmed, kDone } state = kBefore;
+
+static int IsPipe(int fd) {
+  struct stat facts;
+  return fd == 0 && fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
+static void SignalOnce(int fd) {
+  if (state != kArmed || !IsPipe(fd)) return;
+  state = kDone;
+  for (int i = 0; i < 5000 && access("@STARTED@", F_OK) != 0; ++i) usleep(1000);
+  kill(getpid(), SIGTERM);
+}
+
+ssize_t read(int fd, void* bytes, size_t size) {
+  SignalOnce(fd);
+  ssize_t got = ((ssize_t (*)(int, void*, size_t))dlsym(RTLD_NEXT, "read"))(fd, bytes, size);
+  if (got != 1 || !IsPipe(fd)) return got;  // bash reads a pipe byte by byte
+  const char byte = *(char*)bytes;
+  if (byte == '\n' && first == '[' && state == kBefore) state = kArmed;
+  first = byte == '\n' ? 0 : first ? first : byte;
+  return got;
+}
+
+int pselect(int count, fd_set* in, fd_set* out, fd_set* bad, const struct timespec* time, const sigset_t* mask) {
+  SignalOnce(count - 1);
+  return ((int (*)(int, fd_set*, fd_set*, fd_set*, const struct timespec*, const sigset_t*))dlsym(RTLD_NEXT, "pselect"))(
+      count, in, out, bad, time, mask);
+}
+"""
+
+
 class InterruptionTest(ScriptTreeTest):
     def interrupt(self, stop):
         self.set("ninja_waits")
         process = self.start("skerry")
+        self.addCleanup(self.end, process)
         while not (self.state / "ninja_started").exists():
             self.assertIsNone(process.poll())
             time.sleep(0.01)
         stop(process)
         process.communicate(timeout=10)
         self.unset("ninja_waits")
+        self.environment.pop("LD_PRELOAD", None)
         done = self.skerry()
         self.assertEqual((0, f"program in {self.base}\n"), (done.returncode, done.stdout), done.stderr)
         return process.returncode
@@ -265,6 +310,16 @@ class InterruptionTest(ScriptTreeTest):
 
     def test_kill_leaves_nothing_in_the_way(self):
         self.assertEqual(-9, self.interrupt(lambda process: os.killpg(process.pid, signal.SIGKILL)))
+
+    @unittest.skipUnless(shutil.which("clang-19"), "needs the compiler of the build")
+    def test_term_just_before_the_shell_waits_for_output_is_not_lost(self):
+        """No test can hit that moment by its clock: a library makes the shell signal itself there."""
+        source, library = self.base / "late.c", self.base / "late.so"
+        source.write_text(SIGNAL_BEFORE_WAITING.replace("@STARTED@", str(self.state / "ninja_started")))
+        subprocess.run(["clang-19", "-shared", "-fPIC", "-o", library, source], check=True)
+        library.chmod(0o755)
+        self.environment["LD_PRELOAD"] = str(library)
+        self.assertEqual(143, self.interrupt(lambda process: None))
 
 
 class TestCommandTest(ScriptTreeTest):

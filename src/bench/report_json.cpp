@@ -162,17 +162,6 @@ Report ReportAt(const Place& place) {
   return report;
 }
 
-base::Result<Json> ParseJson(std::string_view text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& problem) {
-    std::string_view what = problem.what();
-    what.remove_prefix(
-        what.find("] ") == std::string_view::npos ? 0 : what.find("] ") + 2);  // the number of the library's message
-    return base::Err(base::Code::kInvalidArgument, "not JSON: " + base::Printable(what));
-  }
-}
-
 }  // namespace
 
 std::string ToJson(const Report& report) {
@@ -188,7 +177,7 @@ std::string ToJson(const Report& report) {
 }
 
 base::Result<Report> ParseReport(std::string_view text) {
-  SKERRY_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
+  SKERRY_ASSIGN_OR_RETURN(const Json document, json::ParseOrTell(text));
   if (!document.is_object()) return base::Err(base::Code::kInvalidArgument, "not a result of skerry bench");
   std::string problem;
   Report report = ReportAt(Place(document, "", problem));

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
+
 namespace skerry::json {
 namespace {
 
@@ -26,6 +28,16 @@ std::string IndentedText(const nlohmann::ordered_json& value) {
 
 nlohmann::ordered_json Parse(std::string_view text) {
   return nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+base::Result<nlohmann::ordered_json> ParseOrTell(std::string_view text) {
+  try {
+    return nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::ordered_json::exception& problem) {
+    std::string_view what = problem.what();
+    what.remove_prefix(what.find("] ") == std::string_view::npos ? 0 : what.find("] ") + 2);  // the library's number
+    return base::Err(base::Code::kInvalidArgument, "not JSON: " + base::Printable(what));
+  }
 }
 
 }  // namespace skerry::json

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/result.hpp"
+
 namespace skerry::json {
 
 // The value on one line. Bytes that are no UTF-8 become U+FFFD.
@@ -18,5 +20,7 @@ std::string IndentedText(const nlohmann::ordered_json& value);
 
 // The value of a text; a discarded value when the text is no JSON.
 nlohmann::ordered_json Parse(std::string_view text);
+// The same; kInvalidArgument says what is wrong with a text that is no JSON, and where.
+base::Result<nlohmann::ordered_json> ParseOrTell(std::string_view text);
 
 }  // namespace skerry::json

@@ -30,5 +30,14 @@ TEST(JsonTextTest, WhatIsNoJsonIsDiscarded) {
   for (const char* text : {"", "{", "[1,]", "\"\xff\"", "1 2"}) EXPECT_TRUE(Parse(text).is_discarded()) << text;
 }
 
+TEST(JsonTextTest, WhatIsNoJsonIsToldWithItsPlace) {
+  ASSERT_TRUE(ParseOrTell("[1, 2]"));
+  const auto broken = ParseOrTell("[1,\n2,]");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, base::Code::kInvalidArgument);
+  EXPECT_TRUE(broken.error().message.starts_with("not JSON: ")) << broken.error().message;
+  EXPECT_NE(broken.error().message.find("line 2"), std::string::npos) << broken.error().message;
+}
+
 }  // namespace
 }  // namespace skerry::json

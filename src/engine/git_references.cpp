@@ -75,14 +75,12 @@ std::string GitDirectoryAt(const std::string& directory) {
 }
 
 // The home of the workspace's owner, and that of this process; usually the same.
-std::vector<std::string> HomesOf(int root) {
+std::vector<std::string> HomesOf(uid_t owner) {
   std::vector<std::string> homes;
-  struct stat facts{};
   std::array<char, 4096> space{};
   passwd entry{};
   passwd* found = nullptr;
-  if (::fstat(root, &facts) == 0 && ::getpwuid_r(facts.st_uid, &entry, space.data(), space.size(), &found) == 0 &&
-      found != nullptr)
+  if (::getpwuid_r(owner, &entry, space.data(), space.size(), &found) == 0 && found != nullptr)
     homes.emplace_back(found->pw_dir);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment.
   if (const char* own = std::getenv("HOME"); own != nullptr && (homes.empty() || homes.front() != own))
@@ -92,7 +90,7 @@ std::vector<std::string> HomesOf(int root) {
 
 }  // namespace
 
-GitReferences::GitReferences(int root) : trails_(root), homes_(HomesOf(root)) {}
+GitReferences::GitReferences(int root) : trails_(root) {}
 
 void GitReferences::LookAbove(std::string_view path) {
   for (std::string_view above = workspace::ParentOf(path);; above = workspace::ParentOf(above)) {
@@ -124,12 +122,13 @@ std::optional<GitReferences::Repository> GitReferences::LookAt(const std::string
 
 void GitReferences::Read(const Repository& found) {
   Repository repository = found;
+  if (!homes_) homes_ = HomesOf(trails_.owner());
   if (const auto common = TextOf(repository.git + "/commondir"))
     repository.common = From(repository.git, FirstLine(*common));
   for (const std::string& directory : {repository.common, repository.git})
     for (const char* name : {"/config", "/config.worktree"}) ReadConfig(directory + name, repository, 0);
   ReadConfig("/etc/gitconfig", repository, 0);
-  for (const std::string& home : homes_) {
+  for (const std::string& home : *homes_) {
     for (const char* name : {"/.gitconfig", "/.config/git/config"}) {
       const std::string config = home + name;
       if (auto place = Follow(config, repository.worktree).place) included_.insert(std::move(*place));
@@ -212,8 +211,9 @@ Trail GitReferences::Follow(const std::string& path, const std::string& worktree
 std::vector<std::string> GitReferences::Absolute(const std::string& path, const std::string& from) const {
   if (!path.starts_with("~/")) return {From(from, path)};
   std::vector<std::string> paths;
-  paths.reserve(homes_.size());
-  for (const std::string& home : homes_) paths.push_back(home + path.substr(1));
+  if (!homes_) return paths;
+  paths.reserve(homes_->size());
+  for (const std::string& home : *homes_) paths.push_back(home + path.substr(1));
   return paths;
 }
 

@@ -63,7 +63,7 @@ class GitReferences {
   [[nodiscard]] std::string PlaceOf(const std::string& worktree) const;
 
   HostTrails trails_;
-  std::vector<std::string> homes_;  // of the person, as far as they are known
+  std::optional<std::vector<std::string>> homes_;  // of the person, as far as they are known; none before a repository
   std::set<std::string> seen_;
   std::set<std::string> read_;                            // configurations, each with its working tree
   std::map<std::string, std::string, std::less<>> runs_;  // from the file's place to the working tree

@@ -24,6 +24,8 @@ class HostTrails {
   // The workspace's own path, without links; "" when it is the host's root.
   [[nodiscard]] const std::string& root() const { return root_; }
 
+  [[nodiscard]] uid_t owner() const { return facts_.st_uid; }  // of the workspace
+
   // Follows an absolute path.
   [[nodiscard]] Trail Follow(std::string_view path) const;
 

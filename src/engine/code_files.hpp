@@ -51,6 +51,7 @@ class CodeFiles {
   };
 
   const Entry& At(const std::string& path);
+  base::UniqueFd OpenDirectory(const std::string& path);
   // False when there are more names than can be listed.
   bool List(base::UniqueFd directory, Names& names);
 

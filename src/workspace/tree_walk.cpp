@@ -19,13 +19,14 @@ constexpr std::size_t kMaxWaiting = 4'000'000;  // directories that are known an
 class Walker {
  public:
   Walker(int top, TreeVisitor& visitor, const WalkOptions& options)
-      : border_(top), visitor_(visitor), options_(options), here_(::openat(top, ".", kDirectory)) {}
+      : border_(top), visitor_(visitor), options_(options), top_(top) {}
 
   base::Status Run() {
-    if (!here_.valid()) return PathErr();
+    base::UniqueFd top(::openat(top_, ".", kDirectory));
+    if (!top.valid()) return PathErr();
     Facts facts{};
-    if (!FactsAt(here_.get(), "", facts)) return PathErr();
-    SKERRY_RETURN_IF_ERROR(List(facts));
+    if (!FactsAt(top.get(), "", facts)) return PathErr();
+    SKERRY_RETURN_IF_ERROR(List(std::move(top), facts));
     while (!levels_.empty()) {
       if (levels_.back().waiting.empty()) {
         SKERRY_RETURN_IF_ERROR(GoUp());
@@ -46,30 +47,34 @@ class Walker {
     std::size_t path_size;
   };
 
-  // Visits the entries of the directory `here_`, and remembers its directories.
-  base::Status List(const Facts& facts) {
+  // Visits the entries of a directory that was just opened, and remembers its directories. One that has any becomes
+  // `here_`; one that has none is through.
+  base::Status List(base::UniqueFd directory, const Facts& facts) {
     levels_.push_back({facts, {}, path_.size()});
-    base::UniqueFd again(::openat(here_.get(), ".", kDirectory));
-    if (!again.valid()) return NamedErrno(errno);
-    const os::Directory listing = os::ListingOf(std::move(again));
+    const os::Directory listing = os::ListingOf(std::move(directory));
     if (listing == nullptr) return NamedErrno(errno);
+    const int handle = ::dirfd(listing.get());
     for (;;) {
       errno = 0;
       const dirent* entry = ::readdir(listing.get());
       if (entry == nullptr && errno != 0) return NamedErrno(errno);
-      if (entry == nullptr) return {};
+      if (entry == nullptr) break;
       if (os::IsDots(entry->d_name)) continue;
       if (options_.private_names == WalkOptions::Private::kPass && IsPrivateName(entry->d_name)) continue;
-      SKERRY_RETURN_IF_ERROR(Take(entry->d_name));
+      SKERRY_RETURN_IF_ERROR(Take(handle, entry->d_name));
     }
+    if (levels_.back().waiting.empty()) return Leave();
+    here_.Reset();  // so that there are never more than two
+    here_.Reset(::fcntl(handle, F_DUPFD_CLOEXEC, 0));
+    return here_.valid() ? base::Status{} : NamedErrno(errno);
   }
 
-  base::Status Take(const std::string& name) {
+  base::Status Take(int directory, const std::string& name) {
     Facts facts{};
     const Appended appended(path_, name);
-    if (!FactsAt(here_.get(), name.c_str(), facts)) return errno == ENOENT ? base::Status{} : Obstacle(errno);
+    if (!FactsAt(directory, name.c_str(), facts)) return errno == ENOENT ? base::Status{} : Obstacle(errno);
     if (!border_.Holds(facts)) return Obstacle(EXDEV);
-    if (!IsDirectory(facts)) return visitor_.Visit({here_.get(), name, path_, facts});
+    if (!IsDirectory(facts)) return visitor_.Visit({directory, name, path_, facts});
     if (++waiting_ > kMaxWaiting) return base::Err(base::Code::kTooLarge, "holds too many directories");
     levels_.back().waiting.push_back(name);
     return {};
@@ -91,8 +96,7 @@ class Walker {
       return status;
     }
     SKERRY_RETURN_IF_ERROR(visitor_.Enter({here_.get(), name, path_, facts}));
-    here_ = std::move(next);
-    return List(facts);
+    return List(std::move(next), facts);
   }
 
   // Visits a directory that cannot be read: it is still an entry.
@@ -105,12 +109,19 @@ class Walker {
   }
 
   base::Status GoUp() {
+    if (levels_.size() > 1) {
+      const Level& upper = levels_[levels_.size() - 2];
+      auto above = OpenAbove(here_.get(), upper.facts);
+      if (!above) return std::unexpected(Named(path_.substr(0, upper.path_size), std::move(above).error()));
+      here_ = std::move(*above);
+    }
+    return Leave();
+  }
+
+  base::Status Leave() {
     levels_.pop_back();
     if (levels_.empty()) return {};
     path_.resize(levels_.back().path_size);
-    auto above = OpenAbove(here_.get(), levels_.back().facts);
-    if (!above) return std::unexpected(Named(path_, std::move(above).error()));
-    here_ = std::move(*above);
     return visitor_.Leave();
   }
 
@@ -141,8 +152,9 @@ class Walker {
   MountBorder border_;
   TreeVisitor& visitor_;
   WalkOptions options_;
-  base::UniqueFd here_;
-  std::string path_;  // of `here_`
+  int top_;
+  base::UniqueFd here_;  // the lowest directory with directories that wait
+  std::string path_;
   std::vector<Level> levels_;
   std::size_t waiting_ = 0;
 };

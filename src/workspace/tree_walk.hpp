@@ -47,7 +47,8 @@ struct WalkOptions {
 };
 
 // `top` is a directory opened for reading; borrowed. No link is followed. What vanishes meanwhile is passed over; a
-// directory that is moved meanwhile ends the walk with kConflict. Files come before the directories beside them.
+// directory with others in it that is moved meanwhile ends the walk with kConflict. Files come before the directories
+// beside them.
 base::Status WalkTree(int top, TreeVisitor& visitor, const WalkOptions& options);
 
 // Opens the directory above, which must be `above`: kConflict when the directory was moved meanwhile.

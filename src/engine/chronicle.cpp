@@ -378,13 +378,14 @@ base::Status Chronicle::FilesExported(const std::string& session, const Principa
   return Record("files.exported", details);
 }
 
-base::Status Chronicle::Does(const Deed& deed, const Principal& by, const Json& details) {
+base::Status Chronicle::Does(const Deed& deed, const Principal& by, const Details& details) {
   SKERRY_RETURN_IF_ERROR(Afford(by, deed.weight));
   Json all = ByToJson(by);
   all["request_id"] = by.request;
   all["session_id"] = NameOrNull(deed.session);
   all["unique_id"] = TextOrNull(deed.session);
-  all.update(details);
+  for (const Detail& detail : details)
+    all[detail.name] = std::visit([](const auto& value) { return Json(value); }, detail.value);
   const auto recorded = Record(deed.event, all);
   return deed.weight == Deed::Weight::kEnding ? base::Status{} : recorded;
 }

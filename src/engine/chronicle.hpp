@@ -83,8 +83,8 @@ class Chronicle {
   // `session` is the session's id, `bytes` the size of what the client gets.
   base::Status FilesExported(const std::string& session, const Principal& by, const std::string& what,
                              std::uint64_t bytes);
-  // Before the deed is done. `details` are names, sizes and hashes.
-  base::Status Does(const Deed& deed, const Principal& by, const nlohmann::ordered_json& details);
+  // Before the deed is done.
+  base::Status Does(const Deed& deed, const Principal& by, const Details& details);
   // The deed was not done, or not all of it; the answer had this status.
   void Failed(const Deed& deed, const Principal& by, int status);
   base::Status TokenMade(const core::TokenRecord& token, const Principal& by);

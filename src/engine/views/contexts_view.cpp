@@ -1,7 +1,5 @@
 #include "engine/views/contexts_view.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "engine/host.hpp"
 #include "engine/hosted_session.hpp"
 
@@ -11,7 +9,7 @@ base::Result<ContextSummary> ContextsView::Create(const std::string& name,
                                                   std::optional<core::Language> language) const {
   return Allowed(kToRun, session_, [&](HostedSession& hosted) {
     Details details = {{"name", ForAudit(name)}};
-    if (language) details["language"] = core::NameOf(*language);
+    if (language) details.push_back({"language", std::string(core::NameOf(*language))});
     const auto act = [&]() -> base::Result<ContextSummary> {
       SKERRY_ASSIGN_OR_RETURN(ContextSummary context,
                               hosted.life().CreateContext(name, language.value_or(core::Language::kPython)));

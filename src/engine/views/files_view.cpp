@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <nlohmann/json.hpp>
-
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "engine/archive_spool.hpp"
@@ -57,14 +55,14 @@ base::Status Feed(const Upload& content, workspace::FileWriter& writer) {
 }
 
 // Adds the content's size and hash to a record's details.
-base::Status AddContent(const Upload& content, nlohmann::ordered_json& details) {
-  details["bytes"] = content.size;
+base::Status AddContent(const Upload& content, Details& details) {
+  details.push_back({"bytes", content.size});
   if (!content.IsFile()) {
-    details["sha256"] = base::Sha256Hex(content.bytes);
+    details.push_back({"sha256", base::Sha256Hex(content.bytes)});
     return {};
   }
   SKERRY_ASSIGN_OR_RETURN(const workspace::Content whole, workspace::ContentOf(content.file, content.size));
-  details["sha256"] = whole.sha256;
+  details.push_back({"sha256", whole.sha256});
   return {};
 }
 
@@ -271,7 +269,7 @@ base::Result<FilesView::Changes> FilesView::Delete(const std::string& path,
                                                    std::optional<workspace::Depth> depth) const {
   return Allowed(kToRun, session_, [&](HostedSession& hosted) {
     Details details = {{"path", ForAudit(path)}};
-    if (depth) details["recursive"] = *depth == workspace::Depth::kAll ? "true" : "false";
+    if (depth) details.push_back({"recursive", *depth == workspace::Depth::kAll ? "true" : "false"});
     const Deed deed{.event = "files.deleted", .session = hosted.id(), .weight = Deed::Weight::kEnding};
     return Recorded(deed, details, [&] {
       return ChangeFiles(hosted,
@@ -282,9 +280,9 @@ base::Result<FilesView::Changes> FilesView::Delete(const std::string& path,
 
 base::Result<workspace::ImportReport> FilesView::Import(const Upload& archive, const NewImport& wanted) const {
   return Allowed(kToRun, session_, [&](HostedSession& hosted) -> base::Result<workspace::ImportReport> {
-    Details details = Details::object();
-    if (wanted.directory) details["directory"] = ForAudit(*wanted.directory);
-    if (wanted.existing) details["existing"] = WordOf(*wanted.existing);
+    Details details;
+    if (wanted.directory) details.push_back({"directory", ForAudit(*wanted.directory)});
+    if (wanted.existing) details.push_back({"existing", std::string(WordOf(*wanted.existing))});
     SKERRY_RETURN_IF_ERROR(AddContent(archive, details));
     const workspace::ImportOptions options{.directory = wanted.directory.value_or("/"),
                                            .format = wanted.format,

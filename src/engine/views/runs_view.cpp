@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "engine/host.hpp"
 #include "engine/views/ceilings.hpp"
 #include "engine/views/run_attachment.hpp"
@@ -170,10 +168,10 @@ base::Status RunsView::Feed(const std::string& id, std::string_view bytes, std::
   constexpr auto kPatience = std::chrono::seconds(30);
   return Allowed(kToRun, [&]() -> base::Status {
     SKERRY_ASSIGN_OR_RETURN(const auto run, host().FindRun(principal(), id));
-    Details details = Details::object();
-    if (end) details["end"] = *end ? "true" : "false";
-    details["bytes"] = bytes.size();
-    details["execution_id"] = run->id();
+    Details details;
+    if (end) details.push_back({"end", *end ? "true" : "false"});
+    details.push_back({"bytes", bytes.size()});
+    details.push_back({"execution_id", run->id()});
     return Recorded(DeedOf("run.fed", *run), details, [&]() -> base::Status {
       const auto deadline = base::Deadline::After(kPatience);
       for (std::string_view rest = bytes; !rest.empty();) {
@@ -189,7 +187,7 @@ base::Status RunsView::Feed(const std::string& id, std::string_view bytes, std::
 }
 
 base::Status RunsView::Send(Run& run, int number) const {
-  const Details details = {{"signal", SignalName(number)}, {"execution_id", run.id()}};
+  const Details details = {{"signal", std::string(SignalName(number))}, {"execution_id", run.id()}};
   return Recorded(DeedOf("run.signalled", run, Deed::Weight::kEnding), details, [&] { return run.Signal(number); });
 }
 
@@ -214,9 +212,9 @@ base::Result<std::shared_ptr<RunAttachment>> RunsView::Attach(const std::string&
   return Allowed(kToRun, [&]() -> base::Result<Attached> {
     SKERRY_ASSIGN_OR_RETURN(auto run, host().FindRun(principal(), id));
     const bool ends = when_left && *when_left != WhenLeft::kGoesOn;
-    Details details = Details::object();
-    if (when_left) details["on_disconnect"] = ends ? "kill" : "continue";
-    details["execution_id"] = run->id();
+    Details details;
+    if (when_left) details.push_back({"on_disconnect", ends ? "kill" : "continue"});
+    details.push_back({"execution_id", run->id()});
     return Recorded(DeedOf("run.attached", *run), details, [&]() -> base::Result<Attached> {
       SKERRY_ASSIGN_OR_RETURN(OutputReader reader, run->Output(offset));
       if (ends) run->EndUnattended();

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "engine/host.hpp"
 #include "engine/views/ceilings.hpp"
 #include "engine/views/turns.hpp"
@@ -125,7 +123,7 @@ base::Status SessionsView::Extend(const SessionHandle& session, std::chrono::sec
 template <class Act>
 base::Status SessionsView::Change(const SessionHandle& session, const char* event, const Act& act) const {
   return Allowed(kToRun, session, [&](HostedSession& hosted) {
-    return Recorded({.event = event, .session = hosted.id()}, Details::object(), [&]() -> base::Status {
+    return Recorded({.event = event, .session = hosted.id()}, {}, [&]() -> base::Status {
       SKERRY_RETURN_IF_ERROR(act(hosted.life()));
       chronicle().SessionState(hosted.name(), hosted.tenant(), NameOf(hosted.condition()));
       return {};
@@ -144,7 +142,7 @@ base::Status SessionsView::Resume(const SessionHandle& session) const {
 base::Status SessionsView::Stop(const SessionHandle& session) const {
   return Allowed(kToRun, session, [&](HostedSession& hosted) {
     const Deed deed{.event = "session.stopped", .session = hosted.id(), .weight = Deed::Weight::kEnding};
-    return Recorded(deed, Details::object(), [&] { return host().Stop(hosted); });
+    return Recorded(deed, {}, [&] { return host().Stop(hosted); });
   });
 }
 
@@ -176,8 +174,8 @@ base::Result<SessionDifferences> SessionsView::Check(const SessionHandle& sessio
 base::Result<std::vector<core::FileChange>> SessionsView::Undo(const SessionHandle& session,
                                                                std::optional<workspace::LaterWork> later) const {
   return Allowed(kToRun, session, [&](HostedSession& hosted) {
-    Details details = Details::object();
-    if (later) details["force"] = *later == workspace::LaterWork::kGoes;
+    Details details;
+    if (later) details.push_back({"force", *later == workspace::LaterWork::kGoes});
     const auto act = [&]() -> base::Result<std::vector<core::FileChange>> {
       std::vector<core::FileChange> changes;
       SKERRY_RETURN_IF_ERROR(hosted.life().ChangeAtRest([&](Session& open) -> base::Status {

@@ -1,7 +1,5 @@
 #include "engine/views/view.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/utf8.hpp"
 #include "engine/disk_room.hpp"
 #include "engine/host.hpp"

@@ -10,8 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "base/result.hpp"
 #include "core/record.hpp"
 #include "core/service_store.hpp"
@@ -39,8 +37,6 @@ struct ViewTurns;
 // Thread-safe, as all views are. The access that made it outlives it.
 class View {
  protected:
-  using Details = nlohmann::ordered_json;
-
   explicit View(const Access& access) : access_(access) {}
 
   [[nodiscard]] const Access& access() const { return access_; }
@@ -60,7 +56,7 @@ class View {
     if (auto owned = CheckOwned(session); !owned) return std::unexpected(std::move(owned).error());
     return Told(act(*session.hosted_));
   }
-  // Writes the audit before `act` is done, and after it when it failed. `details` are names, sizes and hashes.
+  // Writes the audit before `act` is done, and after it when it failed.
   template <class Act>
   auto Recorded(const Deed& deed, const Details& details, const Act& act) const -> std::invoke_result_t<const Act&> {
     if (auto begun = Record(deed, details); !begun) return std::unexpected(std::move(begun).error());

@@ -237,6 +237,7 @@ struct SandboxManager::Run {
   LiveSandbox* live = nullptr;           // where the program runs; nullptr for a sandbox of its own
   std::optional<NamedFilesFound> named;  // as of the last look
   core::Reach ends = core::Reach::kSandbox;
+  bool launched = false;  // the program may have begun
 
   [[nodiscard]] bool IsCell() const { return !request.context.empty(); }
   [[nodiscard]] base::UniqueFd Files() const { return FilesFor(workspace, live); }
@@ -299,6 +300,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
   CollectingSink collecting(result);
   core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
   const auto start = std::chrono::steady_clock::now();
+  run.launched = true;
   const auto process = sandbox.Launch(CommandFor(run.request, run.streams, run.ends), sink, stop);
   const auto awaited = [&]() -> base::Result<core::CommandResult> {
     if (!process) return core::ResultOfLaunch(process.error(), run.request.timeout, stop);
@@ -449,18 +451,22 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteCell(const core::Exec
 template <class RunIt>
 base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, const Assessed& assessed,
                                                                 const std::stop_token& stop, const RunIt& run_it) {
-  SKERRY_ASSIGN_OR_RETURN(Admission admission, Admit(assessed.risk, run, stop));
-  core::ExecutionResult result{.outcome = admission.refused.value_or(core::Outcome())};
-  if (!admission.refused) {
+  Admission admission;
+  auto result = [&]() -> base::Result<core::ExecutionResult> {
+    SKERRY_ASSIGN_OR_RETURN(admission, Admit(assessed.risk, run, stop));
+    if (admission.refused) return core::ExecutionResult{.outcome = *admission.refused};
     if (run.occasion.admitted) run.occasion.admitted();
     NoteUses(run, stop);
-    SKERRY_ASSIGN_OR_RETURN(result, run_it(run, stop));
-  }
-  result.risk = assessed.risk.Summary();
-  result.timings.policy = assessed.took;
-  result.timings.approval = admission.waited;
-  result.approved_by = std::move(admission.approved_by);
-  result.digest = std::move(admission.digest);
+    return run_it(run, stop);
+  }();
+  // The caller asked to stop before the program began: whichever step broke off, that is why.
+  if (!result && !run.launched && stop.stop_requested()) result = core::ExecutionResult{.outcome = core::EndedByStop()};
+  if (!result) return result;
+  result->risk = assessed.risk.Summary();
+  result->timings.policy = assessed.took;
+  result->timings.approval = admission.waited;
+  result->approved_by = std::move(admission.approved_by);
+  result->digest = std::move(admission.digest);
   return result;
 }
 
@@ -536,8 +542,11 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
                                          committed.error().message);
   result.timings.finish = watch.Lap();
   result.degraded.insert(result.degraded.end(), live.degraded.begin(), live.degraded.end());
-  // The sandbox is lost with all its processes. The next command finds another one on the same files.
-  if (lost) SKERRY_RETURN_IF_ERROR(Revive(live, base::Deadline::After(kMakingPatience), stop));
+  // The sandbox is lost with all its processes. The next command finds another one on the same files; it makes that
+  // itself when the caller of this one does not wait for it.
+  if (!lost) return result;
+  const auto revived = Revive(live, base::Deadline::After(kMakingPatience), stop);
+  if (!revived && !stop.stop_requested()) return std::unexpected(revived.error());
   return result;
 }
 
@@ -548,6 +557,7 @@ base::Result<core::ExecutionResult> SandboxManager::RunCell(Run& run, std::stop_
   CollectingSink collecting(result);
   core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
   Stopwatch watch;
+  run.launched = true;
   SKERRY_ASSIGN_OR_RETURN(CellRun ran, run.occasion.contexts->Run(request.context, request.language,
                                                                   {.text = request.code,
                                                                    .timeout = request.timeout,

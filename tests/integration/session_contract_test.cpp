@@ -416,6 +416,32 @@ TEST_F(RemoteSessionTest, AHangingCallEndsAtTheTimeOfTheCommand) {
   EXPECT_EQ(Says(session, "echo again"), "again\n");
 }
 
+TEST_F(RemoteSessionTest, ARunThatIsCancelledBeforeItsProgramBeginsIsCancelled) {
+  const auto session = Remote("one");
+  EXPECT_EQ(Says(session, "echo first"), "first\n");
+  const auto cancelled = [&](engine::Work work) {
+    const auto run = Begin(std::move(work));
+    EXPECT_TRUE(Eventually([&] { return run->state() == core::RunState::kRunning; }));
+    run->Cancel();
+    return OutcomeOf(run);
+  };
+  // While the files are brought that a tool changed.
+  server_->Upset("import", Trouble::kFail);
+  ASSERT_TRUE(Write(session, "f", "new\n"));
+  server_->Upset("import", Trouble::kHang);
+  EXPECT_EQ(cancelled(Shell(session, "cat f")), "cancelled");
+  // While a sandbox of its own is made.
+  engine::Work dry = Shell(session, "cat f");
+  dry.request.carry = core::Carry::kShow;
+  server_->Upset("make", Trouble::kHang);
+  EXPECT_EQ(cancelled(std::move(dry)), "cancelled");
+  // In place of one that was lost.
+  server_->LoseMachines();
+  server_->Upset("make", Trouble::kHang);
+  EXPECT_EQ(cancelled(Shell(session, "cat f")), "cancelled");
+  EXPECT_EQ(Says(session, "cat f"), "new\n");
+}
+
 TEST_F(RemoteSessionTest, ASampleThatHangsStallsNobody) {
   const auto session = Remote("one");
   const auto other = Local("other");

@@ -94,10 +94,11 @@ TEST_F(SandboxManagerTest, AnUnknownSandboxIsUnsupported) {
   EXPECT_EQ(chosen.error().code, base::Code::kUnsupportedBackend);
 }
 
-// A backend whose sandboxes call a function when they end.
+// A backend whose sandboxes call a function with themselves when they end.
 class PartingBackend : public FakeBackend {
  public:
-  explicit PartingBackend(std::function<void()> on_end)
+  using OnEnd = std::function<void(const core::Sandbox&)>;
+  explicit PartingBackend(OnEnd on_end)
       : FakeBackend(core::Strength::kNamespaces, "native"), on_end_(std::move(on_end)) {}
 
   base::Result<std::unique_ptr<core::Sandbox>> Create(const core::SandboxSpec& spec) override {
@@ -108,9 +109,9 @@ class PartingBackend : public FakeBackend {
  private:
   class Parting : public core::Sandbox {
    public:
-    Parting(std::unique_ptr<core::Sandbox> sandbox, std::function<void()> on_end)
+    Parting(std::unique_ptr<core::Sandbox> sandbox, OnEnd on_end)
         : sandbox_(std::move(sandbox)), on_end_(std::move(on_end)) {}
-    ~Parting() override { on_end_(); }
+    ~Parting() override { on_end_(*this); }
     base::Status Start(base::Deadline deadline, const std::stop_token& stop) override {
       return sandbox_->Start(deadline, stop);
     }
@@ -125,10 +126,10 @@ class PartingBackend : public FakeBackend {
 
    private:
     std::unique_ptr<core::Sandbox> sandbox_;
-    std::function<void()> on_end_;
+    OnEnd on_end_;
   };
 
-  std::function<void()> on_end_;
+  OnEnd on_end_;
 };
 
 TEST(WarmSandboxTest, NobodyLooksAtOneThatIsGone) {
@@ -136,9 +137,13 @@ TEST(WarmSandboxTest, NobodyLooksAtOneThatIsGone) {
   std::atomic<int> ended = 0;
   std::atomic<int> looked_at = 0;
   core::BackendRegistry registry;
-  ASSERT_TRUE(registry.Add(std::make_unique<PartingBackend>([&] {
+  ASSERT_TRUE(registry.Add(std::make_unique<PartingBackend>([&](const core::Sandbox& sandbox) {
     ++ended;
-    if (SandboxManager* one = manager) looked_at += static_cast<int>(one->watched().Count());
+    if (SandboxManager* one = manager)
+      one->watched().ForEach([&](const WatchedSandbox& watched) {
+        if (watched.sandbox == &sandbox) ++looked_at;
+        return std::nullopt;
+      });
   })));
   SandboxManager own(registry, {.pool = PoolOptions{.min_instances = 2}});
   manager = &own;

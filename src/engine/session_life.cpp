@@ -379,7 +379,8 @@ base::Status SessionLife::Read(const std::function<base::Status(const workspace:
     return Look(look);
   }
   SKERRY_ASSIGN_OR_RETURN(const Use use, Enter(Need::kReading));
-  if (session_->IsMirrored()) {
+  // A sandbox that is being made, as it may be beside readers, has changed nothing yet.
+  if (HasSandbox() && session_->IsMirrored()) {
     const std::unique_lock order(order_, kPatience);
     if (order.owns_lock()) SKERRY_RETURN_IF_ERROR(session_->Refresh());
   }

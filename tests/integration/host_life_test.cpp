@@ -93,6 +93,17 @@ TEST_F(HostLifeTest, FilesCanBeChangedWhileACommandRuns) {
   EXPECT_EQ(OnDisk("one", "yours"), "from outside\nmore\n");
 }
 
+TEST_F(HostLifeTest, FilesAreReadWhileSandboxesAreMade) {
+  const auto session = Session("one");
+  ASSERT_TRUE(Write(session, "kept", "always\n"));
+  for (int at = 0; at < 10; ++at) {
+    const auto run = Begin(session, "cat kept");
+    while (OutcomeOf(run, 0s) == "under way") EXPECT_EQ(Seen(session, "kept"), "always\n");
+    EXPECT_EQ(Text(run), "always\n");
+    ASSERT_TRUE(TheHost().Stop(*session));
+  }
+}
+
 TEST_F(HostLifeTest, ContextsKeepTheirStateAndShareFilesWithCommands) {
   const auto session = Session("one");
   ASSERT_TRUE(session->life().CreateContext("py", core::Language::kPython));

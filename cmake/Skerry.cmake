@@ -27,9 +27,9 @@ if(SKERRY_SANITIZER)
   target_link_options(skerry_sanitizer INTERFACE -fsanitize=${SKERRY_SANITIZER})
 endif()
 
-# Headers of others that most of our files include, compiled once for all of them: skerry_precompiled for libraries,
-# skerry_precompiled_json for those that link JSON, skerry_precompiled_asio for those that link Beast and no JSON,
-# skerry_precompiled_tests. A file still includes what it uses; the gcc preset compiles without, and finds what is missing.
+# Headers that most of our files include, compiled once for all of them: skerry_precompiled for libraries,
+# skerry_precompiled_json for those that link JSON, skerry_precompiled_domain for those that link core too,
+# skerry_precompiled_asio for those that link Beast and no JSON, skerry_precompiled_tests. A file still includes what it uses; the gcc preset compiles without, and finds what is missing.
 set(precompiled ${CMAKE_SOURCE_DIR}/cmake/precompiled)
 function(skerry_precompile name header)
   target_link_libraries(${name} PRIVATE skerry_options skerry_sanitizer ${ARGN})
@@ -47,6 +47,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   skerry_precompile(skerry_precompiled standard.hpp)
   add_library(skerry_precompiled_json OBJECT ${precompiled}/empty.cpp)
   skerry_precompile(skerry_precompiled_json json.hpp nlohmann_json::nlohmann_json)
+  add_library(skerry_precompiled_domain OBJECT ${precompiled}/empty.cpp)
+  skerry_precompile(skerry_precompiled_domain domain.hpp nlohmann_json::nlohmann_json)
   add_library(skerry_precompiled_asio OBJECT ${precompiled}/empty.cpp)
   skerry_precompile(skerry_precompiled_asio asio.hpp beast)
   if(SKERRY_BUILD_TESTS)
@@ -60,7 +62,9 @@ function(skerry_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(skerry_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(skerry_${name} PUBLIC skerry_options skerry_sanitizer ${ARG_DEPENDS})
-  if(SKERRY_PRECOMPILED AND nlohmann_json::nlohmann_json IN_LIST ARG_DEPENDS)
+  if(SKERRY_PRECOMPILED AND nlohmann_json::nlohmann_json IN_LIST ARG_DEPENDS AND skerry_core IN_LIST ARG_DEPENDS)
+    target_precompile_headers(skerry_${name} REUSE_FROM skerry_precompiled_domain)
+  elseif(SKERRY_PRECOMPILED AND nlohmann_json::nlohmann_json IN_LIST ARG_DEPENDS)
     target_precompile_headers(skerry_${name} REUSE_FROM skerry_precompiled_json)
   elseif(SKERRY_PRECOMPILED AND beast IN_LIST ARG_DEPENDS)
     target_precompile_headers(skerry_${name} REUSE_FROM skerry_precompiled_asio)

@@ -15,7 +15,7 @@ base::Result<ContextPlace> StartContextSandbox(const SandboxManager& manager) {
   if (!abilities.contexts)
     return base::Err(base::Code::kUnavailable,
                      "the " + std::string(backend->Name()) + " sandbox has no contexts" +
-                         manager.Advice([](const core::Abilities& other) { return other.contexts; }));
+                         manager.choice().Advice([](const core::Abilities& other) { return other.contexts; }));
   SKERRY_ASSIGN_OR_RETURN(const RunWorkspace workspace, RunWorkspace::Open({}, nullptr, options.filesystem));
   core::SandboxSpec spec{.limits = options.limits};
   workspace.ApplyTo(spec, abilities);

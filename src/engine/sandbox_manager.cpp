@@ -1,7 +1,6 @@
 #include "engine/sandbox_manager.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,8 +13,8 @@
 #include "engine/named_files.hpp"
 #include "engine/run_assessment.hpp"
 #include "engine/run_conditions.hpp"
+#include "engine/sandbox_making.hpp"
 #include "engine/tree_look.hpp"
-#include "os/directory.hpp"
 #include "policy/local_guard.hpp"
 
 namespace skerry::engine {
@@ -45,103 +44,33 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-constexpr char kLostFiles[] =
-    "workspace: the sandbox was lost, and with it what was changed in it and not carried over";
-
-// How long the backend may take to end a run after its timeout; then the launcher ends it.
-constexpr std::chrono::seconds kGrace{2};
-
-core::Demand DemandOf(policy::SecurityMode mode) {
-  return mode == policy::SecurityMode::kStrict ? core::Demand::kEverything : core::Demand::kWhatIsPossible;
+// The workspace as the program would find it now: other programs may have changed files since the last commit, and a
+// lost sandbox may have been replaced. Not valid where the program would find none.
+base::UniqueFd FilesFor(const RunWorkspace& workspace, LiveSandbox* live) {
+  if (live != nullptr) return FilesOf(*live);
+  const int directory = workspace.directory();
+  return base::UniqueFd(directory >= 0 ? ::fcntl(directory, F_DUPFD_CLOEXEC, 0) : -1);
 }
 
-// How long the files of a sandbox elsewhere may take, and the making of a sandbox.
-constexpr std::chrono::minutes kFilesPatience{5};
-constexpr std::chrono::minutes kMakingPatience{10};
-constexpr std::chrono::seconds kStopPatience{60};
-
-core::SandboxSpec SpecFor(const core::ExecutionRequest& request, const RunWorkspace& workspace,
-                          const ManagerOptions& options, const core::Abilities& abilities) {
-  core::SandboxSpec spec{.limits = options.limits};
-  workspace.ApplyTo(spec, abilities);
-  spec.limits.memory_mb = request.max_memory_mb;
-  // Files that a program rewrites are in its layer a second time: the commit checks how much the workspace grows.
-  if (const SessionRun* session = workspace.session())
-    spec.limits.disk_mb = std::clamp<std::uint64_t>(session->max_bytes >> 20U, 1, spec.limits.disk_mb);
-  spec.demand = DemandOf(options.mode);
-  return spec;
+bool AsksForDirectory(const core::ExecutionRequest& request) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::string_view code = request.code;
+  const std::size_t begin = code.find_first_not_of(kBlank);
+  return request.language == core::Language::kShell && begin != std::string_view::npos &&
+         code.substr(begin, code.find_last_not_of(kBlank) + 1 - begin) == "pwd";
 }
 
-core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams& streams, core::Reach ends) {
-  constexpr std::uint64_t kMegabyte = 1U << 20U;
-  core::Command command{.program = core::Code{request.language, request.code},
-                        .ends = ends,
-                        .directory = request.directory,
-                        .environment = request.environment,
-                        .timeout = request.timeout,
-                        .max_output_bytes = request.max_output_mb * kMegabyte};
-  const RunInput input =
-      streams.controls != nullptr && !streams.input.IsKnown() ? streams.controls->TakeInput() : streams.input;
-  command.input = input.text;
-  command.input_end = input.end;
-  if (!request.arguments.empty()) command.program = request.arguments;
-  // A sandbox that other programs use too has no lifetime.
-  if (ends == core::Reach::kSandbox) command.lifetime = request.timeout + kGrace;
-  if (streams.terminal) {
-    command.terminal = streams.controls != nullptr ? streams.controls->size() : core::TerminalSize{};
-    command.environment.emplace("TERM", streams.terminal->type);
+// S4.5: programs must not learn where the workspace lies on the host.
+core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view backend) {
+  constexpr std::string_view kAnswer = "/workspace\n";
+  core::ExecutionResult result{.sandbox_type = std::string(backend)};
+  if (sink != nullptr) {
+    (void)sink->Write(core::Stream::kStdout, kAnswer, base::Deadline::After(std::chrono::seconds(10)));
+  } else {
+    result.standard_output = kAnswer;
   }
-  return command;
-}
-
-// A started sandbox, and what it lacks.
-struct Started {
-  std::unique_ptr<core::Sandbox> sandbox;
-  std::vector<std::string> degraded;
-};
-
-// Where a workspace's changes cannot be kept apart, strict mode refuses; permissive mode lets the program write to the
-// directory itself, and says so.
-base::Result<Started> Start(core::Backend& backend, core::SandboxSpec spec, policy::SecurityMode mode,
-                            const std::stop_token& stop) {
-  const auto deadline = base::Deadline::After(kMakingPatience);
-  SKERRY_ASSIGN_OR_RETURN(auto sandbox, backend.Create(spec));
-  const auto started = sandbox->Start(deadline, stop);
-  if (started) return Started{std::move(sandbox), {}};
-  const bool try_in_place = mode == policy::SecurityMode::kPermissive && spec.workspace != nullptr &&
-                            started.error().code == base::Code::kUnavailable;
-  if (!try_in_place) return std::unexpected(started.error());
-  spec.workspace_changes = core::WorkspaceChanges::kInPlace;
-  SKERRY_ASSIGN_OR_RETURN(sandbox, backend.Create(spec));
-  SKERRY_RETURN_IF_ERROR(sandbox->Start(deadline, stop));
-  return Started{std::move(sandbox),
-                 {"workspace: its changes cannot be kept apart (" + started.error().message +
-                  "); programs write to the directory itself, without a limit on the disk and without the list of what "
-                  "is not carried over"}};
-}
-
-// Most programs leave no changes. Then the caller need not wait for the end of the last process, which is under way.
-base::Status FinishWarm(core::Sandbox& sandbox, RunWorkspace& workspace, core::ExecutionResult& result) {
-  const auto view = sandbox.files().Local();
-  sandbox.BeginStop();
-  if (view && os::IsEmptyDirectory(view->changes)) return {};
-  SKERRY_RETURN_IF_ERROR(sandbox.Stop(base::Deadline::After(kStopPatience)));
-  return workspace.Finish(sandbox, result, base::Deadline::After(kFilesPatience));
-}
-
-// Remote files go with the sandbox, so they are read before its end; others are read when nothing can change them any
-// more.
-base::Status StopAndFinish(core::Sandbox& sandbox, const core::Abilities& abilities, RunWorkspace& workspace,
-                           core::ExecutionResult& result) {
-  const auto finish = [&] { return workspace.Finish(sandbox, result, base::Deadline::After(kFilesPatience)); };
-  const auto stop = [&] { return sandbox.Stop(base::Deadline::After(kStopPatience)); };
-  if (abilities.workspace == core::WorkspaceKind::kRemote) {
-    if (const auto finished = finish(); !finished && sandbox.IsRunning()) return finished;
-    if (!sandbox.IsRunning()) result.degraded.emplace_back(kLostFiles);
-    return stop();
-  }
-  SKERRY_RETURN_IF_ERROR(stop());
-  return finish();
+  result.output_bytes = kAnswer.size();
+  return result;
 }
 
 }  // namespace
@@ -154,78 +83,6 @@ std::vector<std::string> SandboxManager::SweepOrphans(std::chrono::seconds patie
                          ": what was left of an earlier daemon could not be removed: " + swept.error().message);
   return problems;
 }
-
-// Backends are preferred in the order in which they were registered.
-core::Backend* SandboxManager::Preferred() const {
-  const auto all = registry_.All();
-  if (const auto named = registry_.Find(options_.default_backend);
-      named && policy::Allows(options_.mode, (*named)->Can().strength))
-    return *named;
-  const auto isolates = [](const core::Backend* one) { return one->Can().strength >= core::Strength::kNamespaces; };
-  if (const auto found = std::ranges::find_if(all, isolates); found != all.end()) return *found;
-  return options_.mode == policy::SecurityMode::kPermissive && !all.empty() ? all.front() : nullptr;
-}
-
-base::Result<core::Backend*> SandboxManager::Choose(const std::string& sandbox_type) const {
-  const bool is_auto = sandbox_type == core::kAutoSandbox;
-  const std::string& name = is_auto ? options_.default_backend : sandbox_type;
-  if (!is_auto || !name.empty()) {
-    SKERRY_ASSIGN_OR_RETURN(core::Backend * named, registry_.Find(name));
-    if (policy::Allows(options_.mode, named->Can().strength)) return named;
-  }
-  // S1.4: a request that names a weaker sandbox than the mode demands gets the stronger one.
-  if (core::Backend* preferred = Preferred()) return preferred;
-  return base::Err(base::Code::kUnavailable, "no sandbox here isolates as the strict mode demands");
-}
-
-core::Backend* SandboxManager::Lightest() const {
-  core::Backend* lightest = nullptr;
-  for (core::Backend* candidate : registry_.All()) {
-    const core::Strength strength = candidate->Can().strength;
-    if (strength >= core::Strength::kNamespaces) continue;
-    if (lightest == nullptr || strength < lightest->Can().strength) lightest = candidate;
-  }
-  return lightest;
-}
-
-std::string SandboxManager::Advice(const std::function<bool(const core::Abilities&)>& can) const {
-  for (const core::Backend* candidate : registry_.All())
-    if (policy::Allows(options_.mode, candidate->Can().strength) && can(candidate->Can()))
-      return "; use the " + std::string(candidate->Name()) + " one";
-  return "";
-}
-
-base::Result<core::Backend*> SandboxManager::ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
-                                                       const RunOccasion& occasion,
-                                                       const core::RiskAssessment& risk) const {
-  core::Backend* const light = Lightest();
-  if (options_.sandboxing == Sandboxing::kDisabled) {
-    if (light != nullptr) return light;
-    return base::Err(base::Code::kUnsupportedBackend, "no sandbox here runs programs without isolation");
-  }
-  const FilesystemOptions& files = options_.filesystem;
-  // Without namespaces nothing separates the program from the workspace's owner, and that must not be root.
-  const bool own_session = occasion.session != nullptr && ::geteuid() == 0;
-  const bool plain = !own_session && !request.image && !streams.terminal && options_.limits.cpu_percent == 0 &&
-                     files.allow_read.empty() && files.deny_read.empty() && files.allow_write.empty() &&
-                     files.deny_write.empty();
-  const bool follow = options_.mode == policy::SecurityMode::kPermissive &&
-                      request.sandbox_type == core::kAutoSandbox && !risk.requires_isolation && plain;
-  if (follow && light != nullptr) return light;
-  return Choose(request.sandbox_type);
-}
-
-namespace {
-
-// The workspace as the program would find it now: other programs may have changed files since the last commit, and a
-// lost sandbox may have been replaced. Not valid where the program would find none.
-base::UniqueFd FilesFor(const RunWorkspace& workspace, LiveSandbox* live) {
-  if (live != nullptr) return FilesOf(*live);
-  const int directory = workspace.directory();
-  return base::UniqueFd(directory >= 0 ? ::fcntl(directory, F_DUPFD_CLOEXEC, 0) : -1);
-}
-
-}  // namespace
 
 struct SandboxManager::Run {
   const core::ExecutionRequest& request;
@@ -249,6 +106,10 @@ struct SandboxManager::Run {
     return LookAtTrees(trees, {}, stop);
   }
 };
+
+base::Status SandboxManager::Check(const Run& run) const {
+  return choice_.Check(run.request, run.streams, run.workspace, run.backend, run.abilities);
+}
 
 base::Result<std::optional<SandboxManager::Assessed>> SandboxManager::Assess(const core::ExecutionRequest& request,
                                                                              const RunStreams& streams,
@@ -283,7 +144,7 @@ Watched::Registration SandboxManager::Watch(core::Sandbox& sandbox, std::string 
 }
 
 SandboxManager::SandboxManager(const core::BackendRegistry& registry, ManagerOptions options)
-    : registry_(registry), options_(std::move(options)), gate_(options_.gate) {
+    : registry_(registry), options_(std::move(options)), choice_(registry_, options_), gate_(options_.gate) {
   if (!options_.pool) return;
   const auto backend = Choose(std::string(core::kAutoSandbox));
   if (!backend || !(*backend)->Can().preload) return;
@@ -364,48 +225,6 @@ base::Result<Admission> SandboxManager::Admit(const core::RiskAssessment& risk, 
   return gate_.Admit(risk, proposal, stop);
 }
 
-namespace {
-
-base::Status AddImage(const core::ExecutionRequest& request, const ManagerOptions& options,
-                      const core::Backend& backend, core::SandboxSpec& spec) {
-  if (!request.image) return {};
-  switch (backend.Can().images) {
-    case core::ImageKind::kNamed:
-      spec.image = *request.image;
-      return {};
-    case core::ImageKind::kRootFileSystem: {
-      SKERRY_ASSIGN_OR_RETURN(spec.root, options.acquire_root(*request.image));
-      return {};
-    }
-    case core::ImageKind::kNone:
-      break;
-  }
-  return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) + " sandbox has no images");
-}
-
-bool AsksForDirectory(const core::ExecutionRequest& request) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::string_view code = request.code;
-  const std::size_t begin = code.find_first_not_of(kBlank);
-  return request.language == core::Language::kShell && begin != std::string_view::npos &&
-         code.substr(begin, code.find_last_not_of(kBlank) + 1 - begin) == "pwd";
-}
-
-// S4.5: programs must not learn where the workspace lies on the host.
-core::ExecutionResult AnswerDirectory(core::OutputSink* sink, std::string_view backend) {
-  constexpr std::string_view kAnswer = "/workspace\n";
-  core::ExecutionResult result{.sandbox_type = std::string(backend)};
-  if (sink != nullptr) {
-    (void)sink->Write(core::Stream::kStdout, kAnswer, base::Deadline::After(std::chrono::seconds(10)));
-  } else {
-    result.standard_output = kAnswer;
-  }
-  result.output_bytes = kAnswer.size();
-  return result;
-}
-
-}  // namespace
-
 void SandboxManager::NoteUses(Run& run, const std::stop_token& stop) const {
   constexpr std::uint64_t kMost = std::uint64_t{256} << 20U;
   if (run.occasion.session == nullptr) return;
@@ -431,7 +250,7 @@ base::Result<core::ExecutionResult> SandboxManager::Execute(const core::Executio
   SKERRY_ASSIGN_OR_RETURN(const std::optional<Assessed> assessed,
                           Assess(request, streams, occasion, workspace.directory(), stop));
   if (!assessed) return core::ExecutionResult{.outcome = Cancelled()};
-  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, ChooseFor(request, streams, occasion, assessed->risk));
+  SKERRY_ASSIGN_OR_RETURN(core::Backend * backend, choice_.For(request, streams, occasion, assessed->risk));
   return AdmitAndRun({request, streams, occasion, workspace, backend->Name(), backend->Can()}, *assessed, stop,
                      [&](Run& run, std::stop_token token) { return RunAdmitted(*backend, run, std::move(token)); });
 }
@@ -480,11 +299,10 @@ base::Result<std::unique_ptr<LiveSandbox>> SandboxManager::StartLive(const core:
   SKERRY_ASSIGN_OR_RETURN(live->backend, Choose(request.sandbox_type));
   live->abilities = live->backend->Can();
   live->directory = session.directory.root();
-  core::SandboxSpec spec = SpecFor(request, workspace, options_, live->abilities);
+  SKERRY_ASSIGN_OR_RETURN(core::SandboxSpec spec, SpecFor(request, workspace, options_, *live->backend));
   const std::uint64_t disk_mb = spec.limits.disk_mb;
   spec.limits = limits;
   spec.limits.disk_mb = std::min(disk_mb, limits.disk_mb);
-  SKERRY_RETURN_IF_ERROR(AddImage(request, options_, *live->backend, spec));
   SKERRY_ASSIGN_OR_RETURN(live->sandbox, live->backend->Create(spec));
   SKERRY_RETURN_IF_ERROR(live->sandbox->Start(deadline, stop));
   if (workspace.IsCopiedFor(live->abilities)) {
@@ -518,7 +336,7 @@ base::Result<core::ExecutionResult> SandboxManager::ExecuteLive(LiveSandbox& liv
 base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live, Run& run,
                                                               const std::stop_token& stop) const {
   run.ends = core::Reach::kCommand;
-  SKERRY_RETURN_IF_ERROR(CheckAbilities(*live.backend, run));
+  SKERRY_RETURN_IF_ERROR(Check(run));
   if (!live.sandbox->IsRunning()) {
     // The sandbox was lost while it was not in use.
     const std::scoped_lock lock(live.order);
@@ -600,32 +418,14 @@ base::Status SandboxManager::StopLive(LiveSandbox& live, SessionRun& session) co
   return lost ? base::Status{} : stopped;
 }
 
-base::Status SandboxManager::CheckAbilities(const core::Backend& backend, const Run& run) const {
-  const auto refuse = [&](const std::string& what, const std::function<bool(const core::Abilities&)>& can) {
-    return base::Err(base::Code::kUnavailable, "the " + std::string(backend.Name()) + " sandbox " + what + Advice(can));
-  };
-  const core::Abilities& abilities = run.abilities;
-  if (!abilities.binds && !run.workspace.rules().Empty())
-    return refuse("cannot keep the filesystem settings (denyRead, denyWrite, allowRead, allowWrite)",
-                  [](const core::Abilities& other) { return other.binds; });
-  const bool in_place = abilities.workspace == core::WorkspaceKind::kInPlace && !run.workspace.IsCopiedFor(abilities);
-  if (run.request.carry == core::Carry::kShow && in_place)
-    return refuse("writes to the directory itself, so there is no dry run",
-                  [](const core::Abilities& other) { return other.workspace != core::WorkspaceKind::kInPlace; });
-  if (run.streams.terminal && !abilities.terminals)
-    return refuse("has no terminals", [](const core::Abilities& other) { return other.terminals; });
-  return {};
-}
-
 base::Result<core::ExecutionResult> SandboxManager::RunAdmitted(core::Backend& backend, Run& run,
                                                                 std::stop_token stop) {
   const core::ExecutionRequest& request = run.request;
-  SKERRY_RETURN_IF_ERROR(CheckAbilities(backend, run));
+  SKERRY_RETURN_IF_ERROR(Check(run));
   // Programs that see the host's paths must not learn that of the workspace.
   if (run.abilities.strength < core::Strength::kNamespaces && AsksForDirectory(request))
     return AnswerDirectory(run.streams.sink, backend.Name());
-  core::SandboxSpec spec = SpecFor(request, run.workspace, options_, run.abilities);
-  SKERRY_RETURN_IF_ERROR(AddImage(request, options_, backend, spec));
+  SKERRY_ASSIGN_OR_RETURN(core::SandboxSpec spec, SpecFor(request, run.workspace, options_, backend));
   Stopwatch watch;
   if (warm_ != nullptr && &backend == warm_backend_ && warm_->Fits(spec))
     if (auto lease = warm_->Take(PreloadFor({request.language, request.code})))
@@ -651,8 +451,9 @@ base::Result<core::ExecutionResult> SandboxManager::RunInOwn(core::Backend& back
   const RunWorkspace& workspace = run.workspace;
   const bool dry = run.request.carry == core::Carry::kShow;
   Stopwatch watch;
-  SKERRY_ASSIGN_OR_RETURN(const Started started,
-                          Start(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode, stop));
+  SKERRY_ASSIGN_OR_RETURN(
+      const Started started,
+      StartSandbox(backend, std::move(spec), dry ? policy::SecurityMode::kStrict : options_.mode, stop));
   const auto obtain = watch.Lap();
   const auto watched =
       Watch(*started.sandbox, workspace.session() ? workspace.session()->directory.id() : "", run.occasion.asker);

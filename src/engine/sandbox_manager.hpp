@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -11,56 +10,16 @@
 
 #include "core/backend_registry.hpp"
 #include "core/execution.hpp"
-#include "core/output_sink.hpp"
-#include "engine/filesystem_rules.hpp"
+#include "engine/backend_choice.hpp"
 #include "engine/gate.hpp"
 #include "engine/live_sandbox.hpp"
-#include "engine/run_controls.hpp"
-#include "engine/run_input.hpp"
+#include "engine/manager_options.hpp"
+#include "engine/run_streams.hpp"
 #include "engine/run_workspace.hpp"
 #include "engine/warm_sandboxes.hpp"
 #include "engine/watched.hpp"
-#include "policy/security_mode.hpp"
 
 namespace skerry::engine {
-
-class ContextManager;
-
-// Without sandboxes programs run as the caller's own do, and only the local guard protects (S4.6).
-enum class Sandboxing { kEnabled, kDisabled };
-
-struct ManagerOptions {
-  Sandboxing sandboxing = Sandboxing::kEnabled;
-  policy::SecurityMode mode = policy::SecurityMode::kStrict;
-  std::string default_backend;  // what `auto` means; "" for the strongest available backend
-  core::SandboxLimits limits;   // memory comes from the request
-  FilesystemOptions filesystem;
-  // The root file system of an image, which is kept for as long as its directory is held.
-  std::function<base::Result<core::RootFileSystem>(const std::string& image)> acquire_root;
-  GateOptions gate;                 // what stands before every run
-  std::optional<PoolOptions> pool;  // keep warm sandboxes; for callers that run many programs
-};
-
-// A terminal for the program; its size comes and changes with RunControls::Resize.
-struct TerminalOptions {
-  std::string type = "dumb";  // TERM
-};
-
-// Where a run's bytes come from and go to. All of it is borrowed.
-struct RunStreams {
-  core::OutputSink* sink = nullptr;  // without one the output is collected into the result
-  RunInput input;                    // with kOpen: what the controls are fed
-  RunControls* controls = nullptr;
-  std::optional<TerminalOptions> terminal;
-};
-
-// For whom a run is, and in which session.
-struct RunOccasion {
-  Asker asker;                         // in place of the gate's own service
-  std::function<void()> admitted;      // called when nothing stands in the way of the run any more
-  SessionRun* session = nullptr;       // whose workspace the run uses; borrowed, and filled
-  ContextManager* contexts = nullptr;  // the session's, for requests that name a context; borrowed
-};
 
 // Thread-safe: each call has its own sandbox. Keeps a reference to the registry, which must outlive it.
 class SandboxManager {
@@ -104,10 +63,10 @@ class SandboxManager {
   std::vector<std::string> SweepOrphans(std::chrono::seconds patience_each) const;
 
   // The backend for a request: the named one, else the default; never one weaker than the mode demands.
-  [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const;
-
-  // "; use the NAME one": a backend that has the ability; "" where none has.
-  [[nodiscard]] std::string Advice(const std::function<bool(const core::Abilities&)>& can) const;
+  [[nodiscard]] base::Result<core::Backend*> Choose(const std::string& sandbox_type) const {
+    return choice_.Named(sandbox_type);
+  }
+  [[nodiscard]] const BackendChoice& choice() const { return choice_; }
 
   // For callers that only want to know the risk.
   [[nodiscard]] const Gate& gate() const { return gate_; }
@@ -124,16 +83,8 @@ class SandboxManager {
     core::RiskAssessment risk;
     std::chrono::nanoseconds took{0};
   };
-  // The same, but `auto` follows the risk, if the mode allows that and the light sandbox can do what is asked for.
-  [[nodiscard]] base::Result<core::Backend*> ChooseFor(const core::ExecutionRequest& request, const RunStreams& streams,
-                                                       const RunOccasion& occasion,
-                                                       const core::RiskAssessment& risk) const;
-  // The backend for requests that name none, or one that is too weak; nullptr when there is none.
-  [[nodiscard]] core::Backend* Preferred() const;
-  // The backend with the least isolation, for code that needs none; nullptr when all isolate.
-  [[nodiscard]] core::Backend* Lightest() const;
-  // Why a backend cannot do what is asked for.
-  [[nodiscard]] base::Status CheckAbilities(const core::Backend& backend, const Run& run) const;
+  // Why the backend of the run cannot do what is asked for.
+  [[nodiscard]] base::Status Check(const Run& run) const;
   base::Result<Admission> Admit(const core::RiskAssessment& risk, Run& run, const std::stop_token& stop) const;
   void NoteUses(Run& run, const std::stop_token& stop) const;
   template <class RunIt>
@@ -156,6 +107,7 @@ class SandboxManager {
 
   const core::BackendRegistry& registry_;
   ManagerOptions options_;
+  BackendChoice choice_;
   Gate gate_;
   Watched watched_;
   core::Backend* warm_backend_ = nullptr;

@@ -141,6 +141,12 @@ inline bool Runs(pid_t pid) {
   return !state.empty() && state != "Z" && state != "X";
 }
 
+// Its parent knows of its end. A sandbox's init that has reaped a process holds nothing more of what it started it with:
+// until then a dead program's channel may look as if somebody still listened.
+inline bool IsReaped(pid_t pid) {
+  return Status(pid, "State").empty();
+}
+
 // Never more than one process: to kill(2) -1 is all processes of this user, and 0 the caller's own group.
 [[nodiscard]] inline bool SignalProcess(pid_t pid, int signal) {
   return pid > 1 && ::kill(pid, signal) == 0;

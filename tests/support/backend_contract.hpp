@@ -235,6 +235,21 @@ TEST_P(BackendContractTest, AfterATimeoutTheNextCommandRuns) {
   EXPECT_EQ(sink_.out, "again\n");
 }
 
+// Command::lifetime: for callers that are stopped and cannot keep the timeout.
+TEST_P(BackendContractTest, ALifetimeEndsTheSandboxBeforeTheTimeout) {
+  Start();
+  core::Command command;
+  command.program = core::Arguments{"sleep", "60"};
+  command.timeout = std::chrono::seconds(40);
+  command.lifetime = std::chrono::milliseconds(300);
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = sandbox_->Execute(std::move(command), sink_, stop_.get_token());
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_EQ(result->outcome.kind, core::OutcomeKind::kLost);
+  EXPECT_FALSE(sandbox_->IsRunning());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST_P(BackendContractTest, AStopRequestEndsTheCommand) {
   Start();
   std::jthread later([this] {

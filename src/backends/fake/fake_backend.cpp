@@ -62,12 +62,14 @@ class DirectoryOfTests : public TinyFiles {
 
 class FakeProcess : public core::Process {
  public:
-  FakeProcess(core::Command command, core::OutputSink& sink, core::SharedPlace workspace)
-      : command_(std::move(command)),
+  FakeProcess(core::Sandbox& sandbox, core::Command command, core::OutputSink& sink, core::SharedPlace workspace)
+      : sandbox_(sandbox),
+        command_(std::move(command)),
         input_(std::move(command_.input), command_.input_end),
         output_(sink, command_.max_output_bytes),
         files_(std::move(workspace)),
-        deadline_(base::Deadline::After(command_.timeout)) {}
+        deadline_(base::Deadline::After(command_.timeout)),
+        life_(command_.lifetime.count() == 0 ? base::Deadline::Never() : base::Deadline::After(command_.lifetime)) {}
 
   base::Result<std::size_t> Feed(std::string_view bytes) override { return input_.Feed(bytes); }
   [[nodiscard]] bool AwaitRoom(base::Deadline deadline) override { return input_.AwaitRoom(deadline); }
@@ -104,15 +106,18 @@ class FakeProcess : public core::Process {
     for (const auto end = base::Deadline::After(time);; std::this_thread::sleep_for(kStep)) {
       if (stop.stop_requested()) return core::EndedByStop();
       if (deadline_.Expired()) return core::EndedByTimeout(command_.timeout);
+      if (life_.Expired() && sandbox_.Stop(base::Deadline::Never())) return core::EndedByLoss();
       if (end.Expired()) return std::nullopt;
     }
   }
 
+  core::Sandbox& sandbox_;
   core::Command command_;
   TinyInput input_;
   TinyOutput output_;
   DirectoryOfTests files_;
   base::Deadline deadline_;
+  base::Deadline life_;
 };
 
 class FakeSandbox : public core::Sandbox {
@@ -145,7 +150,7 @@ class FakeSandbox : public core::Sandbox {
   base::Result<std::unique_ptr<core::Process>> Launch(core::Command command, core::OutputSink& sink,
                                                       const std::stop_token&) override {
     if (!running_) return base::Err(base::Code::kNotStarted, "the sandbox has not been started");
-    return std::make_unique<FakeProcess>(std::move(command), sink, spec_.workspace);
+    return std::make_unique<FakeProcess>(*this, std::move(command), sink, spec_.workspace);
   }
 
   [[nodiscard]] core::SandboxFiles& files() override { return files_; }

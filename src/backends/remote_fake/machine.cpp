@@ -181,7 +181,17 @@ void Machine::End() {
   programs_.clear();
 }
 
+void Machine::LiveFor(std::chrono::milliseconds lifetime) {
+  if (lifetime.count() == 0) return;
+  lifetime_ = std::jthread([this, end = base::Deadline::After(lifetime)](const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kStep{1};
+    while (!stop.stop_requested() && !end.Expired()) std::this_thread::sleep_for(kStep);
+    if (!stop.stop_requested()) End();
+  });
+}
+
 base::Result<std::shared_ptr<Program>> Machine::Launch(core::Command command) {
+  LiveFor(command.lifetime);
   const std::scoped_lock lock(mutex_);
   programs_.push_back(std::make_shared<Program>(files_, std::move(command)));
   return programs_.back();

@@ -105,9 +105,12 @@ class Machine {
  private:
   const std::string id_;
   MemoryFiles files_;
+  void LiveFor(std::chrono::milliseconds lifetime);
+
   std::atomic<bool> alive_ = true;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Program>> programs_;
+  std::jthread lifetime_;  // ends the machine when the lifetime of the last command is over
 };
 
 }  // namespace skerry::backends::remote_fake

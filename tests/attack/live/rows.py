@@ -21,12 +21,13 @@ class LiveRow:
     attack: Callable
     settings: tuple = ()  # of the daemon's environment; a row that has some gets a daemon of its own
     ends_it: bool = False  # the daemon is ended by the row: it gets one of its own
+    afresh: bool = False  # what a tenant did before counts: the row gets a daemon of its own
     is_surface = False
     why_only = ""
 
     @property
     def alone(self):
-        return self.ends_it or bool(self.settings)
+        return self.ends_it or self.afresh or bool(self.settings)
 
 
 def live(identity, kind, title, expected, **options):

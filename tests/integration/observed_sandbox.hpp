@@ -141,8 +141,8 @@ inline bool Runs(pid_t pid) {
   return !state.empty() && state != "Z" && state != "X";
 }
 
-// Its parent knows of its end. A sandbox's init that has reaped a process holds nothing more of what it started it with:
-// until then a dead program's channel may look as if somebody still listened.
+// Its parent knows of its end. A sandbox's init that has reaped a process holds nothing more of what it started it
+// with: until then a dead program's channel may look as if somebody still listened.
 inline bool IsReaped(pid_t pid) {
   return Status(pid, "State").empty();
 }

@@ -118,6 +118,7 @@ base::Status RunWorkspace::Finish(core::Sandbox& sandbox, core::ExecutionResult&
   // Most programs write nothing, and leave an empty layer.
   const bool untouched =
       view->layered && (session_ == nullptr || session_->memory == nullptr) && os::IsEmptyDirectory(view->changes);
+  if (untouched && session_ != nullptr) session_->untouched = true;
   if (untouched) return {};
   if (view->layered) return CarryOver({.changes = view->changes, .merged = view->merged}, result);
   SKERRY_ASSIGN_OR_RETURN(workspace::FileList list, workspace::ListFiles(view->changes, {}));
@@ -131,6 +132,7 @@ base::Status RunWorkspace::FinishMirrored(WorkspaceMirror& mirror, core::Executi
   // The rules of a person's directory look at what lies beside a change.
   const auto extent = session_ != nullptr ? WorkspaceMirror::Extent::kChanges : WorkspaceMirror::Extent::kEverything;
   SKERRY_ASSIGN_OR_RETURN(const ReceivedLayer layer, mirror.Pull(extent, deadline, {}));
+  if (layer.empty() && session_ != nullptr) session_->untouched = true;
   if (layer.empty()) return {};
   SKERRY_RETURN_IF_ERROR(
       CarryOver({.changes = layer.directory(), .merged = layer.directory(), .marks = &layer.marks}, result));
@@ -202,6 +204,7 @@ base::Result<workspace::CommitReport> RunWorkspace::CommitToSession(const Layer&
   SKERRY_RETURN_IF_ERROR(session_->execution.empty() ? session_->directory.ForgetChanges()
                                                      : session_->directory.KeepChanges(journal, session_->execution));
   session_->changes = std::move(report->changes);
+  session_->untouched = report->untouched;
   return report;
 }
 

@@ -27,6 +27,7 @@ struct SessionRun {
   std::uint64_t allowance_bytes = 0;         // by which the workspace may grow
   workspace::LayerMemory* memory = nullptr;  // for a sandbox that lives on and has a layer
   WorkspaceMirror* mirror = nullptr;         // for a sandbox that lives on and has files of its own
+  bool untouched = false;                    // known at the end: no entry of the workspace is new, different or gone
   std::vector<core::FileChange> changes;
   std::vector<core::FileUse> uses;
 };

@@ -328,7 +328,7 @@ base::Result<core::ExecutionResult> Session::Run(SandboxManager& manager, core::
   occasion.session = &run;
   auto result = live ? manager.ExecuteLive(*live_, request, streams, occasion, stop)
                      : manager.Execute(request, streams, occasion, stop);
-  files_->Recount();
+  if (!run.untouched) files_->Recount();
   directory_->Touch();
   SKERRY_RETURN_IF_ERROR(recorder_->End(
       id(), execution, result ? EndOf(*result, std::move(run.changes), std::move(run.uses)) : EndOf(result.error())));

@@ -399,6 +399,7 @@ base::Result<CommitReport> Commit(int upper, int lower, CommitRules& rules, cons
   RefusedContents refused(layers, found);
   layers.refused = &refused;
   CommitReport report = Committer(layers, found, refused).Run();
+  report.untouched = found.complete && found.changes.empty();
   SKERRY_RETURN_IF_ERROR(journal.Complete());
   return report;
 }

@@ -20,6 +20,7 @@ struct CommitReport {
   std::vector<Withheld> withheld;         // what was not done, each with its reason; nothing is left out silently
   std::vector<Withheld> to_review;        // what was done and a person should look at, each with its reason
   std::uint64_t bytes = 0;                // written, holes not counted
+  bool untouched = false;                 // the layer had nothing new: the directory stays as it was
   std::vector<core::FileChange> changes;  // the same for a record, by path; only with a hash
 };
 

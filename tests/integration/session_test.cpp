@@ -167,6 +167,21 @@ TEST_F(SessionTest, TheQuotaHoldsForToolsAndForRuns) {
   EXPECT_EQ(Unrecorded(*session), "");
 }
 
+// Of a workspace with many files the count is most of what a small run would take.
+TEST_F(SessionTest, TheUseIsCountedAgainOnlyAfterARunThatChangedSomething) {
+  auto session = Sessions().Create("s");
+  ASSERT_TRUE(session);
+  const auto used = [&] { return session->files().CurrentUsage().value_or(workspace::Usage{}); };
+  const workspace::Usage before = used();
+  std::ofstream(Root(*session) / "unseen") << "x";
+  ASSERT_TRUE(session->Run(*manager_, Shell("cat code/* ; true"), {}, {}));
+  EXPECT_EQ(used().entries, before.entries);
+  ASSERT_TRUE(session->Run(*manager_, Shell("mkdir empty"), {}, {}));
+  EXPECT_EQ(used().entries, before.entries + 2);
+  ASSERT_TRUE(session->Run(*manager_, Shell("rm unseen; rmdir empty"), {}, {}));
+  EXPECT_EQ(used().entries, before.entries);
+}
+
 TEST_F(SessionTest, ALargeFileCanBeRenamedAndRewrittenNearTheQuota) {
   auto session = Sessions(std::uint64_t{8} << 20U).Create("s");
   ASSERT_TRUE(session);

@@ -6,78 +6,13 @@
 #include <string_view>
 
 namespace skerry::interpreters {
+
+// Made from the files of src/interpreters/workers by the build.
+extern const std::string_view kPythonStreams;
+extern const std::string_view kPythonLoader;
+extern const std::string_view kJavaScriptLoader;
+
 namespace {
-
-// The text runs as `__main__` with the working directory first on the path, as with `python3 -c`. A traceback shows the
-// lines of the program and none of the loader.
-constexpr std::string_view kPythonLoader = R"python(
-def load():
-    import sys
-    import __main__
-    with open(3, 'rb') as file:
-        source = file.read()
-    scope = __main__.__dict__
-    del scope['load']
-    def show(kind, value, trace):
-        import linecache, traceback
-        lines = source.decode('utf-8', 'replace').splitlines(True)
-        linecache.cache['<code>'] = (len(source), None, lines, '<code>')
-        while trace is not None and trace.tb_frame.f_code.co_filename == '<string>':
-            trace = trace.tb_next
-        traceback.print_exception(kind, value, trace)
-    sys.excepthook = show
-    exec(compile(source, '<code>', 'exec', dont_inherit=True), scope)
-load()
-)python";
-
-// Runs the text as CommonJS, like a file in the working directory; a text that is only valid as a module runs as a
-// module.
-constexpr std::string_view kJavaScriptLoader = R"javascript(
-const fs = require('fs'), path = require('path'), url = require('url'), vm = require('vm');
-const Module = require('module');
-const source = fs.readFileSync(3, 'utf8');
-fs.closeSync(3);
-const filename = path.join(process.cwd(), '<code>');
-process.argv.splice(1, 0, filename);
-const isModule = (() => {
-  try { new vm.Script(Module.wrap(source), { filename }); return false; }
-  catch (error) {
-    return error instanceof SyntaxError &&
-      /import statement|import\.meta|Unexpected token 'export'|await is only valid/.test(error.message);
-  }
-})();
-const runModule = async () => {
-  const from = Module.createRequire(filename);
-  const load = async (name) => {
-    if (name.startsWith('node:') || Module.builtinModules.includes(name) || /^[a-z]+:/.test(name)) return import(name);
-    return import(url.pathToFileURL(from.resolve(name)).href);
-  };
-  const emitWarning = process.emitWarning;
-  process.emitWarning = (text, ...rest) =>
-    /VM Modules/.test(String(text)) ? undefined : emitWarning.call(process, text, ...rest);
-  const main = new vm.SourceTextModule(source, {
-    identifier: filename, importModuleDynamically: load,
-    initializeImportMeta(meta) { meta.url = url.pathToFileURL(filename).href; meta.filename = filename; meta.dirname = process.cwd(); },
-  });
-  process.emitWarning = emitWarning;
-  await main.link(async (name) => {
-    const namespace = await load(name);
-    const names = Object.keys(namespace);
-    return new vm.SyntheticModule(names, function () { for (const key of names) this.setExport(key, namespace[key]); });
-  });
-  await main.evaluate();
-};
-if (isModule) {
-  runModule().catch((error) => { process.exitCode = 1; console.error(error); });
-} else {
-  const main = new Module(filename, null);
-  main.filename = filename;
-  main.paths = Module._nodeModulePaths(process.cwd());
-  process.mainModule = main;
-  require.main = main;
-  main._compile(source, filename);
-}
-)javascript";
 
 // Bash runs descriptor 3 as a script, which first closes that descriptor, on the same line as the text's first line.
 constexpr std::string_view kShellPrologue = "exec 3<&-; ";
@@ -102,7 +37,7 @@ Invocation InvocationFor(const core::Code& code) {
   const std::string program(ProgramOf(code.language));
   switch (code.language) {
     case core::Language::kPython:
-      return {{program, "-c", std::string(kPythonLoader)}, code.text};
+      return {{program, "-c", std::string(kPythonStreams) + std::string(kPythonLoader)}, code.text};
     case core::Language::kJavaScript:
       return {{program, "--experimental-vm-modules", "-e", std::string(kJavaScriptLoader)}, code.text};
     case core::Language::kShell:

@@ -15,6 +15,7 @@
 namespace skerry::interpreters {
 
 // Made from the files of src/interpreters/workers by the build.
+extern const std::string_view kPythonStreams;
 extern const std::string_view kPythonWorker;
 extern const std::string_view kPythonZygote;
 extern const std::string_view kJavaScriptWorker;
@@ -71,6 +72,10 @@ std::string RealPath(const std::string& path) {
   return ::realpath(path.c_str(), real.data()) != nullptr ? real.data() : "";
 }
 
+std::string PythonWorker() {
+  return std::string(kPythonWorker) + std::string(kPythonStreams);
+}
+
 ZygoteProgram PythonZygote(const std::string& program, std::string_view name, std::string_view warm) {
   // Isolated: no variable or directory of a person is read.
   constexpr std::string_view kLoad = "import os; exec(os.pread(5, os.fstat(5).st_size, 0))";
@@ -79,8 +84,7 @@ ZygoteProgram PythonZygote(const std::string& program, std::string_view name, st
           // One thread: further threads would be missing in the children.
           .environment = {"LANG=C.UTF-8", "HOME=/", "PATH=/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1",
                           "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1"},
-          .text = std::string(kPythonWorker) + std::string(kPythonZygote) + "\nbecome_zygote('" + std::string(warm) +
-                  "')\n"};
+          .text = PythonWorker() + std::string(kPythonZygote) + "\nbecome_zygote('" + std::string(warm) + "')\n"};
 }
 
 bool IsWordPart(char character) {
@@ -93,7 +97,7 @@ bool IsWordPart(char character) {
 std::vector<std::string> WorkerArguments(core::Language language) {
   switch (language) {
     case core::Language::kPython:
-      return {"python3", "-c", std::string(kPythonWorker) + "\nserve(3, False)\n"};
+      return {"python3", "-c", PythonWorker() + "\nserve(3, False)\n"};
     case core::Language::kJavaScript:
       return {"node", "--experimental-vm-modules", "-e", std::string(kJavaScriptWorker)};
     case core::Language::kShell:

@@ -34,7 +34,7 @@ class CellTest(ContextTest):
         self.assertEqual(self.plain(child, "__name__, __import__('__main__').x"), "('__main__', 40)")
 
     def test_an_executed_worker_runs_cells_too(self):
-        text = worker.text_of("python_worker.py") + "\nserve(3, forked=False)\n"
+        text = worker.python_worker() + "\nserve(3, forked=False)\n"
         child = self.context(worker.starter([PYTHON, "-c", text], self.environment))
         child.cell("x = 2")
         self.assertEqual(self.plain(child, "x"), "2")

@@ -46,8 +46,9 @@ class Programs:
     def test_everything_is_as_in_a_bare_python(self):
         programs = [
             "import sys; print(sys.argv, sys.path, __name__, sorted(vars()))",
-            "import sys; [print(s.encoding, s.errors, s.line_buffering, s.newlines, s.name, s.mode, s.write_through,"
-            " s.fileno(), type(s.buffer).__name__, s.buffer.raw.closefd) for s in (sys.stdin, sys.stdout, sys.stderr)]",
+            "import sys; [print(s.encoding, s.errors, s.newlines, s.name, s.mode, s.write_through, s.fileno(), "
+            "type(s), type(s.buffer), type(s.buffer.raw), s.buffer.raw.closefd) for s in (sys.stdin, sys.stdout, "
+            "sys.stderr)]",
             "import sys; print(sys.stdin is sys.__stdin__, sys.stdout is sys.__stdout__, sys.excepthook)",
             "import os; e = dict(os.environ); e.pop('MPLBACKEND', 0); print(e, os.getcwd())",
             "import os; print(os.open('/dev/null', 0))",
@@ -251,7 +252,7 @@ class Programs:
 
 class ExecutedTest(Programs, worker.WorkerTest):
     def start(self):
-        text = worker.text_of("python_worker.py") + "\nserve(3, forked=False)\n"
+        text = worker.python_worker() + "\nserve(3, forked=False)\n"
         return worker.starter([PYTHON, "-c", text], {**self.environment, "SECRET_OF_THE_ZYGOTE": "1"})
 
 

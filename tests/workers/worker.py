@@ -27,6 +27,10 @@ def text_of(name):
         return file.read()
 
 
+def python_worker():
+    return text_of("python_worker.py") + text_of("python_streams.py")
+
+
 class Gone(Exception):
     """The worker has closed the channel."""
 
@@ -188,8 +192,7 @@ for name in modules:
         pass
 exec(prepare, {})
 scope = {"__name__": "worker"}
-with open(text) as file:
-    exec(compile(file.read(), "<worker>", "exec"), scope)
+exec(compile(text, "<worker>", "exec"), scope)
 while True:
     word, descriptors, _, _ = socket.recv_fds(control, 100, 4)
     word = word.decode()
@@ -225,8 +228,7 @@ class Zygote:
     def __init__(self, modules=(), before=(), prepare=""):
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(PATIENCE)
-        text = os.path.join(WORKERS, "python_worker.py")
-        command = [*before, PYTHON, "-c", ZYGOTE, text, " ".join(modules), prepare]
+        command = [*before, PYTHON, "-c", ZYGOTE, python_worker(), " ".join(modules), prepare]
         self.process = subprocess.Popen([*command, str(theirs.fileno())], pass_fds=(theirs.fileno(),),
                                         env={"SECRET_OF_THE_ZYGOTE": "1", "LANG": "C.UTF-8"})
         theirs.close()

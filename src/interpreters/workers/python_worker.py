@@ -1,7 +1,8 @@
 """The Python worker: runs one program, or cells one after the other, for the Skerry at the other end of a socket.
 
 This text only defines things. A zygote executes it once and calls serve() in the children that it forks; in exec mode
-`python3 -c` gets it with a call of serve() behind it. It is complete in itself and needs Python 3.9.
+`python3 -c` gets it with a call of serve() behind it. The text of python_streams.py stands behind it; nothing else is
+needed but Python 3.9.
 """
 import ast
 import atexit
@@ -134,9 +135,20 @@ def make_stream(descriptor, name, mode, errors, encoding="utf-8", unbuffered=Fal
 
 
 def make_streams(encoding="utf-8", errors="surrogateescape", unbuffered=False):
+    end_of_pace()
     sys.stdin = sys.__stdin__ = make_stream(0, "<stdin>", "r", errors, encoding)
     sys.stdout = sys.__stdout__ = make_stream(1, "<stdout>", "w", errors, encoding, unbuffered)
     sys.stderr = sys.__stderr__ = make_stream(2, "<stderr>", "w", "backslashreplace", encoding, unbuffered)
+    pace_standard_output()
+
+
+def end_of_pace():
+    """Ends what pace_standard_output() began."""
+
+
+def pace_standard_output():
+    global end_of_pace
+    end_of_pace = pace_output(sys.stdout)
 
 
 WARM_PROGRAM = b"""
@@ -230,6 +242,8 @@ def become_fresh(warm, forked):
         sys.argv = ["-c"]
         if hasattr(sys, "orig_argv"):
             sys.orig_argv = [sys.executable or "python3", "-c"]
+    else:
+        pace_standard_output()
     touch(warm)
     if forked:
         reseed()
@@ -328,8 +342,16 @@ def remember_source(filename, text):
 
 
 def without_our_frames(trace):
+    """Neither those that called the program nor those that it was in when a signal came."""
     while trace is not None and trace.tb_frame.f_globals is globals():
         trace = trace.tb_next
+    frame = end = trace
+    while frame is not None:
+        if frame.tb_frame.f_globals is not globals():
+            end = frame
+        frame = frame.tb_next
+    if end is not None:
+        end.tb_next = None
     return trace
 
 
@@ -408,13 +430,15 @@ def finish(status, known):
     except BaseException:
         pass
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_of_pace()
     flushed = flush_streams()
     try:
         tear_down(known)
     except BaseException:
         pass
-    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-    flushed = flush_streams() and flushed
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(BaseException):
+            stream.flush()
     flush_c()
     return status if flushed else FLUSH_FAILED
 
@@ -657,7 +681,7 @@ class Context:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_globals is not self.scope:
             trace = trace.tb_next
-        trace = trace or without_our_frames(error.__traceback__)
+        trace = without_our_frames(trace or error.__traceback__)
         try:
             text = "".join(traceback.format_exception(type(error), error, trace))
         except BaseException:

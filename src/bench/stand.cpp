@@ -144,8 +144,8 @@ base::Result<Sample> Stand::RunHundred() {
 base::Result<Sample> Stand::RunCell() {
   if (context_ == nullptr || !context_->Alive()) {
     SKERRY_ASSIGN_OR_RETURN(cell_sandbox_, Park(core::Preload::kPython));
-    SKERRY_ASSIGN_OR_RETURN(context_,
-                            cell_sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kSandbox));
+    SKERRY_ASSIGN_OR_RETURN(context_, cell_sandbox_->contexts()->OpenContext(
+                                          {.language = core::Language::kPython, .ends = core::Reach::kSandbox}));
   }
   Collected sink;
   const auto start = Clock::now();

@@ -61,6 +61,7 @@ base::Result<Json> BodyOf(const RunOptions& options, const config::Sandbox& sand
                {"on_disconnect", "cancel"}};
   // When no language is given it is the context's own.
   if (options.language || options.source.file) body["language"] = core::NameOf(asked.language);
+  SKERRY_RETURN_IF_ERROR(AddEnvironment(options.environment, body));
   if (options.timeout) body["timeout"] = asked.timeout.count();
   if (options.yes) body["approve"] = true;
   return body;

@@ -12,11 +12,11 @@
 
 #include "base/printable.hpp"
 #include "cli/answer.hpp"
-#include "cli/assignments.hpp"
 #include "cli/attachment.hpp"
 #include "cli/command.hpp"
 #include "cli/command_output.hpp"
 #include "cli/daemon_client.hpp"
+#include "cli/environment.hpp"
 #include "cli/piped_input.hpp"
 #include "cli/run_report.hpp"
 
@@ -29,7 +29,7 @@ struct ExecOptions {
   std::string session;
   std::string program;
   std::vector<std::string> rest;  // of the command line: the program's arguments, with the -- that was given
-  std::vector<std::string> environment;
+  EnvironmentOptions environment;
   std::optional<std::string> directory;
   std::optional<std::uint64_t> timeout;
   bool interactive = false;
@@ -83,14 +83,14 @@ base::Result<Json> BodyOf(const ExecOptions& options) {
   constexpr std::uint64_t kUsual = 300;
   SKERRY_ASSIGN_OR_RETURN(const std::vector<std::string> command, CommandOf(options));
   Json body = {{"argv", command}, {"background", true}, {"stdin", InputFor(options) == Input::kPassedOn}};
-  SKERRY_ASSIGN_OR_RETURN(Json environment, AssignmentsToJson(options.environment, "--env"));
+  SKERRY_RETURN_IF_ERROR(AddEnvironment(options.environment, body));
   if (options.terminal) {
     const core::TerminalSize size = RawTerminal::Size();
     body["terminal"] = {{"rows", size.rows}, {"columns", size.columns}};
     const char* type = std::getenv("TERM");
-    if (!environment.contains("TERM") && type != nullptr && *type != '\0') environment["TERM"] = type;
+    const bool given = ObjectIn(body, "environment").contains("TERM") || ObjectIn(body, "secrets").contains("TERM");
+    if (!given && type != nullptr && *type != '\0') body["environment"]["TERM"] = type;
   }
-  if (!environment.empty()) body["environment"] = std::move(environment);
   if (options.directory) body["directory"] = *options.directory;
   if (options.yes) body["approve"] = true;
   if (options.timeout) {
@@ -148,36 +148,35 @@ base::Result<int> Exec(const Context& context, const ExecOptions& options) {
 }
 
 std::vector<Option> OptionsInto(ExecOptions& options) {
-  return {{.names = "-i,--interactive",
-           .description = "Pass stdin on also when it is a terminal",
-           .to = &options.interactive},
-          {.names = "-t,--tty",
-           .description = "Give it a terminal: shells, editors, prompts; passes stdin on",
-           .to = &options.terminal},
-          {.names = "--raw",
-           .description = "Pass every byte on to a terminal too; else what would make it answer or act is left out",
-           .to = &options.raw},
-          {.names = "--env",
-           .value = Value::Text("NAME=VALUE"),
-           .description = "A variable for it; may be repeated",
-           .to = &options.environment},
-          {.names = "--directory",
-           .value = Value::Text("DIR"),  // a directory in the session
-           .description = "Where it starts, in the workspace",
-           .to = &options.directory},
-          {.names = "--timeout",
-           .value = Value::Text("SECONDS"),
-           .description = "Seconds until it is ended, up to 86400 (300; with -t 86400)",
-           .to = &options.timeout},
-          {.names = "--detach",
-           .description = "Leave it running, and print the id of its execution",
-           .to = &options.detach},
-          {.names = "-y,--yes",
-           .description = "Run without asking what is risky; what the policy refuses stays refused",
-           .to = &options.yes},
-          {.names = "--json",
-           .description = "Print one result object instead of passing the output through",
-           .to = &options.json}};
+  std::vector<Option> all = {
+      {.names = "-i,--interactive",
+       .description = "Pass stdin on also when it is a terminal",
+       .to = &options.interactive},
+      {.names = "-t,--tty",
+       .description = "Give it a terminal: shells, editors, prompts; passes stdin on",
+       .to = &options.terminal},
+      {.names = "--raw",
+       .description = "Pass every byte on to a terminal too; else what would make it answer or act is left out",
+       .to = &options.raw},
+      {.names = "--directory",
+       .value = Value::Text("DIR"),  // a directory in the session
+       .description = "Where it starts, in the workspace",
+       .to = &options.directory},
+      {.names = "--timeout",
+       .value = Value::Text("SECONDS"),
+       .description = "Seconds until it is ended, up to 86400 (300; with -t 86400)",
+       .to = &options.timeout},
+      {.names = "--detach",
+       .description = "Leave it running, and print the id of its execution",
+       .to = &options.detach},
+      {.names = "-y,--yes",
+       .description = "Run without asking what is risky; what the policy refuses stays refused",
+       .to = &options.yes},
+      {.names = "--json",
+       .description = "Print one result object instead of passing the output through",
+       .to = &options.json}};
+  AddOptions(all, options.environment);
+  return all;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/images.hpp"
@@ -71,6 +72,21 @@ base::Result<core::RootFileSystem> AcquireImage(const std::string& name) {
 
 }  // namespace
 
+base::Result<std::vector<std::string>> ArgumentsOf(const RunOptions& options) {
+  const bool marked = !options.rest.empty() && options.rest.front() == "--";
+  std::vector<std::string> arguments(options.rest.begin() + (marked ? 1 : 0), options.rest.end());
+  if (options.argument) arguments.insert(arguments.begin(), *options.argument);
+  // What the line has in the place of the code.
+  if (options.source.file && options.source.code) arguments.insert(arguments.begin(), *options.source.code);
+  if (marked || arguments.empty()) return arguments;
+  if (options.source.file)
+    return base::Err(base::Code::kInvalidArgument,
+                     "give the code as an argument or with --file, not both; the arguments of the file come behind --");
+  return base::Err(base::Code::kInvalidArgument,
+                   "what is " + base::Printable(base::Excerpt(arguments.front())) +
+                       "? Code is one argument, in quotes; its own arguments come behind --; see skerry run --help");
+}
+
 std::vector<config::Override> OverridesOf(const RunOptions& options) {
   std::vector<config::Override> overrides;
   const auto add = [&](const std::optional<std::string>& value, const char* path, const char* flag) {
@@ -104,6 +120,8 @@ base::Result<engine::ManagerOptions> ManagerOptionsOf(const RunOptions& options,
                  .disk_files = number(limits.max_files)},
       .filesystem = FilesystemOf(options, sandbox),
       .acquire_root = AcquireImage,
+      .environment = VariablesOf(sandbox.environment),
+      .secrets = SecretsOf(sandbox.secrets, Context::Home()),
       .gate = std::move(gate)};
 }
 
@@ -124,9 +142,19 @@ base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const 
   if (!options.allowed_domains.empty())
     return base::Err(base::Code::kUnavailable,
                      "--allow-domain: this version has no egress proxy yet, a sandbox has no network at all");
+  CodeSource source = options.source;
+  if (source.file) source.code.reset();  // an argument of the file
   core::ExecutionRequest request;
   SKERRY_ASSIGN_OR_RETURN(request.language, ChooseLanguage(options));
-  SKERRY_ASSIGN_OR_RETURN(request.code, ReadCode(options.source));
+  SKERRY_ASSIGN_OR_RETURN(request.code, ReadCode(source));
+  if (options.source.file) request.code_name = std::filesystem::path(*options.source.file).filename().string();
+  SKERRY_ASSIGN_OR_RETURN(request.code_arguments, ArgumentsOf(options));
+  SKERRY_ASSIGN_OR_RETURN(GivenEnvironment given, ReadEnvironment(options.environment));
+  request.environment = std::move(given.values);
+  for (auto& [name, value] : given.secrets) {
+    request.secrets.insert(name);
+    request.environment.emplace(name, std::move(value));
+  }
   request.timeout = sandbox.limits.timeout;
   request.sandbox_type = options.sandbox;
   request.max_memory_mb = static_cast<std::uint64_t>(sandbox.limits.max_memory_mb);

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "cli/code_source.hpp"
+#include "cli/environment.hpp"
 #include "config/load.hpp"
 #include "engine/sandbox_manager.hpp"
 
@@ -14,6 +15,10 @@ namespace skerry::cli {
 
 struct RunOptions {
   CodeSource source;
+  // The line behind the code: the first of the code's arguments, and the rest of them, behind -- if the line has one.
+  std::optional<std::string> argument;
+  std::vector<std::string> rest;
+  EnvironmentOptions environment;
   std::optional<std::string> language;
   std::optional<std::string> timeout;
   std::optional<std::string> memory;
@@ -38,6 +43,9 @@ struct RunOptions {
   bool raw = false;
   bool json = false;
 };
+
+// What the code finds as its arguments. They need the --: without it they could be code that was not quoted.
+base::Result<std::vector<std::string>> ArgumentsOf(const RunOptions& options);
 
 // Settings that the options override.
 std::vector<config::Override> OverridesOf(const RunOptions& options);

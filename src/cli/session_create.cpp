@@ -7,6 +7,7 @@
 #include "cli/answer.hpp"
 #include "cli/assignments.hpp"
 #include "cli/daemon_client.hpp"
+#include "cli/environment.hpp"
 #include "cli/progress.hpp"
 #include "cli/session_parts.hpp"
 #include "cli/terminal.hpp"
@@ -30,7 +31,7 @@ struct CreateOptions {
   std::optional<std::uint64_t> timeout;
   std::optional<std::uint64_t> ttl;
   std::optional<std::uint64_t> idle;
-  std::vector<std::string> environment;
+  EnvironmentOptions environment;
   std::vector<std::string> metadata;
   bool json = false;
 };
@@ -65,9 +66,7 @@ base::Result<Json> BodyOf(const CreateOptions& options) {
   if (Json limits = LimitsOf(options); !limits.empty()) body["limits"] = std::move(limits);
   Put(body, "ttl_seconds", options.ttl);
   Put(body, "idle_seconds", options.idle);
-  if (!options.environment.empty()) {
-    SKERRY_ASSIGN_OR_RETURN(body["environment"], AssignmentsToJson(options.environment, "--env"));
-  }
+  SKERRY_RETURN_IF_ERROR(AddEnvironment(options.environment, body));
   if (!options.metadata.empty()) {
     SKERRY_ASSIGN_OR_RETURN(body["metadata"], AssignmentsToJson(options.metadata, "--label"));
   }
@@ -89,60 +88,59 @@ base::Result<int> Create(const Context& context, const CreateOptions& options) {
 }
 
 std::vector<Option> OptionsInto(CreateOptions& options, const std::vector<std::string>& backends) {
-  return {{.names = "--mode",
-           .value = Value::OneOf("MODE", {"per-session", "shared", "disabled"}),
-           .description = "per-session (a sandbox while it is in use), shared (one for all sessions), or disabled",
-           .to = &options.mode},
-          {.names = "--backend",
-           .value = Value::OneOf("TYPE", backends),
-           .description = "What isolates it; see skerry backends",
-           .to = &options.backend},
-          {.names = "--image",
-           .value = Value::Text("NAME"),
-           .description = "Programs of an imported root file system; see skerry image --help",
-           .to = &options.image},
-          {.names = "--memory",
-           .value = Value::Text("MB"),
-           .description = "Memory for all its processes together, from 16",
-           .to = &options.memory},
-          {.names = "--cpu",
-           .value = Value::Text("PERCENT"),
-           .description = "Share of the CPU in percent of one core; 0 is no limit",
-           .to = &options.cpu},
-          {.names = "--disk",
-           .value = Value::Text("MB"),
-           .description = "What may be written to its workspace",
-           .to = &options.disk},
-          {.names = "--pids",
-           .value = Value::Text("N"),
-           .description = "Processes and threads at once",
-           .to = &options.pids},
-          {.names = "--timeout",
-           .value = Value::Text("SECONDS"),
-           .description = "Of a run that asks for no other, 1 to 300",
-           .to = &options.timeout},
-          {.names = "--ttl",
-           .value = Value::Text("SECONDS"),
-           .description = "Until it is removed with its files",
-           .to = &options.ttl},
-          {.names = "--idle",
-           .value = Value::Text("SECONDS"),
-           .description = "Without a run, until its sandbox is given back",
-           .to = &options.idle},
-          {.names = "--env",
-           .value = Value::Text("NAME=VALUE"),
-           .description = "A variable for what runs in it; may be repeated",
-           .to = &options.environment},
-          {.names = "--label,--metadata",
-           .value = Value::Text("KEY=VALUE"),
-           .description = "Something to find it by; may be repeated",
-           .to = &options.metadata},
-          {.names = "--from",
-           .value = Value::Directory(),
-           .description = "Refused: the daemon has sandbox.workspace.source",
-           .to = &options.source,
-           .visibility = Visibility::kHidden},
-          {.names = "--json", .description = "Print JSON", .to = &options.json}};
+  std::vector<Option> all = {
+      {.names = "--mode",
+       .value = Value::OneOf("MODE", {"per-session", "shared", "disabled"}),
+       .description = "per-session (a sandbox while it is in use), shared (one for all sessions), or disabled",
+       .to = &options.mode},
+      {.names = "--backend",
+       .value = Value::OneOf("TYPE", backends),
+       .description = "What isolates it; see skerry backends",
+       .to = &options.backend},
+      {.names = "--image",
+       .value = Value::Text("NAME"),
+       .description = "Programs of an imported root file system; see skerry image --help",
+       .to = &options.image},
+      {.names = "--memory",
+       .value = Value::Text("MB"),
+       .description = "Memory for all its processes together, from 16",
+       .to = &options.memory},
+      {.names = "--cpu",
+       .value = Value::Text("PERCENT"),
+       .description = "Share of the CPU in percent of one core; 0 is no limit",
+       .to = &options.cpu},
+      {.names = "--disk",
+       .value = Value::Text("MB"),
+       .description = "What may be written to its workspace",
+       .to = &options.disk},
+      {.names = "--pids",
+       .value = Value::Text("N"),
+       .description = "Processes and threads at once",
+       .to = &options.pids},
+      {.names = "--timeout",
+       .value = Value::Text("SECONDS"),
+       .description = "Of a run that asks for no other, 1 to 300",
+       .to = &options.timeout},
+      {.names = "--ttl",
+       .value = Value::Text("SECONDS"),
+       .description = "Until it is removed with its files",
+       .to = &options.ttl},
+      {.names = "--idle",
+       .value = Value::Text("SECONDS"),
+       .description = "Without a run, until its sandbox is given back",
+       .to = &options.idle},
+      {.names = "--label,--metadata",
+       .value = Value::Text("KEY=VALUE"),
+       .description = "Something to find it by; may be repeated",
+       .to = &options.metadata},
+      {.names = "--from",
+       .value = Value::Directory(),
+       .description = "Refused: the daemon has sandbox.workspace.source",
+       .to = &options.source,
+       .visibility = Visibility::kHidden},
+      {.names = "--json", .description = "Print JSON", .to = &options.json}};
+  AddOptions(all, options.environment);
+  return all;
 }
 
 }  // namespace

@@ -57,6 +57,11 @@ base::Result<Json> BodyOf(const RunOptions& options, const config::Sandbox& sand
                {"max_output_mb", request.max_output_mb},
                // When this command ends, killed or not, the run ends too.
                {"on_disconnect", "cancel"}};
+  SKERRY_RETURN_IF_ERROR(AddEnvironment(options.environment, body));
+  for (const std::string& argument : request.code_arguments)
+    SKERRY_RETURN_IF_ERROR(CheckIsText(argument, "an argument"));
+  if (!request.code_arguments.empty()) body["arguments"] = request.code_arguments;
+  if (!request.code_name.empty()) body["name"] = request.code_name;
   if (options.timeout) body["timeout"] = request.timeout.count();
   if (options.memory) body["max_memory_mb"] = request.max_memory_mb;
   if (options.sandbox != core::kAutoSandbox) body["sandbox_type"] = options.sandbox;

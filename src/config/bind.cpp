@@ -243,6 +243,8 @@ void BindSandbox(const Section& section, Sandbox& sandbox) {
   section.Read("confirmTimeout", sandbox.confirm_timeout);
   BindPolicy(section.Child("policy"), sandbox.policy);
   BindNetwork(section.Child("network"), sandbox.network);
+  section.Read("environment", sandbox.environment);
+  section.Read("secrets", sandbox.secrets);
   BindFilesystem(section.Child("filesystem"), sandbox.filesystem);
   BindRuntime(section.Child("runtime"), sandbox.runtime);
   BindLimits(section.Child("limits"), sandbox.limits);

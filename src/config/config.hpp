@@ -199,6 +199,8 @@ struct Sandbox {
   std::chrono::seconds confirm_timeout{0};
   Policy policy;
   Network network;
+  std::vector<std::string> environment;  // NAME=VALUE
+  std::vector<std::string> secrets;      // NAME=file:PATH or NAME=variable:NAME, and tenants=… behind
   Filesystem filesystem;
   Runtime runtime;
   Limits limits;

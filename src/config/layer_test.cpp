@@ -122,8 +122,9 @@ TEST(FileTest, UnknownKeyNamesWhatIsAllowed) {
        {InSandbox(R"("limitz": {})"),
         "sandbox.limitz: unknown key (did you mean limits?), allowed are: approvals, backend, backends, budgets, "
         "confirm, "
-        "confirmTimeout, daemon, enabled, filesystem, limits, log, mode, monitor, network, policy, pool, record, "
-        "rejectAsConfirmation, runtime, security, telemetry, workspace"},
+        "confirmTimeout, daemon, enabled, environment, filesystem, limits, log, mode, monitor, network, policy, pool, "
+        "record, "
+        "rejectAsConfirmation, runtime, secrets, security, telemetry, workspace"},
        {InSandbox(R"("runtime": {"": 1})"), "sandbox.runtime.\"\": unknown key, allowed are: cleanupOnExit, timeout"}});
 }
 

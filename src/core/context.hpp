@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,11 +13,19 @@
 #include "core/cell.hpp"
 #include "core/execution.hpp"
 #include "core/output_sink.hpp"
+#include "core/process.hpp"
 
 namespace skerry::core {
 
+struct NewContext {
+  Language language = Language::kPython;
+  Reach ends = Reach::kSandbox;                    // what is ended together with the context
+  std::map<std::string, std::string> environment;  // on top of the clean environment of every sandbox
+};
+
 struct Cell {
   std::string text;
+  std::map<std::string, std::string> environment;  // of this cell alone, on top of the context's
   std::chrono::milliseconds timeout{30'000};
   std::uint64_t max_output_bytes = 10U << 20U;  // of both streams and of the outputs, each
 };

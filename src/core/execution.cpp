@@ -74,6 +74,19 @@ base::Status CheckEnvironment(const std::map<std::string, std::string>& environm
   return {};
 }
 
+base::Status CheckArguments(const std::vector<std::string>& arguments) {
+  constexpr std::size_t kMost = 100'000;
+  std::size_t size = 0;
+  for (const std::string& argument : arguments) {
+    if (argument.find('\0') != std::string::npos)
+      return base::Err(base::Code::kInvalidArgument, "an argument holds a NUL byte");
+    size += argument.size() + 1;
+  }
+  if (size <= kMost) return {};
+  return base::Err(base::Code::kTooLarge, "the arguments have " + std::to_string(size) + " bytes, the most are " +
+                                              std::to_string(kMost) + "; write them to a file, or to stdin");
+}
+
 }  // namespace
 
 base::Status Validate(const ExecutionRequest& request) {
@@ -83,9 +96,11 @@ base::Status Validate(const ExecutionRequest& request) {
   SKERRY_RETURN_IF_ERROR(CheckCode(request.code));
   SKERRY_RETURN_IF_ERROR(CheckRange("timeout", static_cast<std::uint64_t>(request.timeout.count()), 1,
                                     static_cast<std::uint64_t>(request.longest.count())));
-  for (const std::string& argument : request.arguments)
-    if (argument.find('\0') != std::string::npos)
-      return base::Err(base::Code::kInvalidArgument, "an argument holds a NUL byte");
+  SKERRY_RETURN_IF_ERROR(CheckArguments(request.arguments));
+  SKERRY_RETURN_IF_ERROR(CheckArguments(request.code_arguments));
+  SKERRY_RETURN_IF_ERROR(CheckArguments({request.code_name}));
+  if (!request.context.empty() && !request.code_arguments.empty())
+    return base::Err(base::Code::kInvalidArgument, "a cell has no arguments: set variables in it, or run it as code");
   SKERRY_RETURN_IF_ERROR(CheckEnvironment(request.environment));
   SKERRY_RETURN_IF_ERROR(CheckRange("memory (MB)", request.max_memory_mb, kMinMemory, kMaxMemory));
   return CheckRange("output (MB)", request.max_output_mb, 1, kMaxOutput);

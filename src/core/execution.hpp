@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,12 @@ struct ExecutionRequest {
   std::optional<std::string> caused_by;
   // A program with its arguments. `code` is then the same as a shell command, for the policy and for people.
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;  // on top of the clean environment
+  // Of code that is no cell: what it finds as its name ("" for the usual one) and as its arguments.
+  std::string code_name;
+  std::vector<std::string> code_arguments;
+  // On top of the clean environment. A value "secret:NAME" stands for a secret of the configuration.
+  std::map<std::string, std::string> environment;
+  std::set<std::string> secrets;      // variables of it whose values nobody may see
   std::string directory;              // inside the sandbox, absolute or in the workspace; "" is the workspace
   std::chrono::seconds longest{300};  // the most that `timeout` may be; more for a session's commands
 };

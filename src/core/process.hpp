@@ -22,6 +22,8 @@ namespace skerry::core {
 struct Code {
   Language language = Language::kPython;
   std::string text;
+  std::string name;                    // what the code finds as its own name; "" for that of code without a file
+  std::vector<std::string> arguments;  // what it finds behind that
 };
 using Arguments = std::vector<std::string>;
 

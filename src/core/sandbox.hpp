@@ -23,7 +23,7 @@ class Contexts {
  public:
   // The sandbox must be started and outlive the context. A context that ignores an interrupt is ended, with
   // Reach::kSandbox together with everything inside. May be called by any thread, beside other calls.
-  virtual base::Result<std::unique_ptr<Context>> OpenContext(Language language, Reach ends) = 0;
+  virtual base::Result<std::unique_ptr<Context>> OpenContext(const NewContext& context) = 0;
 
  protected:
   ~Contexts() = default;

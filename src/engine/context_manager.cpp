@@ -179,7 +179,11 @@ base::Status ContextManager::Open(Entry& entry) const {
   core::Contexts* contexts = entry.sandbox->contexts();
   if (contexts == nullptr)
     return base::Err(base::Code::kUnavailable, "the " + place.backend + " sandbox has no contexts");
-  SKERRY_ASSIGN_OR_RETURN(entry.context, contexts->OpenContext(entry.summary.language, options_.ends));
+  core::NewContext wanted{.language = entry.summary.language, .ends = options_.ends};
+  if (options_.environment) {
+    SKERRY_ASSIGN_OR_RETURN(wanted.environment, options_.environment());
+  }
+  SKERRY_ASSIGN_OR_RETURN(entry.context, contexts->OpenContext(wanted));
   const std::scoped_lock lock(mutex_);
   entry.summary.start = entry.context->Started();
   entry.summary.degraded = entry.sandbox->Degraded();

@@ -31,6 +31,8 @@ struct ContextOptions {
   // Called by several threads at once.
   std::function<base::Result<ContextPlace>(core::Language)> make_sandbox;
   core::Reach ends = core::Reach::kSandbox;
+  // Of a context that is opened. May be empty.
+  std::function<base::Result<std::map<std::string, std::string>>()> environment;
   std::size_t max_contexts = 16;
   std::chrono::milliseconds idle_timeout{std::chrono::minutes(30)};
   std::chrono::milliseconds fork_timeout{std::chrono::minutes(1)};  // for each step of a fork

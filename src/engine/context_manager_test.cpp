@@ -113,7 +113,7 @@ class FakeContextSandbox : public core::Sandbox, public core::Contexts {
   }
   [[nodiscard]] core::SandboxFiles& files() override { std::abort(); }
   [[nodiscard]] core::Contexts* contexts() override { return this; }
-  base::Result<std::unique_ptr<core::Context>> OpenContext(Language, core::Reach) override {
+  base::Result<std::unique_ptr<core::Context>> OpenContext(const core::NewContext&) override {
     return std::make_unique<FakeContext>();
   }
   base::Status Stop(base::Deadline) override { return {}; }

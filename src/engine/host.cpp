@@ -19,8 +19,6 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-constexpr std::string_view kLocalTenant = "local";  // the tenant of the daemon's owner
-
 base::Error NoSession(const std::string& name) {
   return {base::Code::kNotFound, "there is no session " + name.substr(0, 64)};
 }

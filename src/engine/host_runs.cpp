@@ -136,6 +136,7 @@ void Host::Perform(Run& run, Work& work, const Principal& principal) {
   RunOccasion occasion{.asker = AskerFor(run, work.consent, principal),
                        .admitted = [this, &run, &turn] { Admitted(run, turn); }};
   const std::string context = work.request.context;
+  if (!work.session) manager_.AddUsualEnvironment(work.request);
   auto result = work.session ? work.session->life().Execute(std::move(work.request), streams, std::move(occasion),
                                                             run.stop_token(), run.id())
                              : manager_.Execute(work.request, streams, occasion, run.stop_token());

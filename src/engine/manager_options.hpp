@@ -9,6 +9,7 @@
 #include "core/sandbox_spec.hpp"
 #include "engine/filesystem_rules.hpp"
 #include "engine/gate.hpp"
+#include "engine/secrets.hpp"
 #include "engine/warm_sandboxes.hpp"
 #include "policy/security_mode.hpp"
 
@@ -25,6 +26,8 @@ struct ManagerOptions {
   FilesystemOptions filesystem;
   // The root file system of an image, which is kept for as long as its directory is held.
   std::function<base::Result<core::RootFileSystem>(const std::string& image)> acquire_root;
+  Environment environment;          // of every program, where the session and the call do not say otherwise
+  Secrets secrets;                  // that an environment may name
   GateOptions gate;                 // what stands before every run
   std::optional<PoolOptions> pool;  // keep warm sandboxes; for callers that run many programs
 };

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "engine/scopes.hpp"
 #include "watch/trace.hpp"
 
 namespace skerry::engine {
+
+inline constexpr std::string_view kLocalTenant = "local";  // of the daemon's owner
 
 struct Principal {
   std::string id;      // who it is, for the record

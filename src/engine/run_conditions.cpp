@@ -11,6 +11,7 @@ NamedFilesFound FilesNamedBy(const RunConditions& run, const std::stop_token& st
   NamedFilesQuery query{
       .language = run.request.language, .texts = {run.request.code}, .directory = run.request.directory};
   for (const auto& [name, value] : run.request.environment) query.texts.push_back(value);
+  for (const std::string& argument : run.request.code_arguments) query.texts.push_back(argument);
   return NamedFiles(query, run.files, stop);
 }
 
@@ -33,6 +34,7 @@ RunDigests DigestsOf(const RunConditions& run, const NamedFilesFound& named, con
   digest.Add("memory", request.max_memory_mb).Add("output", request.max_output_mb);
   digest.Add("image", request.image.value_or("")).Add("workspace", request.workspace.value_or(""));
   digest.Add("directory", request.directory).Add("arguments", request.arguments);
+  digest.Add("name", request.code_name).Add("code_arguments", request.code_arguments);
   for (const auto& [name, value] : request.environment) digest.Add("variable", name).Add("value", value);
   const core::SandboxLimits& limits = run.options.limits;
   digest.Add("pids", limits.pids).Add("cpu", limits.cpu_percent).Add("open_files", limits.open_files);
@@ -105,8 +107,10 @@ Conditions ConditionsOf(const RunConditions& run, const NamedFilesFound& named, 
   if (!request.context.empty()) conditions.emplace_back("context", request.context);
   if (request.image) conditions.emplace_back("image", *request.image);
   if (!request.directory.empty()) conditions.emplace_back("directory", request.directory);
+  if (!request.code_arguments.empty()) conditions.emplace_back("arguments", core::ShellText(request.code_arguments));
   for (const auto& [name, value] : request.environment)
-    conditions.emplace_back("variable", std::string(name).append("=").append(value));
+    conditions.emplace_back("variable",
+                            std::string(name).append("=").append(request.secrets.contains(name) ? "***" : value));
   if (!files.allow_read.empty()) conditions.emplace_back("may read", Joined(files.allow_read));
   if (!files.allow_write.empty()) conditions.emplace_back("may write", Joined(files.allow_write));
   if (request.carry == core::Carry::kShow) conditions.emplace_back("dry run", "its changes are shown and not kept");

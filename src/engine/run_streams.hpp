@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/output_sink.hpp"
 #include "engine/gate.hpp"
@@ -34,6 +35,7 @@ struct RunOccasion {
   std::function<void()> admitted;      // called when nothing stands in the way of the run any more
   SessionRun* session = nullptr;       // whose workspace the run uses; borrowed, and filled
   ContextManager* contexts = nullptr;  // the session's, for requests that name a context; borrowed
+  std::vector<std::string> secrets;    // values that a cell's context knows and nobody may see
 };
 
 }  // namespace skerry::engine

@@ -47,12 +47,16 @@ base::Result<core::SandboxSpec> SpecFor(const core::ExecutionRequest& request, c
   return spec;
 }
 
-core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams& streams, core::Reach ends) {
+core::Command CommandFor(const core::ExecutionRequest& request, const Environment& environment,
+                         const RunStreams& streams, core::Reach ends) {
   constexpr std::uint64_t kMegabyte = 1U << 20U;
-  core::Command command{.program = core::Code{request.language, request.code},
+  core::Command command{.program = core::Code{.language = request.language,
+                                              .text = request.code,
+                                              .name = request.code_name,
+                                              .arguments = request.code_arguments},
                         .ends = ends,
                         .directory = request.directory,
-                        .environment = request.environment,
+                        .environment = environment,
                         .timeout = request.timeout,
                         .max_output_bytes = request.max_output_mb * kMegabyte};
   const RunInput input =

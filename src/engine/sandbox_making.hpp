@@ -32,8 +32,8 @@ constexpr char kLostFiles[] =
                                                       const core::Backend& backend);
 
 // `ends`: what ends with the program.
-[[nodiscard]] core::Command CommandFor(const core::ExecutionRequest& request, const RunStreams& streams,
-                                       core::Reach ends);
+[[nodiscard]] core::Command CommandFor(const core::ExecutionRequest& request, const Environment& environment,
+                                       const RunStreams& streams, core::Reach ends);
 
 // A started sandbox, and what it lacks.
 struct Started {

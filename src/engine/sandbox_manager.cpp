@@ -14,6 +14,7 @@
 #include "engine/run_assessment.hpp"
 #include "engine/run_conditions.hpp"
 #include "engine/sandbox_making.hpp"
+#include "engine/secret_mask.hpp"
 #include "engine/tree_look.hpp"
 #include "policy/local_guard.hpp"
 
@@ -30,6 +31,30 @@ class CollectingSink : public core::OutputSink {
 
  private:
   core::ExecutionResult& result_;
+};
+
+// Where the output of a run goes: to its sink, or into its result; without the values of secrets.
+class RunOutput {
+ public:
+  RunOutput(core::OutputSink* sink, core::ExecutionResult& result, std::vector<std::string> secrets)
+      : collecting_(result),
+        sink_(sink != nullptr ? *sink : collecting_),
+        mask_(std::move(secrets)),
+        masking_(sink_, mask_) {}
+
+  [[nodiscard]] const SecretMask& mask() const { return mask_; }
+  [[nodiscard]] core::OutputSink& sink() { return mask_.IsEmpty() ? sink_ : masking_; }
+  void Finish() {
+    if (!mask_.IsEmpty()) masking_.Finish(base::Deadline::After(kLastWords));
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLastWords{10};
+
+  CollectingSink collecting_;
+  core::OutputSink& sink_;
+  SecretMask mask_;
+  MaskingSink masking_;
 };
 
 // Tells the time between two calls.
@@ -95,6 +120,7 @@ struct SandboxManager::Run {
   std::optional<NamedFilesFound> named;  // as of the last look
   core::Reach ends = core::Reach::kSandbox;
   bool launched = false;  // the program may have begun
+  ResolvedEnvironment environment = {};
 
   [[nodiscard]] bool IsCell() const { return !request.context.empty(); }
   [[nodiscard]] base::UniqueFd Files() const { return FilesFor(workspace, live); }
@@ -106,6 +132,12 @@ struct SandboxManager::Run {
     return LookAtTrees(trees, {}, stop);
   }
 };
+
+base::Result<ResolvedEnvironment> SandboxManager::Resolved(const Environment& environment,
+                                                           const std::set<std::string>& secret,
+                                                           const std::string& tenant) const {
+  return Resolve(environment, secret, options_.secrets, tenant);
+}
 
 base::Status SandboxManager::Check(const Run& run) const {
   return choice_.Check(run.request, run.streams, run.workspace, run.backend, run.abilities);
@@ -158,17 +190,18 @@ base::Result<core::ExecutionResult> SandboxManager::RunIn(core::Sandbox& sandbox
                                                           std::stop_token stop) const {
   SKERRY_RETURN_IF_ERROR(run.workspace.Begin(sandbox, run.abilities, base::Deadline::After(kFilesPatience), stop));
   core::ExecutionResult result;
-  CollectingSink collecting(result);
-  core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
+  RunOutput output(run.streams.sink, result, run.environment.secrets);
   const auto start = std::chrono::steady_clock::now();
   run.launched = true;
-  const auto process = sandbox.Launch(CommandFor(run.request, run.streams, run.ends), sink, stop);
+  const auto process =
+      sandbox.Launch(CommandFor(run.request, run.environment.values, run.streams, run.ends), output.sink(), stop);
   const auto awaited = [&]() -> base::Result<core::CommandResult> {
     if (!process) return core::ResultOfLaunch(process.error(), run.request.timeout, stop);
     if (run.streams.controls == nullptr) return (*process)->Await(stop);
     const auto attached = run.streams.controls->Attach(**process);
     return (*process)->Await(stop);
   }();
+  output.Finish();
   if (!awaited) return std::unexpected(awaited.error());
   const core::CommandResult& ended = *awaited;
   result.timings.run = std::chrono::steady_clock::now() - start;
@@ -272,6 +305,8 @@ base::Result<core::ExecutionResult> SandboxManager::AdmitAndRun(Run run, const A
                                                                 const std::stop_token& stop, const RunIt& run_it) {
   Admission admission;
   auto result = [&]() -> base::Result<core::ExecutionResult> {
+    SKERRY_ASSIGN_OR_RETURN(run.environment,
+                            Resolved(run.request.environment, run.request.secrets, run.occasion.asker.tenant));
     SKERRY_ASSIGN_OR_RETURN(admission, Admit(assessed.risk, run, stop));
     if (admission.refused) return core::ExecutionResult{.outcome = *admission.refused};
     if (run.occasion.admitted) run.occasion.admitted();
@@ -372,15 +407,20 @@ base::Result<core::ExecutionResult> SandboxManager::RunInLive(LiveSandbox& live,
 base::Result<core::ExecutionResult> SandboxManager::RunCell(Run& run, std::stop_token stop) {
   const core::ExecutionRequest& request = run.request;
   core::ExecutionResult result;
-  CollectingSink collecting(result);
-  core::OutputSink& sink = run.streams.sink != nullptr ? *run.streams.sink : collecting;
+  std::vector<std::string> secrets = run.environment.secrets;
+  secrets.insert(secrets.end(), run.occasion.secrets.begin(), run.occasion.secrets.end());
+  RunOutput output(run.streams.sink, result, std::move(secrets));
   Stopwatch watch;
   run.launched = true;
   SKERRY_ASSIGN_OR_RETURN(CellRun ran, run.occasion.contexts->Run(request.context, request.language,
                                                                   {.text = request.code,
+                                                                   .environment = run.environment.values,
                                                                    .timeout = request.timeout,
                                                                    .max_output_bytes = request.max_output_mb << 20U},
-                                                                  sink, std::move(stop)));
+                                                                  output.sink(), std::move(stop)));
+  output.Finish();
+  output.mask().Mask(ran.result.outputs);
+  if (ran.result.error) output.mask().Mask(*ran.result.error);
   result.timings.run = watch.Lap();
   result.execution_time = std::chrono::duration_cast<std::chrono::milliseconds>(result.timings.run);
   result.outcome = std::move(ran.result.outcome);

@@ -75,6 +75,15 @@ class SandboxManager {
   [[nodiscard]] WarmSandboxes* warm() const { return warm_.get(); }
   // Every sandbox that programs run in now.
   [[nodiscard]] Watched& watched() { return watched_; }
+  // Adds the environment of the configuration, where the request does not say otherwise.
+  void AddUsualEnvironment(core::ExecutionRequest& request) const {
+    for (const auto& [name, value] : options_.environment) request.environment.emplace(name, value);
+  }
+  // The values of `environment` for programs of the tenant; `secret` names those that are secrets.
+  [[nodiscard]] base::Result<ResolvedEnvironment> Resolved(const Environment& environment,
+                                                           const std::set<std::string>& secret,
+                                                           const std::string& tenant) const;
+
   [[nodiscard]] const ManagerOptions& options() const { return options_; }
 
  private:

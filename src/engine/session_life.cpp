@@ -39,16 +39,35 @@ SessionLife::SessionLife(std::string workspace, SessionSettings settings, LifePa
       parts_(std::move(parts)),
       contexts_(OptionsOfContexts()) {}
 
+void SessionLife::AddTo(core::ExecutionRequest& request) const {
+  for (const auto& [name, value] : settings_.environment)
+    if (request.environment.emplace(name, value).second && settings_.secrets.contains(name))
+      request.secrets.insert(name);
+  parts_.manager.AddUsualEnvironment(request);
+}
+
+base::Result<ResolvedEnvironment> SessionLife::EnvironmentOfContexts() const {
+  core::ExecutionRequest request;
+  AddTo(request);
+  return parts_.manager.Resolved(request.environment, request.secrets, parts_.tenant);
+}
+
 ContextOptions SessionLife::OptionsOfContexts() {
+  const auto environment = [this]() -> base::Result<Environment> {
+    SKERRY_ASSIGN_OR_RETURN(ResolvedEnvironment resolved, EnvironmentOfContexts());
+    return std::move(resolved.values);
+  };
   if (parts_.own_contexts)
     return {.make_sandbox = [this](core::Language) { return StartContextSandbox(parts_.manager); },
+            .environment = environment,
             .idle_timeout = *parts_.own_contexts};
   return {.make_sandbox = [this](core::Language) -> base::Result<ContextPlace> {
             // The session's sandbox, which is alive while a run uses it.
             std::shared_ptr<core::Sandbox> borrowed(std::shared_ptr<void>(), &session_->sandbox());
             return ContextPlace{.sandbox = std::move(borrowed), .backend = std::string(session_->backend().Name())};
           },
-          .ends = core::Reach::kCommand};
+          .ends = core::Reach::kCommand,
+          .environment = environment};
 }
 
 SessionLife::~SessionLife() {
@@ -305,9 +324,13 @@ base::Result<core::ExecutionResult> SessionLife::Execute(core::ExecutionRequest 
   if (cell) SKERRY_RETURN_IF_ERROR(CheckHasContexts());
   if (cell && parts_.own_contexts)
     return ExecuteElsewhere(std::move(request), streams, std::move(occasion), stop, execution);
-  // A context keeps the variables that its interpreter began with.
-  if (!cell)
-    for (const auto& [name, value] : settings_.environment) request.environment.emplace(name, value);
+  // A context has had the variables of the session since its interpreter began.
+  if (cell) {
+    SKERRY_ASSIGN_OR_RETURN(ResolvedEnvironment of_context, EnvironmentOfContexts());
+    occasion.secrets = std::move(of_context.secrets);
+  } else {
+    AddTo(request);
+  }
   const bool dry = request.carry == core::Carry::kShow;
   const bool apart = !cell && !dry && settings_.mode != LifeMode::kDisabled && !Fits(request);
   const auto asked = std::chrono::steady_clock::now();

@@ -111,6 +111,10 @@ class SessionLife {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  // Adds what the session and the configuration say of the environment.
+  void AddTo(core::ExecutionRequest& request) const;
+  [[nodiscard]] base::Result<ResolvedEnvironment> EnvironmentOfContexts() const;
+
   // Waits for holders of a footing that excludes this one; kConflict after `patience`. While a caller waits for kAlone
   // no other gets a footing.
   base::Result<FootingHold> Stand(Footing footing, std::chrono::seconds patience, const std::stop_token& stop);

@@ -56,6 +56,7 @@ std::string EncodeSettings(const SessionSettings& settings) {
                  {"environment", settings.environment},
                  {"metadata", settings.metadata},
                  {"idle_seconds", settings.idle.count()}};
+  if (!settings.secrets.empty()) object["secrets"] = settings.secrets;
   if (settings.image) object["image"] = *settings.image;
   return json::Text(object);
 }
@@ -76,6 +77,7 @@ base::Result<SessionSettings> DecodeSettings(std::string_view text) {
     settings.environment = object.at("environment").get<std::map<std::string, std::string>>();
     settings.metadata = object.at("metadata").get<std::map<std::string, std::string>>();
     settings.idle = std::chrono::seconds(object.at("idle_seconds").get<std::int64_t>());
+    if (object.contains("secrets")) settings.secrets = object.at("secrets").get<std::set<std::string>>();
     if (object.contains("image")) settings.image = object.at("image").get<std::string>();
     return settings;
   } catch (const Json::exception& error) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ struct SessionSettings {
   core::SandboxLimits limits;
   std::chrono::seconds timeout{30};  // of a run that names none
   std::map<std::string, std::string> environment;
+  std::set<std::string> secrets;  // variables of it whose values nobody may see
   std::map<std::string, std::string> metadata;
   std::chrono::seconds idle{300};  // after which the sandbox is ended
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -31,17 +32,34 @@ std::string_view ProgramOf(core::Language language) {
   return "";
 }
 
+std::vector<std::string> With(std::vector<std::string> command, const std::vector<std::string>& arguments) {
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// Bash gives these their values itself and refuses others.
+bool IsBashsOwn(std::string_view name) {
+  constexpr auto kOwn =
+      std::to_array<std::string_view>({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"});
+  return std::ranges::find(kOwn, name) != kOwn.end();
+}
+
 }  // namespace
 
 Invocation InvocationFor(const core::Code& code) {
   const std::string program(ProgramOf(code.language));
   switch (code.language) {
     case core::Language::kPython:
-      return {{program, "-c", std::string(kPythonStreams) + std::string(kPythonLoader)}, code.text};
+      return {
+          With({program, "-c", std::string(kPythonStreams) + std::string(kPythonLoader), code.name}, code.arguments),
+          code.text};
     case core::Language::kJavaScript:
-      return {{program, "--experimental-vm-modules", "-e", std::string(kJavaScriptLoader)}, code.text};
+      // Node takes what begins with a dash for its own, up to the two.
+      return {With({program, "--experimental-vm-modules", "-e", std::string(kJavaScriptLoader), "--", code.name},
+                   code.arguments),
+              code.text};
     case core::Language::kShell:
-      return {{program, "/dev/fd/3"}, std::string(kShellPrologue) + code.text};
+      return {With({program, "/dev/fd/3"}, code.arguments), std::string(kShellPrologue) + code.text};
   }
   return {};
 }
@@ -50,8 +68,12 @@ std::vector<std::string> WaitingShell() {
   return {"bash", "-c", "read -r -u 4 && exec 4<&- && . /dev/fd/3", "/dev/fd/3"};
 }
 
-std::string TextForWaitingShell(std::string_view text) {
-  return std::string(kShellPrologue) + std::string(text);
+std::string TextForWaitingShell(const core::Code& code, const std::map<std::string, std::string>& environment) {
+  std::string prologue(kShellPrologue);
+  for (const auto& [name, value] : environment)
+    if (!IsBashsOwn(name)) prologue += "export " + name + "=" + core::ShellText({value}) + "; ";
+  if (!code.arguments.empty()) prologue += "set -- " + core::ShellText(code.arguments) + "; ";
+  return prologue + code.text;
 }
 
 std::string Requirement(core::Language language) {

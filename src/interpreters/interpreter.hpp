@@ -1,6 +1,7 @@
 // How code of each language is started by an interpreter of this machine.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ Invocation InvocationFor(const core::Code& code);
 // at descriptor 4, and closes both first. When descriptor 4 ends without a line, the shell ends. To the text it looks
 // as if InvocationFor had started the shell.
 std::vector<std::string> WaitingShell();
-std::string TextForWaitingShell(std::string_view text);
+std::string TextForWaitingShell(const core::Code& code, const std::map<std::string, std::string>& environment);
 
 // What must be installed for a language, in words: "python3 (Debian package python3)".
 std::string Requirement(core::Language language);

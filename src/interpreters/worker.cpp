@@ -124,9 +124,12 @@ bool UsesDataModules(std::string_view code) {
 }
 
 std::string RunMessage(const std::string& directory, const std::vector<std::string>& environment,
-                       std::string_view text) {
+                       const core::Code& code) {
   std::string message = Start("run", directory, environment);
-  AddField(message, text);
+  AddField(message, code.name);
+  AddField(message, std::to_string(code.arguments.size()));
+  for (const std::string& argument : code.arguments) AddField(message, argument);
+  AddField(message, code.text);
   return message;
 }
 
@@ -134,8 +137,11 @@ std::string CellsMessage(const std::string& directory, const std::vector<std::st
   return Start("cells", directory, environment);
 }
 
-std::string CellMessage(std::uint64_t id, std::string_view text) {
-  return Joined({"cell", std::to_string(id), text});
+std::string CellMessage(std::uint64_t id, std::string_view text,
+                        const std::map<std::string, std::string>& environment) {
+  std::string message;
+  for (const auto& [name, value] : environment) message += Joined({"variable", name, value});
+  return message + Joined({"cell", std::to_string(id), text});
 }
 
 std::string DumpMessage(std::uint64_t id) {

@@ -3,6 +3,7 @@
 // src/interpreters/workers.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +36,11 @@ bool UsesDataModules(std::string_view code);
 
 // The messages to a worker.
 std::string RunMessage(const std::string& directory, const std::vector<std::string>& environment,
-                       std::string_view text);
+                       const core::Code& code);
 std::string CellsMessage(const std::string& directory, const std::vector<std::string>& environment);
-std::string CellMessage(std::uint64_t id, std::string_view text);
+// `environment` is set for this cell alone.
+std::string CellMessage(std::uint64_t id, std::string_view text,
+                        const std::map<std::string, std::string>& environment = {});
 std::string DumpMessage(std::uint64_t id);
 std::string LoadMessage(std::uint64_t id, std::string_view state);
 

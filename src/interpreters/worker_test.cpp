@@ -9,7 +9,8 @@ using Kind = WorkerWord::Kind;
 using std::string_literals::operator""s;
 
 TEST(WorkerTest, MessagesAreFieldsThatEndWithNul) {
-  EXPECT_EQ(RunMessage("/w", {"A=b", "C=d"}, "x = 1"), "run\0/w\0"s + "2\0A=b\0C=d\0x = 1\0"s);
+  EXPECT_EQ(RunMessage("/w", {"A=b", "C=d"}, {.text = "x = 1", .name = "n", .arguments = {"a"}}),
+            "run\0/w\0"s + "2\0A=b\0C=d\0n\0"s + "1\0a\0x = 1\0"s);
   EXPECT_EQ(CellsMessage("/w", {}), "cells\0/w\0"s + "0\0"s);
   EXPECT_EQ(CellMessage(7, "y"), "cell\0"s + "7\0y\0"s);
 }

@@ -195,7 +195,7 @@ base::Result<core::CellResult> LaunchedContext::Ask(const std::string& message, 
 
 base::Result<core::CellResult> LaunchedContext::Run(const core::Cell& cell, core::OutputSink& sink,
                                                     std::stop_token stop) {
-  return Ask(interpreters::CellMessage(next_id_, cell.text), cell, sink, std::move(stop), nullptr);
+  return Ask(interpreters::CellMessage(next_id_, cell.text, cell.environment), cell, sink, std::move(stop), nullptr);
 }
 
 base::Result<core::ContextState> LaunchedContext::Save(std::chrono::milliseconds timeout) {
@@ -223,13 +223,14 @@ base::Status LaunchedContext::Load(const core::ContextState& state, std::chrono:
                    "the context could not be loaded" + (result.error ? ": " + result.error->message : std::string()));
 }
 
-base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(core::Language language, core::Reach ends) {
+base::Result<std::unique_ptr<core::Context>> LaunchedSandbox::OpenContext(const core::NewContext& context) {
+  const auto [language, ends, environment] = context;
   SKERRY_ASSIGN_OR_RETURN(const std::shared_ptr<SharedHandle> life, Begin());
   const Turn turn(life, ends);
   if (ends == core::Reach::kSandbox) SKERRY_RETURN_IF_ERROR(life->Announce({}));
-  SKERRY_ASSIGN_OR_RETURN(const launcher::CommandRequest request, RequestFor({}));
-  const core::Command probe{.program =
-                                core::Code{language, spec_.preload == core::Preload::kPythonData ? "numpy" : ""}};
+  SKERRY_ASSIGN_OR_RETURN(const launcher::CommandRequest request, RequestFor({.environment = environment}));
+  const core::Command probe{.program = core::Code{language, spec_.preload == core::Preload::kPythonData ? "numpy" : ""},
+                            .environment = environment};
   std::optional<Found> found = FindWorker(life, probe);
   if (!found) {
     SKERRY_ASSIGN_OR_RETURN(WorkerProcess worker, WorkerProcess::Exec(life, language, request));

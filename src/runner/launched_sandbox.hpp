@@ -47,7 +47,7 @@ class LaunchedSandbox : public core::Sandbox, public core::Contexts, public core
   [[nodiscard]] core::SandboxFiles& files() override { return files_; }
   [[nodiscard]] core::Contexts* contexts() override { return this; }
   [[nodiscard]] core::Pausing* pausing() override { return this; }
-  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach ends) override;
+  base::Result<std::unique_ptr<core::Context>> OpenContext(const core::NewContext& context) override;
   base::Status Freeze(base::Deadline deadline) override;
   base::Status Thaw(base::Deadline deadline) override;
   bool ShareProcessors(std::uint32_t parts) override;

@@ -42,8 +42,8 @@ bool WaitingShell::Waits() const {
   return ::poll(&entry, 1, 0) == 0;  // a shell sends nothing, so only its end is readable
 }
 
-base::Status WaitingShell::Run(std::string_view program) {
-  SKERRY_RETURN_IF_ERROR(os::WriteAll(text.get(), interpreters::TextForWaitingShell(program)));
+base::Status WaitingShell::Run(const core::Code& code, const std::map<std::string, std::string>& environment) {
+  SKERRY_RETURN_IF_ERROR(os::WriteAll(text.get(), interpreters::TextForWaitingShell(code, environment)));
   text.Reset();
   if (::send(go.get(), "\n", 1, MSG_NOSIGNAL) != 1) return os::ErrnoErr("tell the shell");
   go.Reset();

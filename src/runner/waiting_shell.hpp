@@ -1,11 +1,13 @@
 // A shell that waits in a sandbox for its text.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <string_view>
+#include <string>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "core/process.hpp"
 #include "launcher/protocol.hpp"
 #include "runner/watched_process.hpp"
 
@@ -25,7 +27,7 @@ struct WaitingShell {
   [[nodiscard]] bool Waits() const;
 
   // Runs the program. From here on the shell is a command like any other.
-  base::Status Run(std::string_view program);
+  base::Status Run(const core::Code& code, const std::map<std::string, std::string>& environment);
 };
 
 }  // namespace skerry::runner

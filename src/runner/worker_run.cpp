@@ -97,8 +97,7 @@ std::optional<LaunchedSandbox::Found> LaunchedSandbox::FindWorker(const std::sha
 
 std::optional<WaitingShell> LaunchedSandbox::TakeShell(const core::Command& command) {
   const auto* code = std::get_if<core::Code>(&command.program);
-  if (code == nullptr || code->language != core::Language::kShell || command.terminal || !command.directory.empty() ||
-      !command.environment.empty())
+  if (code == nullptr || code->language != core::Language::kShell || command.terminal || !command.directory.empty())
     return std::nullopt;
   const std::lock_guard lock(mutex_);
   if (!shell_ || !shell_->Waits()) return std::nullopt;
@@ -111,7 +110,7 @@ base::Status LaunchedSandbox::BeginInShell(LaunchedProcess& process, WaitingShel
   const core::Command& command = process.command();
   const auto deadline = base::Deadline::After(command.timeout);
   process.run().Share(shell.process);
-  SKERRY_RETURN_IF_ERROR(shell.Run(std::get<core::Code>(command.program).text));
+  SKERRY_RETURN_IF_ERROR(shell.Run(std::get<core::Code>(command.program), command.environment));
   process.Begin({{.standard_output = std::move(shell.output), .standard_error = std::move(shell.error)},
                  process.MakeInput(std::move(shell.input)),
                  std::move(shell.process)},
@@ -126,7 +125,7 @@ base::Status LaunchedSandbox::BeginInWorker(LaunchedProcess& process, Found foun
   const auto& code = std::get<core::Code>(command.program);
   const auto deadline = base::Deadline::After(command.timeout);
   process.run().Share(worker.process());
-  const auto sent = worker.Send(interpreters::RunMessage(request.directory, request.environment, code.text), deadline);
+  const auto sent = worker.Send(interpreters::RunMessage(request.directory, request.environment, code), deadline);
   RunningCommand running{{.standard_output = std::move(worker.output), .standard_error = std::move(worker.error)},
                          process.MakeInput(std::move(worker.input)),
                          std::move(worker.process())};

@@ -91,7 +91,8 @@ TEST_P(CompanyTest, ALostLauncherIsTheEndOfEveryCommand) {
 }
 
 TEST_P(CompanyTest, ALostSandboxIsTheEndOfItsContexts) {
-  auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto context =
+      sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
   ASSERT_TRUE(context.has_value()) << context.error().message;
   std::jthread killer([] {
     std::this_thread::sleep_for(500ms);
@@ -149,7 +150,8 @@ TEST_P(CompanyTest, ALivelySandboxMixesNothingUp) {
     });
   threads.emplace_back([this] {
     for (int round = 0; round < 4; ++round) {
-      auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+      auto context =
+          sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
       ASSERT_TRUE(context.has_value()) << context.error().message;
       KeepingSink sink;
       const auto cell = (*context)->Run({.text = "print(6 * 7)"}, sink, {});

@@ -314,7 +314,8 @@ TEST_F(WarmHostileTest, AContextThatStoppedItselfEndsAtTheTimeoutOfTheNextCell) 
   spec.preload = core::Preload::kPython;
   auto sandbox = (*backend)->Create(spec);
   ASSERT_TRUE(sandbox.has_value() && (*sandbox)->Start(base::Deadline::Never(), {}).has_value());
-  auto context = (*sandbox)->contexts()->OpenContext(core::Language::kPython, core::Reach::kSandbox);
+  auto context =
+      (*sandbox)->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kSandbox});
   ASSERT_TRUE(context.has_value()) << context.error().message;
   NoSink sink;
   const auto first = (*context)->Run({.text = R"(

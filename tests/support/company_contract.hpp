@@ -286,8 +286,8 @@ TEST_P(CompanyContractTest, TerminalsStandBesidePipes) {
 
 TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
   SKERRY_NEEDS_CONTEXTS();
-  auto one = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
-  auto two = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto one = sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
+  auto two = sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
   ASSERT_TRUE(one && two) << (one ? two : one).error().message;
   Companion command;
   {
@@ -305,8 +305,8 @@ TEST_P(CompanyContractTest, ContextsKeepTheirOwnVariablesBesideACommand) {
 
 TEST_P(CompanyContractTest, AContextThatDoesNotHeedItsInterruptDiesAlone) {
   SKERRY_NEEDS_CONTEXTS();
-  auto deaf = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
-  auto other = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto deaf = sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
+  auto other = sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
   ASSERT_TRUE(deaf && other);
   EXPECT_EQ(Value(**other, "y = 4\ny"), "4");
   Companion command;
@@ -333,7 +333,7 @@ TEST_P(CompanyContractTest, AContextThatDoesNotHeedItsInterruptDiesAlone) {
 TEST_P(CompanyContractTest, AContextTakesWhatItStartedWithIt) {
   SKERRY_NEEDS_CONTEXTS();
   for (const core::Language language : {core::Language::kPython, core::Language::kShell}) {
-    auto context = sandbox_->contexts()->OpenContext(language, core::Reach::kCommand);
+    auto context = sandbox_->contexts()->OpenContext({.language = language, .ends = core::Reach::kCommand});
     ASSERT_TRUE(context.has_value()) << context.error().message;
     (void)Value(**context, language == core::Language::kPython
                                ? "import subprocess\np = subprocess.Popen(['bash', '-c', '" + Beating("beat") + "'])"
@@ -347,7 +347,8 @@ TEST_P(CompanyContractTest, AContextTakesWhatItStartedWithIt) {
 
 TEST_P(CompanyContractTest, AnInterruptedCellLeavesItsContextAlive) {
   SKERRY_NEEDS_CONTEXTS();
-  auto context = sandbox_->contexts()->OpenContext(core::Language::kPython, core::Reach::kCommand);
+  auto context =
+      sandbox_->contexts()->OpenContext({.language = core::Language::kPython, .ends = core::Reach::kCommand});
   ASSERT_TRUE(context.has_value()) << context.error().message;
   EXPECT_EQ(Value(**context, "z = 3\nz"), "3");
   RecordingSink sink;

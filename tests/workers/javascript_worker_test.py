@@ -18,6 +18,14 @@ class NodeTest(worker.WorkerTest):
 
 
 class ProgramTest(NodeTest):
+    def test_a_program_finds_its_name_and_arguments(self):
+        child = self.worker(self.start())
+        child.begin("run", self.directory, self.environment, "console.log(process.argv.slice(1))", name="a.js",
+                    arguments=["-b", "c d", "", "\u00e4"])
+        child.wait()
+        path = os.path.join(os.path.realpath(self.directory), "a.js")
+        self.assertEqual(child.everything()[0].decode(), f"[ '{path}', '-b', 'c d', '', '\u00e4' ]\n")
+
     def run_program(self, text, stdin=b"", environment=None):
         child = self.worker(self.start())
         os.write(child.stdin, stdin)

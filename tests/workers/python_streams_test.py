@@ -188,7 +188,7 @@ class LoadedTest(Streams, worker.WorkerTest):
         os.write(text, program.encode())
         os.lseek(text, 0, os.SEEK_SET)
         loader = worker.text_of("python_streams.py") + worker.text_of("python_loader.py")
-        process = subprocess.Popen([PYTHON, "-c", loader], cwd=self.directory, env=self.environment, stdin=subprocess.PIPE,
+        process = subprocess.Popen([PYTHON, "-c", loader, ""], cwd=self.directory, env=self.environment, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: os.dup2(text, 3),
                                    pass_fds=(3,))
         os.close(text)

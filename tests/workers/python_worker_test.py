@@ -95,6 +95,13 @@ class Programs:
                     err, expected_err = err.strip().splitlines()[-1:], expected_err.strip().splitlines()[-1:]
                 self.assertEqual((status, out, err), (expected[0], expected[1], expected_err))
 
+    def test_a_program_finds_its_name_and_arguments(self):
+        child = self.worker(self.start())
+        child.begin("run", self.directory, self.environment, "import sys; print(sys.argv)", name="a.py",
+                    arguments=["-b", "c d", "", "\u00e4"])
+        child.wait()
+        self.assertEqual(child.everything()[0].decode(), "['a.py', '-b', 'c d', '', '\u00e4']\n")
+
     def test_an_error_shows_the_programs_lines_and_none_of_ours(self):
         status, _, err = self.run_program("def f():\n    return 1 / 0\n\nf()\n")
         self.assertEqual(status, 1)

@@ -118,9 +118,10 @@ class Worker:
         counts = {"ready": 0, "exit": 1, "error": 3, "state": 3, "done": 2}
         return (kind, *[self.field() for _ in range(counts[kind])])
 
-    def begin(self, kind, directory, environment, *rest):
+    def begin(self, kind, directory, environment, *text, name="", arguments=()):
         variables = [f"{name}={value}" for name, value in environment.items()]
-        self.send(kind, directory, len(variables), *variables, *rest)
+        told = (name, len(arguments), *arguments) if kind == "run" else ()
+        self.send(kind, directory, len(variables), *variables, *told, *text)
 
     def request(self, kind, *fields):
         self.counter += 1
@@ -139,7 +140,9 @@ class Worker:
                 return Cell(message[2], messages, self.out.drain(), self.err.drain())
             messages.append(message)
 
-    def cell(self, text):
+    def cell(self, text, environment=None):
+        for name, value in (environment or {}).items():
+            self.send("variable", name, value)
         self.request("cell", text)
         return self.answer()
 

@@ -98,11 +98,14 @@ class ReceivedBytes : public base::ByteSource {
 
 class RemoteContext : public core::Context {
  public:
-  explicit RemoteContext(Way way) : way_(std::move(way)) {}
+  RemoteContext(Way way, std::map<std::string, std::string> environment)
+      : way_(std::move(way)), variables_(std::move(environment)) {}
 
   base::Result<core::CellResult> Run(const core::Cell& cell, core::OutputSink& sink, std::stop_token stop) override {
     core::CellResult result;
     fake::TinyOutput output(sink, cell.max_output_bytes);
+    const auto own = variables_;
+    for (const auto& [name, value] : cell.environment) variables_[name] = value;
     const auto deadline = base::Deadline::After(cell.timeout);
     const auto ran = way_.server->Call("cell", way_.machine, deadline, stop, [&]() -> base::Status {
       const auto outcome = fake::RunTinyProgram(
@@ -118,6 +121,8 @@ class RemoteContext : public core::Context {
         result.error = core::CellError{.name = "Exit", .message = std::to_string(outcome->exit_code), .traceback = {}};
       return {};
     });
+    for (const auto& [name, value] : cell.environment)
+      if (variables_[name] == value) SetBack(name, own);
     const core::CommandResult counted = output.Finish({});
     result.output_bytes = counted.output_bytes;
     result.output_truncated = counted.output_truncated;
@@ -138,6 +143,11 @@ class RemoteContext : public core::Context {
   [[nodiscard]] core::StartKind Started() const override { return core::StartKind::kExec; }
 
  private:
+  void SetBack(const std::string& name, const std::map<std::string, std::string>& before) {
+    variables_.erase(name);
+    if (const auto found = before.find(name); found != before.end()) variables_.insert(*found);
+  }
+
   Way way_;
   std::map<std::string, std::string> variables_;
 };
@@ -179,11 +189,11 @@ class RemoteSandbox : public core::Sandbox, public core::Contexts, public core::
 
   [[nodiscard]] core::SandboxFiles& files() override { return *this; }
   [[nodiscard]] core::Contexts* contexts() override { return this; }
-  base::Result<std::unique_ptr<core::Context>> OpenContext(core::Language language, core::Reach) override {
-    if (language != core::Language::kShell)
+  base::Result<std::unique_ptr<core::Context>> OpenContext(const core::NewContext& context) override {
+    if (context.language != core::Language::kShell)
       return base::Err(base::Code::kUnavailable, "this backend has contexts of the shell only");
     SKERRY_ASSIGN_OR_RETURN(Way way, Find());
-    return std::make_unique<RemoteContext>(std::move(way));
+    return std::make_unique<RemoteContext>(std::move(way), context.environment);
   }
 
   [[nodiscard]] bool IsRunning() const override {

@@ -9,12 +9,13 @@
 
 namespace skerry::engine {
 
-std::map<std::string, std::optional<std::string>> ShownVariables(const std::map<std::string, std::string>& variables,
+std::map<std::string, std::optional<std::string>> ShownVariables(const SessionSettings& settings,
                                                                  const Principal& principal) {
   // A principal that may run programs could print the values.
   const bool values = principal.scopes.May(kToRun);
   std::map<std::string, std::optional<std::string>> shown;
-  for (const auto& [name, value] : variables) shown.emplace(name, values ? std::optional(value) : std::nullopt);
+  for (const auto& [name, value] : settings.environment)
+    shown.emplace(name, values && !settings.secrets.contains(name) ? std::optional(value) : std::nullopt);
   return shown;
 }
 
@@ -85,7 +86,7 @@ base::Result<ShownSession> SessionsView::Show(const SessionHandle& session) cons
                        .tenant = record.tenant,
                        .condition = hosted.condition(),
                        .settings = hosted.settings(),
-                       .environment = ShownVariables(hosted.settings().environment, principal()),
+                       .environment = ShownVariables(hosted.settings(), principal()),
                        .created_at = record.created_at,
                        .used_at = std::chrono::system_clock::now() -
                                   std::chrono::duration_cast<std::chrono::system_clock::duration>(unused),

@@ -40,8 +40,8 @@ struct SessionDifferences {
   std::uint64_t left_out = 0;           // changes that the record counts and does not name
 };
 
-// The variables of a session as the principal may see them.
-std::map<std::string, std::optional<std::string>> ShownVariables(const std::map<std::string, std::string>& variables,
+// The variables of a session as the principal may see them. Nobody may see the values of secrets.
+std::map<std::string, std::optional<std::string>> ShownVariables(const SessionSettings& settings,
                                                                  const Principal& principal);
 
 class SessionsView : public View {

@@ -5,7 +5,7 @@ const Module = require('module');
 const source = fs.readFileSync(3, 'utf8');
 fs.closeSync(3);
 const filename = path.join(process.cwd(), '<code>');
-process.argv.splice(1, 0, filename);
+process.argv[1] = process.argv[1] ? path.join(process.cwd(), process.argv[1]) : filename;
 const isModule = (() => {
   try { new vm.Script(Module.wrap(source), { filename }); return false; }
   catch (error) {

@@ -155,9 +155,9 @@ const tellTheExit = () => {
   } });
 };
 
-const run = (source) => {
+const run = (name, args, source) => {
   const filename = path.join(process.cwd(), '<code>');
-  process.argv.splice(1, 0, filename);
+  process.argv.splice(1, 0, name ? path.join(process.cwd(), name) : filename, ...args);
   tellTheExit();
   if (isModule(source, filename)) {
     runModule(source, filename).catch((error) => { process.exitCode = 1; console.error(error); });
@@ -298,6 +298,7 @@ class Context {
   #sources = new Map();
   #fields;
   #busy = false;
+  #lent = new Map();
   #running = null;
   #sink;
   #taken;
@@ -338,12 +339,33 @@ class Context {
   async #pump() {
     if (this.#busy) return;
     this.#busy = true;
-    const counts = { cell: 3, dump: 2, load: 3 };
+    const counts = { variable: 3, cell: 3, dump: 2, load: 3 };
     while (this.#fields.count > 0 && this.#fields.count >= (counts[this.#fields.peek()] ?? 0)) {
       const [kind, id, text] = this.#fields.take(counts[this.#fields.peek()] ?? reallyExit(126));
+      if (kind === 'variable') {
+        this.#lent.set(id, text);
+        continue;
+      }
+      const giveBack = this.#lend();
       await this.#answer(kind, id, text);
+      giveBack();
     }
     this.#busy = false;
+  }
+
+  // Sets the variables of the next cell. What is returned sets them back, except those that the cell has changed.
+  #lend() {
+    const lent = this.#lent;
+    const before = new Map([...lent.keys()].map((name) => [name, process.env[name]]));
+    this.#lent = new Map();
+    for (const [name, value] of lent) process.env[name] = value;
+    return () => {
+      for (const [name, value] of before) {
+        if (process.env[name] !== lent.get(name)) continue;
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    };
   }
 
   async #answer(kind, id, text) {
@@ -450,7 +472,11 @@ send('ready');
 const fields = new Fields();
 const [kind, directory, count] = readFirst(fields, 3);
 applyStart(directory, readFirst(fields, Number(count)));
-if (kind === 'run') run(readFirst(fields, 1)[0]);
+if (kind === 'run') {
+  const [name, argumentCount] = readFirst(fields, 2);
+  const rest = readFirst(fields, Number(argumentCount) + 1);
+  run(name, rest.slice(0, -1), rest.at(-1));
+}
 else if (kind === 'cells') new Context(fields).serve();
 else reallyExit(126);
 })();

@@ -11,6 +11,7 @@ def load():
     with open(3, "rb") as file:
         source = file.read()
     scope = __main__.__dict__
+    sys.argv[:2] = [sys.argv[1] or "-c"]
     atexit.register(scope["pace_output"](sys.stdout))
     del scope["pace_output"], scope["load"]
     scope["__doc__"] = None

@@ -289,6 +289,16 @@ def replace_environment(variables):
         time.tzset()
 
 
+def set_variables(variables):
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    if "TZ" in variables:
+        time.tzset()
+
+
 def obey_variables(values):
     """The variables that python3 looks at when it starts."""
     sys.dont_write_bytecode = bool(values.get(b"PYTHONDONTWRITEBYTECODE"))
@@ -359,6 +369,8 @@ def without_our_frames(trace):
 
 
 def run(channel, known):
+    name = os.fsdecode(channel.field())
+    sys.argv = [name or "-c", *[os.fsdecode(channel.field()) for _ in range(int(channel.field()))]]
     text = channel.field()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     status = execute(text)
@@ -527,13 +539,14 @@ class Context:
         self.loop = None
         self.armed = self.pending = False
         self.paths = list(sys.path)
+        self.lent = {}
         builtins.display = self.display
         builtins._ = None
         watch_for_pyplot(self)
         signal.signal(signal.SIGINT, self.on_interrupt)
 
     def serve(self):
-        requests = {b"cell": self.cell, b"dump": self.dump, b"load": self.load}
+        requests = {b"variable": self.variable, b"cell": self.cell, b"dump": self.dump, b"load": self.load}
         while True:
             self.run_background_tasks()
             request = requests.get(self.channel.field())
@@ -563,10 +576,20 @@ class Context:
             self.pending = False
             raise KeyboardInterrupt
 
+    def variable(self):
+        """One of the environment of the next cell."""
+        name = os.fsdecode(self.channel.field())
+        self.lent[name] = os.fsdecode(self.channel.field())
+
     def cell(self):
         self.armed, self.pending = True, False
         identity, text = self.channel.field(), self.channel.text()
+        lent, self.lent = self.lent, {}
+        before = {name: os.environ.get(name) for name in lent}
+        set_variables(lent)
         self.answer(identity, self.run_cell, text)
+        # What the cell has changed by itself stays as it made it.
+        set_variables({name: before[name] for name, value in lent.items() if os.environ.get(name) == value})
 
     def answer(self, identity, function, *arguments):
         status = "ok"

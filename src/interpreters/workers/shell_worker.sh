@@ -9,9 +9,31 @@ export __skerry_functions='
 # Fails at the end of the stream, and when a cell has put something else in its place.
 __skerry_receive() {
     [[ -S /proc/self/fd/0 ]] || return
-    __skerry_id= __skerry_kind= __skerry_next= __skerry_text=
-    IFS= read -r -d "" __skerry_kind && IFS= read -r -d "" __skerry_next && IFS= read -r -d "" __skerry_text || return
+    __skerry_kind=variable
+    while [[ $__skerry_kind == variable ]]; do
+        __skerry_id= __skerry_kind= __skerry_next= __skerry_text=
+        IFS= read -r -d "" __skerry_kind && IFS= read -r -d "" __skerry_next && IFS= read -r -d "" __skerry_text || return
+        [[ $__skerry_kind != variable ]] || __skerry_lend "$__skerry_next" "$__skerry_text"
+    done
     [[ $__skerry_kind == cell ]] && __skerry_id=$__skerry_next
+}
+
+# Sets a variable of the next cell, and writes down how to set it back, unless the cell has changed it by itself.
+# A variable that is read-only stays as it is.
+__skerry_lend() {
+    __skerry_before="unset -v $1"
+    if [[ -n ${!1+set} ]]; then
+        __skerry_own=$(declare -p "$1" 2>/dev/null)
+        __skerry_before+="; ${__skerry_own/#declare /declare -g }"
+    fi
+    export "$1=$2" 2>/dev/null || return 0
+    __skerry_back+="[[ \${$1-} != ${2@Q} ]] || { $__skerry_before; }; "
+}
+
+__skerry_give_back() {
+    [[ -n $__skerry_back ]] || return 0
+    eval "$__skerry_back" 2>/dev/null
+    __skerry_back=
 }
 
 # Says how the cell has ended. Its trace and its set -e are for cells: the next one turns them on again.
@@ -20,6 +42,7 @@ __skerry_answer() {
     [[ $- != *e* ]] || __skerry_options+="set -e; "
     [[ $- != *x* ]] || __skerry_options+="set -x; "
     set +ex
+    __skerry_give_back
     if ((__skerry_status == 0)); then
         printf "done\0%s\0ok\0" "$__skerry_id" >&0
     else
@@ -76,6 +99,6 @@ export __skerry_serve=\
 '{ __skerry_resume; } 2>/dev/null; eval "$__skerry_serve"'
 
 exec -- "$BASH" -c '{ exec 3>&-; eval "$__skerry_functions"; export -n __skerry_functions __skerry_serve; '\
-'__skerry_options= __skerry_aborted= __skerry_strict= __skerry_id=; '\
+'__skerry_back= __skerry_options= __skerry_aborted= __skerry_strict= __skerry_id=; '\
 'trap __skerry_leave EXIT; trap __skerry_interrupt INT; trap __skerry_failed ERR; set -E; '\
 'printf "ready\0" >&0; eval "$__skerry_serve"; } <&3' "$0"

@@ -7,6 +7,7 @@
 #include "engine/views/runs_view.hpp"
 #include "json/history_json.hpp"
 #include "transport/v1/api.hpp"
+#include "transport/v1/variables.hpp"
 #include "transport/v1/work.hpp"
 
 namespace skerry::transport::v1 {
@@ -114,6 +115,7 @@ base::Result<http::Response> Execute(Api& api, const http::Request& request) {
     if (!language) fields.Fail("language", "is not known; use python, javascript or shell");
   }
   if (const auto timeout = fields.Number("timeout", 1, 300)) run.request.timeout = std::chrono::seconds(*timeout);
+  ReadEnvironment(fields, run.request.environment, run.request.secrets);
   ReadMaxOutput(fields, run);
   ReadOnDisconnect(fields, run);
   ReadConsent(fields, run);

@@ -60,7 +60,7 @@ base::Status ReadSession(const http::Request& request, engine::NewSession& wante
   ReadNetwork(fields);
   if (const auto ttl = fields.Number("ttl_seconds", 1, kLongestLife)) wanted.ttl = std::chrono::seconds(*ttl);
   if (const auto idle = fields.Number("idle_seconds", 1, 86'400)) settings.idle = std::chrono::seconds(*idle);
-  if (auto variables = ReadVariables(fields)) settings.environment = *std::move(variables);
+  ReadEnvironment(fields, settings.environment, settings.secrets);
   if (auto metadata = ReadMetadata(fields)) settings.metadata = *std::move(metadata);
   return fields.Finish();
 }

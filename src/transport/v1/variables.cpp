@@ -7,11 +7,19 @@ constexpr kit::TextMapLimits kMetadata{.most = 64, .longest_name = 128, .longest
 
 }  // namespace
 
-std::optional<Variables> ReadVariables(json::Fields& fields) {
-  return kit::ReadTextMap(fields, "environment", kit::kVariableLimits);
+void ReadEnvironment(json::Fields& fields, std::map<std::string, std::string>& environment,
+                     std::set<std::string>& secrets) {
+  if (auto variables = kit::ReadTextMap(fields, "environment", kit::kVariableLimits))
+    environment = *std::move(variables);
+  const auto secret = kit::ReadTextMap(fields, "secrets", kit::kVariableLimits);
+  if (!secret) return;
+  for (const auto& [name, value] : *secret) {
+    if (!environment.emplace(name, value).second) fields.Fail("secrets", "has " + name + ", and environment too");
+    secrets.insert(name);
+  }
 }
 
-std::optional<Variables> ReadMetadata(json::Fields& fields) {
+std::optional<kit::TextMap> ReadMetadata(json::Fields& fields) {
   return kit::ReadTextMap(fields, "metadata", kMetadata);
 }
 

@@ -10,7 +10,9 @@ namespace {
 bool Takes(const nlohmann::json& environment) {
   const nlohmann::json body = {{"environment", environment}};
   json::Fields fields(body);
-  (void)ReadVariables(fields);
+  std::map<std::string, std::string> variables;
+  std::set<std::string> secrets;
+  ReadEnvironment(fields, variables, secrets);
   return fields.Finish().has_value();
 }
 
@@ -32,13 +34,30 @@ TEST(VariablesTest, HaveTheLimitsOfTheContract) {
   EXPECT_FALSE(Takes(Many(99, 1000))) << "too much in all";
 }
 
+TEST(VariablesTest, ASecretIsAVariableThatIsNamedOnce) {
+  const nlohmann::json body = {{"environment", {{"A", "1"}}}, {"secrets", {{"B", "2"}}}};
+  json::Fields fields(body);
+  std::map<std::string, std::string> variables = {{"OLD", "x"}};
+  std::set<std::string> secrets;
+  ReadEnvironment(fields, variables, secrets);
+  EXPECT_TRUE(fields.Finish());
+  EXPECT_EQ(variables, (std::map<std::string, std::string>{{"A", "1"}, {"B", "2"}}));
+  EXPECT_EQ(secrets, std::set<std::string>{"B"});
+
+  const nlohmann::json both = {{"environment", {{"A", "1"}}}, {"secrets", {{"A", "2"}}}};
+  json::Fields refused(both);
+  ReadEnvironment(refused, variables, secrets);
+  EXPECT_FALSE(refused.Finish());
+}
+
 TEST(VariablesTest, ValuesAreForThoseWhoMayRun) {
   http::Request request;
   request.caller.scopes = 1U << static_cast<unsigned>(core::TokenScope::kRead);
-  const auto shown = [&] { return engine::ShownVariables({{"KEY", "secret"}}, PrincipalOf(request)); };
-  EXPECT_EQ(VariablesToJson(shown()).dump(), R"({"KEY":null})");
+  const engine::SessionSettings settings{.environment = {{"KEY", "value"}, {"TOKEN", "hidden"}}, .secrets = {"TOKEN"}};
+  const auto shown = [&] { return engine::ShownVariables(settings, PrincipalOf(request)); };
+  EXPECT_EQ(VariablesToJson(shown()).dump(), R"({"KEY":null,"TOKEN":null})");
   request.caller.scopes = 1U << static_cast<unsigned>(core::TokenScope::kRun);
-  EXPECT_EQ(VariablesToJson(shown()).dump(), R"({"KEY":"secret"})");
+  EXPECT_EQ(VariablesToJson(shown()).dump(), R"({"KEY":"value","TOKEN":null})");
 }
 
 }  // namespace

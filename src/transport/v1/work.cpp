@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kLongestCode = std::size_t{4} << 20U;
 constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kMostArguments = 4096;
+constexpr std::size_t kLongestArgument = 98'304;
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::uint64_t kMostMemory = 1U << 20U;
 constexpr std::uint64_t kMostOutput = 1024;
@@ -59,7 +61,7 @@ void ReadMaxOutput(json::Fields& fields, engine::NewRun& run) {
 
 void ReadSurroundings(json::Fields& fields, engine::NewRun& run) {
   core::ExecutionRequest& request = run.request;
-  if (auto variables = ReadVariables(fields)) request.environment = *std::move(variables);
+  ReadEnvironment(fields, request.environment, request.secrets);
   if (auto directory = fields.Text("directory", kLongestPath)) request.directory = *directory;
   if (request.directory.find('\0') != std::string::npos) fields.Fail("directory", "holds a NUL character");
   ReadMaxOutput(fields, run);
@@ -73,6 +75,9 @@ void ReadCode(json::Fields& fields, engine::NewRun& run) {
   } else {
     fields.Fail("code", "is missing");
   }
+  if (auto arguments = fields.Texts("arguments", kMostArguments, kLongestArgument))
+    request.code_arguments = *std::move(arguments);
+  if (auto name = fields.Text("name", kLongestName)) request.code_name = *std::move(name);
   if (const auto language = fields.Text("language", kLongestName)) {
     const auto known = core::ParseLanguage(*language);
     if (known) request.language = *known;

@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
+#include "base/spelling.hpp"
 #include "cli/command_output.hpp"
 #include "cli/terminal.hpp"
 
@@ -65,13 +70,63 @@ void Fill(CLI::App& app, const Command& command) {
   for (const Command& below : command.commands) Fill(*app.add_subcommand(below.name, below.description), below);
 }
 
-// CLI11 gives several lines; people get one, and where to read more.
-int ReportUsageError(const CLI::App& app, const CLI::ParseError& error) {
-  std::string message = error.what();
-  message = message.substr(0, message.find('\n'));
+// The command that the line named, as far as it named one.
+const CLI::App& NamedBelow(const CLI::App& app) {
+  const auto used = app.get_subcommands();
+  return used.empty() ? app : NamedBelow(*used.front());
+}
+
+std::vector<std::string> OptionsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    if (!option->get_group().empty())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> CommandsBelow(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!below->get_group().empty()) names.push_back(below->get_name());
+  return names;
+}
+
+// What the line has in front of -- that is no option of the command, although it looks like one.
+std::optional<std::string> StrayOption(const CLI::App& app) {
+  for (const std::string& word : app.remaining(true)) {
+    if (word == "--") break;
+    if (word.starts_with('-')) return word;
+  }
+  return std::nullopt;
+}
+
+// What is wrong with the line, where a word of it has a slip; "" for other problems.
+std::string ProblemOfAWord(const CLI::App& app) {
+  const CLI::App& named = NamedBelow(app);
+  if (const auto option = StrayOption(app)) {
+    const std::string own = named.get_allow_extras() ? "; what is not for skerry comes behind --" : "";
+    const std::string name = option->substr(0, option->find('='));
+    return "there is no option " + base::Printable(base::Excerpt(*option)) +
+           base::DidYouMean(name, name.starts_with("--") ? OptionsOf(named) : std::vector<std::string>()) + own;
+  }
+  const std::vector<std::string> rest = app.remaining(true);
+  const std::vector<std::string> commands = CommandsBelow(named);
+  if (rest.empty() || commands.empty()) return "";
+  return "there is no command " + base::Printable(base::Excerpt(rest.front())) +
+         base::DidYouMean(rest.front(), commands);
+}
+
+int ReportUsageError(const CLI::App& app, const std::string& message) {
   const auto used = app.get_subcommands();
   const std::string command = used.empty() ? "" : " " + used.front()->get_name();
   return ReportError({base::Code::kInvalidArgument, message + "; see " + app.get_name() + command + " --help"});
+}
+
+// CLI11 gives several lines; people get one, and where to read more.
+int ReportUsageError(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const std::string of_word = ProblemOfAWord(app);
+  return ReportUsageError(app, of_word.empty() ? message.substr(0, message.find('\n')) : of_word);
 }
 
 int Act(const Command& command) {
@@ -98,6 +153,7 @@ int RunCommandLine(const Command& root, int argc, const char* const* argv) {
   Fill(app, root);
   try {
     app.parse(argc, argv);
+    if (StrayOption(app)) return ReportUsageError(app, ProblemOfAWord(app));
     return ActAt(root, app);
   } catch (const CLI::Success& help) {
     return app.exit(help);

@@ -165,8 +165,20 @@ TEST_F(CommandParserTest, HelpIsPrintedAndNothingRuns) {
 }
 
 TEST_F(CommandParserTest, WhatCannotBeReadIsOneLineThatSaysWhereToReadMore) {
-  EXPECT_EQ(Refused({"--nothing"}),
-            "skerry: The following argument was not expected: --nothing; see skerry run --help\n");
+  EXPECT_EQ(Refused({"--nothing"}), "skerry: there is no option --nothing; see skerry run --help\n");
+}
+
+TEST_F(CommandParserTest, ASlipIsToldWithWhatWasMeant) {
+  EXPECT_EQ(Refused({"--txt", "5", "a", "b"}),
+            "skerry: there is no option --txt (did you mean --text?); see skerry run --help\n");
+  EXPECT_EQ(Refused({"--txt=5"}), "skerry: there is no option --txt=5 (did you mean --text?); see skerry run --help\n");
+  EXPECT_EQ(Refused({"-z"}), "skerry: there is no option -z; see skerry run --help\n");
+  run_.arguments.front().need = Need::kRequired;
+  EXPECT_THAT(Refused({"--quite"}), HasSubstr("there is no option --quite (did you mean --quiet?)"));
+  std::vector<std::string> rest;
+  run_.rest = &rest;
+  EXPECT_THAT(Refused({"a", "b", "--quite", "--", "c"}),
+              HasSubstr("--quite (did you mean --quiet?); what is not for skerry comes behind --; see"));
 }
 
 TEST_F(CommandParserTest, LinesThatMakeNoSenseAreRefused) {
@@ -246,6 +258,16 @@ TEST_F(CommandsBelowTest, OneWithoutAnActionNeedsOne) {
   EXPECT_EQ(RunLine(root_, {}).err, "skerry: A subcommand is required; see skerry --help\n");
   EXPECT_EQ(RunLine(root_, {"session"}).err, "skerry: A subcommand is required; see skerry session --help\n");
   EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(CommandsBelowTest, AMistypedOneIsToldWithTheNearest) {
+  EXPECT_EQ(RunLine(root_, {"sesion", "list"}).err,
+            "skerry: there is no command sesion (did you mean session?); see skerry --help\n");
+  EXPECT_EQ(RunLine(root_, {"session", "lsit"}).err,
+            "skerry: there is no command lsit (did you mean list?); see skerry session --help\n");
+  EXPECT_EQ(RunLine(root_, {"history", "fil"}).err,
+            "skerry: there is no command fil (did you mean file?); see skerry history --help\n");
+  EXPECT_EQ(RunLine(root_, {"keepr"}).err, "skerry: there is no command keepr; see skerry --help\n");
 }
 
 TEST_F(CommandsBelowTest, OneWithAnActionCanDoWithout) {

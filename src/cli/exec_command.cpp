@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
 #include "cli/answer.hpp"
 #include "cli/attachment.hpp"
 #include "cli/command.hpp"
@@ -40,19 +39,11 @@ struct ExecOptions {
   bool json = false;
 };
 
-// Everything after -- is the program's. Without -- no argument may look like an option: it could be a mistyped option
-// of skerry exec.
+// Everything after -- is the program's.
 base::Result<std::vector<std::string>> CommandOf(const ExecOptions& options) {
   std::vector<std::string> command = {options.program};
-  auto rest = options.rest.begin();
-  const bool marked = rest != options.rest.end() && *rest == "--";
-  if (marked) ++rest;
-  for (; rest != options.rest.end(); ++rest) {
-    if (!marked && rest->starts_with('-'))
-      return base::Err(base::Code::kInvalidArgument, "what is " + base::Printable(base::Excerpt(*rest)) +
-                                                         "? put -- before the command; see skerry exec --help");
-    command.push_back(*rest);
-  }
+  const bool marked = !options.rest.empty() && options.rest.front() == "--";
+  command.insert(command.end(), options.rest.begin() + (marked ? 1 : 0), options.rest.end());
   for (const std::string& argument : command) SKERRY_RETURN_IF_ERROR(CheckIsText(argument, "an argument"));
   return command;
 }

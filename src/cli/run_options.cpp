@@ -17,6 +17,17 @@ base::Result<core::Language> ChooseLanguage(const RunOptions& options) {
   return LanguageOfFile(options.source.file.value_or(""));
 }
 
+// A name of a file in the place of code is a slip: no code looks like one that is there.
+base::Status CheckIsNoFile(const CodeSource& source) {
+  if (!source.code || source.file || source.IsStdin() || source.code->find_first_of(" \t\n") != std::string::npos)
+    return {};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(*source.code, ignored)) return {};
+  return base::Err(base::Code::kInvalidArgument, base::Printable(base::Excerpt(*source.code)) +
+                                                     " is a file, not code; did you mean skerry run -f " +
+                                                     base::Printable(base::Excerpt(*source.code)) + "?");
+}
+
 void Append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -142,6 +153,7 @@ base::Result<core::ExecutionRequest> RequestOf(const RunOptions& options, const 
   if (!options.allowed_domains.empty())
     return base::Err(base::Code::kUnavailable,
                      "--allow-domain: this version has no egress proxy yet, a sandbox has no network at all");
+  SKERRY_RETURN_IF_ERROR(CheckIsNoFile(options.source));
   CodeSource source = options.source;
   if (source.file) source.code.reset();  // an argument of the file
   core::ExecutionRequest request;

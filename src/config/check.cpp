@@ -9,8 +9,8 @@
 #include <re2/re2.h>
 
 #include "base/printable.hpp"
+#include "base/spelling.hpp"
 #include "config/document.hpp"
-#include "config/spelling.hpp"
 
 namespace skerry::config {
 namespace {
@@ -74,7 +74,7 @@ std::string ProblemOf(const TextRule& rule, const std::string& text) {
     return "has " + std::to_string(length) + " characters, allowed are " + std::to_string(rule.min_length) + " to " +
            std::to_string(rule.max_length);
   if (!rule.choices.empty() && std::ranges::find(rule.choices, text) == rule.choices.end())
-    return "is not allowed" + DidYouMean(text, rule.choices) + ", allowed are: " + Joined(rule.choices);
+    return "is not allowed" + base::DidYouMean(text, rule.choices) + ", allowed are: " + base::Joined(rule.choices);
   if (!rule.pattern.empty() && !Matches(text, rule.pattern))
     return "is not allowed, allowed is what matches " + rule.pattern;
   if (!rule.forbidden.empty() && Matches(text, rule.forbidden))
@@ -159,7 +159,7 @@ base::Result<Json> CheckValue(const Node& node, const Json& value) {
     case Kind::kSynonym:
       break;
   }
-  return Refused(node.path, "a section, not a value, allowed are its keys: " + Joined(ChildNames(node)));
+  return Refused(node.path, "a section, not a value, allowed are its keys: " + base::Joined(ChildNames(node)));
 }
 
 base::Result<Json> ReadTypedText(const Node& node, std::string_view text) {

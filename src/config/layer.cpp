@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/spelling.hpp"
 #include "config/check.hpp"
-#include "config/spelling.hpp"
 
 namespace skerry::config {
 namespace {
@@ -22,8 +22,8 @@ class Walker {
  private:
   base::Status VisitSection(const Node& section, const Json& value) {
     if (!value.is_object())
-      return Refused(section.path, std::string(value.type_name()) +
-                                       " instead of an object, allowed are the keys: " + Joined(ChildNames(section)));
+      return Refused(section.path, std::string(value.type_name()) + " instead of an object, allowed are the keys: " +
+                                       base::Joined(ChildNames(section)));
     std::map<const Node*, std::string> spellings;
     for (const auto& [key, item] : value.items()) {
       SKERRY_ASSIGN_OR_RETURN(const Node* child, ResolveKey(root_, section, key));
@@ -67,7 +67,7 @@ base::Result<const Node*> ResolveKey(const Node& root, const Node& section, std:
   if (child != nullptr) return child;
   const std::vector<std::string> names = ChildNames(section);
   return Refused(JoinPath(section.path, base::Excerpt(key)),
-                 "unknown key" + DidYouMean(key, names) + ", allowed are: " + Joined(names));
+                 "unknown key" + base::DidYouMean(key, names) + ", allowed are: " + base::Joined(names));
 }
 
 void Overlay(Layer& lower, Layer upper) {

@@ -1,8 +1,6 @@
-// Names as people spell them: camelCase, snake_case, and with a slip.
+// The two spellings of a key.
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,14 +8,5 @@ namespace skerry::config {
 
 // `maxMemoryMb` → `max_memory_mb`.
 std::string SnakeCase(std::string_view camel_case);
-
-// How many letters must be added, dropped or changed to turn one word into the other.
-std::size_t EditDistance(std::string_view a, std::string_view b);
-
-// " (did you mean X?)" for the candidate nearest to `word`, empty when none is within two letters.
-std::string DidYouMean(std::string_view word, std::span<const std::string> candidates);
-
-// "a, b, c" in the order given.
-std::string Joined(std::span<const std::string> words);
 
 }  // namespace skerry::config

@@ -1,8 +1,5 @@
 #include "config/spelling.hpp"
 
-#include <string>
-#include <vector>
-
 #include <gtest/gtest.h>
 
 namespace skerry::config {
@@ -12,22 +9,6 @@ TEST(SpellingTest, SnakeCaseSplitsAtCapitals) {
   EXPECT_EQ(SnakeCase("maxMemoryMb"), "max_memory_mb");
   EXPECT_EQ(SnakeCase("timeout"), "timeout");
   EXPECT_EQ(SnakeCase("$schema"), "$schema");
-}
-
-TEST(SpellingTest, EditDistanceCountsLetters) {
-  EXPECT_EQ(EditDistance("", "abc"), 3U);
-  EXPECT_EQ(EditDistance("limits", "limits"), 0U);
-  EXPECT_EQ(EditDistance("limitz", "limits"), 1U);
-  EXPECT_EQ(EditDistance("kitten", "sitting"), 3U);
-}
-
-TEST(SpellingTest, SuggestsTheNearestWithinTwoLetters) {
-  const std::vector<std::string> names = {"backends", "backend", "limits"};
-  EXPECT_EQ(DidYouMean("bakend", names), " (did you mean backend?)");
-  EXPECT_EQ(DidYouMean("backendz", names), " (did you mean backends?)");
-  EXPECT_EQ(DidYouMean("lmts", names), " (did you mean limits?)");
-  EXPECT_EQ(DidYouMean("lts", names), "");
-  EXPECT_EQ(DidYouMean(std::string(1'000'000, 'x'), names), "");
 }
 
 }  // namespace

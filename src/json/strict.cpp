@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/spelling.hpp"
 #include "base/utf8.hpp"
 
 namespace skerry::json {
@@ -215,10 +216,15 @@ void Fields::Adopt(Fields& inner) {
 base::Status Fields::Finish() {
   if (error_) return std::unexpected(*error_);
   for (const auto& [name, value] : object_.items())
-    if (!asked_.contains(name))
-      return base::Err(base::Code::kInvalidArgument,
-                       "there is no field " + base::Printable(base::Excerpt(where_ + name)) + " here");
+    if (!asked_.contains(name)) return NoField(name);
   return {};
+}
+
+base::Status Fields::NoField(const std::string& name) const {
+  const std::vector<std::string> known(asked_.begin(), asked_.end());
+  return base::Err(base::Code::kInvalidArgument, "there is no field " + base::Printable(base::Excerpt(where_ + name)) +
+                                                     " here" + base::DidYouMean(name, known) +
+                                                     (known.empty() ? "" : "; there are: " + base::Joined(known)));
 }
 
 }  // namespace skerry::json

@@ -53,6 +53,7 @@ class Fields {
 
  private:
   const nlohmann::json* Take(std::string_view name);
+  [[nodiscard]] base::Status NoField(const std::string& name) const;
 
   const nlohmann::json& object_;
   std::string where_;

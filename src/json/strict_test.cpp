@@ -44,7 +44,16 @@ TEST(FieldsTest, GivesWhatIsThereAndRefusesTheRest) {
   EXPECT_EQ(fields.Text("missing", 1), std::nullopt);
   const auto status = fields.Finish();
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "there is no field o here");
+  EXPECT_EQ(status.error().message, "there is no field o here; there are: f, l, m, missing, n, t");
+}
+
+TEST(FieldsTest, SuggestsTheFieldThatWasMeant) {
+  const auto value = *ParseStrict(R"({"timout":5})");
+  Fields fields(value, "limits.");
+  (void)fields.Number("timeout", 1, 10);
+  (void)fields.Flag("quiet");
+  EXPECT_EQ(fields.Finish().error().message,
+            "there is no field limits.timout here (did you mean timeout?); there are: quiet, timeout");
 }
 
 TEST(FieldsTest, SaysWhichFieldIsWrong) {

@@ -114,6 +114,11 @@ std::vector<config::Override> OverridesOf(const RunOptions& options) {
 
 base::Result<engine::ManagerOptions> ManagerOptionsOf(const RunOptions& options, const config::Sandbox& sandbox) {
   const config::Limits& limits = sandbox.limits;
+  if (!sandbox.network.allowed_domains.empty())
+    return base::Err(
+        base::Code::kUnavailable,
+        "sandbox.network.allowedDomains: this version has no egress proxy yet, a sandbox has no network at "
+        "all; leave it out");
   SKERRY_ASSIGN_OR_RETURN(engine::GateOptions gate, GateOptionsOf(sandbox));
   const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
   return engine::ManagerOptions{

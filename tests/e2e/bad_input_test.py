@@ -39,6 +39,11 @@ class BadInputTest(harness.SkerryTest):
         self.refused("run", "-f", self.home, says=["directory"])
         self.refused("run", "-f", "", says=["file"])
 
+    def test_domains_that_cannot_be_reached_yet(self):
+        result = self.run_code("print(1)", environment={"SKERRY_SANDBOX__NETWORK__ALLOWED_DOMAINS": "pypi.org"})
+        self.assertEqual((result.code, result.out), (125, b""))
+        self.assertIn(b"sandbox.network.allowedDomains", result.err)
+
     def test_both_a_file_and_code(self):
         path = os.path.join(self.home, "code.py")
         with open(path, "w", encoding="utf-8") as file:

@@ -16,6 +16,7 @@ import observe
 OTHER_ID = 54322
 AS_ROOT = os.geteuid() == 0
 FOLLOW = "read or approve"
+OPEN = "none"  # probes need no token
 INCLUDED = {"read": {"read", FOLLOW}, "run": {"run", "read", FOLLOW}, "approve": {"approve", FOLLOW}, "metrics": {"metrics"},
             "admin": {"read", "run", "approve", FOLLOW, "metrics", "admin"}}
 
@@ -45,7 +46,16 @@ class EveryOperationTest(daemon.DaemonTest):
         self.assertEqual(self.scene.state(), before)
 
     def test_without_a_token(self):
-        self.refused(self.daemon.tcp(), 401)
+        self.refused(self.daemon.tcp(), 401, [row for row in daemon.CONTRACT.operations if row[2]["x-skerry-scope"] != OPEN])
+
+    def test_a_probe_needs_no_token_and_learns_nothing_else(self):
+        self.assertEqual([row[1] for row in daemon.CONTRACT.operations if row[2]["x-skerry-scope"] == OPEN], ["/v1/health"])
+        probe = self.daemon.tcp()
+        self.assertEqual(probe.expect(200, "GET", "/v1/health"), {"status": "ok"})
+        self.assertIn("version", self.scene.client.expect(200, "GET", "/v1/health"))
+        self.assertEqual(probe.request("GET", "/v1/health", headers={"Host": "evil.example"}).status, 403)
+        self.assertEqual(probe.request("GET", "/v1/health", headers={"Origin": "https://evil.example"}).status, 403)
+        self.assertEqual(probe.get("/v1/health", query={"x": "y"}).status, 400)
 
     def test_with_a_token_that_is_none(self):
         real = self.scene.token["token"]
@@ -60,7 +70,7 @@ class EveryOperationTest(daemon.DaemonTest):
     def test_with_a_scope_that_is_too_small(self):
         for scope in ("read", "run", "approve", "metrics"):
             token = self.daemon.issue(tenant=self.scene.name, scopes=[scope])
-            beyond = [row for row in daemon.CONTRACT.operations if row[2]["x-skerry-scope"] not in INCLUDED[scope]]
+            beyond = [row for row in daemon.CONTRACT.operations if row[2]["x-skerry-scope"] not in INCLUDED[scope] | {OPEN}]
             self.assertGreater(len(beyond), 3)
             self.refused(self.daemon.tcp(token["token"]), 403, beyond)
 
@@ -93,7 +103,8 @@ class EveryOperationTest(daemon.DaemonTest):
             self.assertEqual(somebody.get(path).status, 404, path)
         for method in ("HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT", "PROPFIND"):
             for path in ("/v1/health", "/v1/sessions", f"/v1/sessions/{self.scene.session}", "/v1/tokens"):
-                self.assertIn(nobody.request(method, path).status, (400, 401, 405), (method, path))
+                probes = (200,) if (method, path) == ("HEAD", "/v1/health") else ()
+                self.assertIn(nobody.request(method, path).status, (400, 401, 405, *probes), (method, path))
                 answer = somebody.request(method, path)
                 self.assertIn(answer.status, (200, 403, 404, 405) if method == "HEAD" else (400, 404, 405),
                               (method, path))

@@ -77,6 +77,14 @@ class EndsTest(daemon.DaemonTest):
         one = self.started(environment={"LISTEN_PID": "1", "LISTEN_FDS": "1"})
         self.assertEqual(one.stop(), 0)
 
+    def test_nothing_is_announced_when_a_listener_cannot_be_had(self):
+        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+            one = self.started("--listen", f"127.0.0.1:{taken.getsockname()[1]}", ready=False)
+            self.assertEqual(one.process.wait(60), 125)
+        self.assertNotIn("listens on", one.stderr())
+        self.assertIn("Address already in use", one.stderr())
+        self.assertFalse(os.path.lexists(one.socket_path))
+
     def test_what_systemd_is_told(self):
         path = os.path.join(self.fresh, "notify")
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as listener:
@@ -217,7 +225,7 @@ class TlsTest(daemon.DaemonTest):
                                       f"https://localhost:{one.port}/v1/health").returncode, 0)
         silent = [plain.socket() for _ in range(30)]
         self.assertIn(b'"unauthenticated"', self.curl("--cacert", self.certificate,
-                                                      f"https://localhost:{one.port}/v1/health").stdout)
+                                                      f"https://localhost:{one.port}/v1/sessions").stdout)
         for sock in silent:
             sock.close()
 

@@ -28,10 +28,30 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
+// The name of a unix socket that the daemon made; it goes with the object.
+class SocketName {
+ public:
+  SocketName() = default;
+  explicit SocketName(std::string path) : path_(std::move(path)) {}
+  SocketName(SocketName&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  SocketName& operator=(SocketName&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~SocketName() {
+    if (!path_.empty()) (void)::unlink(path_.c_str());
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 struct Listening {
   std::vector<http::ListeningSocket> sockets;
   std::vector<std::string> hosts;
-  std::string path;  // of a unix socket that the daemon made
+  std::vector<std::string> announcements;  // for when all sockets are there
+  SocketName name;
 };
 
 // Where the daemon reports what it does: log, traces, announcements.
@@ -84,14 +104,15 @@ base::Result<Listening> Listen(DaemonOptions& options, const Voices& voices, con
   Listening listening;
   SKERRY_ASSIGN_OR_RETURN(listening.sockets, http::TakeActivated(tls));
   if (!listening.sockets.empty()) {
-    voices.Say("serves " + std::to_string(listening.sockets.size()) + " sockets that systemd opened");
+    listening.announcements.push_back("serves " + std::to_string(listening.sockets.size()) +
+                                      " sockets that systemd opened");
     return listening;
   }
   SKERRY_ASSIGN_OR_RETURN(http::ListeningSocket unix_socket, http::ListenUnix(options.socket));
   unix_socket.name = "unix";
   listening.sockets.push_back(std::move(unix_socket));
-  listening.path = options.socket;
-  voices.Say("listens on unix:" + options.socket);
+  listening.name = SocketName(options.socket);
+  listening.announcements.push_back("listens on unix:" + options.socket);
   if (options.listen.empty()) return listening;
   SKERRY_ASSIGN_OR_RETURN(const http::TcpAddress address, http::ParseListen(options.listen));
   SKERRY_RETURN_IF_ERROR(CheckExposure(address, options, voices, tokens));
@@ -101,8 +122,8 @@ base::Result<Listening> Listen(DaemonOptions& options, const Voices& voices, con
   listening.hosts.push_back(address.host);
   listening.sockets.push_back(std::move(tcp));
   const bool six = address.host.contains(':') && !address.host.starts_with('[');
-  voices.Say(std::string("listens on ") + (tls ? "https://" : "http://") +
-             (six ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port));
+  listening.announcements.push_back(std::string("listens on ") + (tls ? "https://" : "http://") +
+                                    (six ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port));
   return listening;
 }
 
@@ -267,6 +288,7 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
               .contract = std::string(kContract)};
   api.draining = [&draining] { return draining.load(); };
   SKERRY_ASSIGN_OR_RETURN(Listening listening, Listen(options, voices, host->tokens()));
+  for (const std::string& text : listening.announcements) voices.Say(text);
   http::ServerOptions server_options{
       .limits = options.limits,
       .hosts = options.hosts,
@@ -286,14 +308,13 @@ base::Status Serve(const core::BackendRegistry& backends, DaemonOptions options,
   options.on_demand ? AwaitStopOrLeave(stop_fd, *options.on_demand, *server, *host) : AwaitStop(stop_fd);
   http::NotifySystemd("STOPPING=1");
   if (options.on_demand) (void)options.on_demand->hide();
-  LimitTheEnd(options, listening.path);
+  LimitTheEnd(options, listening.name.path());
   draining = true;
   ticker.TickNow();  // followers of events are told at once
   analyses->Stop();  // nothing has begun yet for requests that wait for an analysis
   voices.Say("ends; what is under way has " + std::to_string(options.drain.count()) + " seconds");
   if (!DrainThenStop(*server, *host, options.drain)) voices.Say("requests were cut off");
   server.reset();
-  if (!listening.path.empty()) (void)::unlink(listening.path.c_str());
   return {};
 }
 

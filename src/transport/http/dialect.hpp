@@ -73,6 +73,10 @@ enum class Where {
   kSocketThread,  // the handler returns at once
 };
 enum class Watch { kNo, kDisconnect };
+enum class Entry {
+  kCallers,  // only callers that the authenticator knows
+  kAnybody,  // also those without a credential; one that is sent must be right all the same
+};
 
 struct Route {
   std::string method;   // "*": any method that no other route has
@@ -84,6 +88,7 @@ struct Route {
   std::string media;           // the media type that a body must have, as "application/json"; "" for any
   Where where = Where::kWorker;
   Watch watch = Watch::kNo;
+  Entry entry = Entry::kCallers;
 };
 
 // Identifies callers by their credentials. Thread-safe, called on the socket thread: must not block for long.

@@ -12,6 +12,7 @@ namespace skerry::transport::http {
 namespace {
 
 constexpr int kScopes = 4;
+constexpr std::uint64_t kRateOfAnybody = 100;  // from one address
 
 std::string NamesOf(std::uint32_t scopes) {
   std::string names;
@@ -122,7 +123,7 @@ std::optional<Refusal> Entrance::Admit(Exchange& exchange, std::span<const std::
   Router::Match match = FindRoute(exchange);
   const bool for_a_program = match.route != nullptr && match.route->body == BodyRule::kTunnel;
   if (exchange.bad_query && !for_a_program) return exchange.bad_query;
-  if (auto refusal = Authenticate(exchange)) return refusal;
+  if (auto refusal = Authenticate(exchange, match.route)) return refusal;
   if (auto refusal = TakeRoute(exchange, std::move(match))) return refusal;
   if (auto refusal = CheckScopes(exchange)) return refusal;
   const Caller& caller = exchange.request.caller;
@@ -132,12 +133,18 @@ std::optional<Refusal> Entrance::Admit(Exchange& exchange, std::span<const std::
   return CheckLength(exchange);
 }
 
-std::optional<Refusal> Entrance::Authenticate(Exchange& exchange) const {
+std::optional<Refusal> Entrance::Authenticate(Exchange& exchange, const Route* route) const {
   std::optional<std::string> credential;
   if (exchange.dialect->credential) {
     auto found = exchange.dialect->credential(exchange.request.head);
     if (!found) return Unauthenticated(found.error(), *exchange.dialect, true);
     credential = std::move(*found);
+  }
+  if (!credential && !exchange.request.head.peer.uid && route != nullptr && route->entry == Entry::kAnybody) {
+    const std::string& address = exchange.request.head.peer.address;
+    exchange.request.caller = {.id = "anybody at " + address.substr(0, address.rfind(':')),
+                               .requests_per_second = kRateOfAnybody};
+    return std::nullopt;
   }
   auto caller = AuthenticatorOf(options_, *exchange.dialect).Authenticate(exchange.request.head.peer, credential);
   if (!caller) return Unauthenticated(caller.error(), *exchange.dialect, credential.has_value());

@@ -44,7 +44,7 @@ class Entrance {
 
  private:
   std::optional<Refusal> FindDialect(Exchange& exchange) const;
-  [[nodiscard]] std::optional<Refusal> Authenticate(Exchange& exchange) const;
+  [[nodiscard]] std::optional<Refusal> Authenticate(Exchange& exchange, const Route* route) const;
   [[nodiscard]] Router::Match FindRoute(const Exchange& exchange) const;
   static std::optional<Refusal> TakeRoute(Exchange& exchange, Router::Match match);
   [[nodiscard]] std::uint64_t MostOf(BodyRule rule) const;

@@ -11,6 +11,8 @@ namespace {
 
 base::Result<http::Response> Health(Api& api, const http::Request& request) {
   SKERRY_RETURN_IF_ERROR(OnlyQuery(request, {}));
+  // A probe without a token learns no more than that somebody is there.
+  if (request.caller.scopes == 0) return JsonAnswer(200, {{"status", "ok"}});
   const auto up = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - api.started);
   return JsonAnswer(200, {{"status", "ok"}, {"version", api.version}, {"uptime_seconds", up.count()}});
 }
@@ -87,8 +89,10 @@ std::vector<http::Route> SystemRoutes(Api& api) {
   };
   using http::BodyRule;
   using http::Where;
-  return {route("GET", "/health", Health, BodyRule::kNone, Where::kSocketThread),
-          route("GET", "/ready", Ready, BodyRule::kNone, Where::kSocketThread),
+  http::Route health = route("GET", "/health", Health, BodyRule::kNone, Where::kSocketThread);
+  health.scopes = 0;
+  health.entry = http::Entry::kAnybody;
+  return {std::move(health), route("GET", "/ready", Ready, BodyRule::kNone, Where::kSocketThread),
           route("GET", "/openapi.yaml", Contract, BodyRule::kNone, Where::kSocketThread),
           route("GET", "/pool", Pool, BodyRule::kNone, Where::kWorker),
           route("POST", "/risk", Risk, BodyRule::kSmall, Where::kWorker, http::Watch::kDisconnect)};

@@ -78,7 +78,7 @@ LaunchedContext::LaunchedContext(LaunchedSandbox& sandbox, core::Language langua
 }
 
 LaunchedContext::~LaunchedContext() {
-  if (ends_ == core::Reach::kCommand && Alive()) (void)worker_.process().EndTree();
+  if (ends_ == core::Reach::kCommand && LaunchedContext::Alive()) (void)worker_.process().EndTree();
 }
 
 bool LaunchedContext::Alive() const {

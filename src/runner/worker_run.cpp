@@ -1,6 +1,8 @@
 // How a launched sandbox runs a program in an interpreter that waits for it.
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "interpreters/interpreter.hpp"
 #include "interpreters/worker.hpp"
@@ -101,9 +103,7 @@ std::optional<WaitingShell> LaunchedSandbox::TakeShell(const core::Command& comm
     return std::nullopt;
   const std::lock_guard lock(mutex_);
   if (!shell_ || !shell_->Waits()) return std::nullopt;
-  std::optional<WaitingShell> shell(std::move(*shell_));
-  shell_.reset();
-  return shell;
+  return std::exchange(shell_, std::nullopt);
 }
 
 base::Status LaunchedSandbox::BeginInShell(LaunchedProcess& process, WaitingShell shell) {

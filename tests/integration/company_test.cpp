@@ -30,6 +30,7 @@ class CompanyTest : public testing::TestWithParam<NativeBackend::Zygotes> {
   template <std::size_t kCount>
   std::vector<std::jthread> KeepBusy(std::array<Ran, kCount>& all) {
     std::vector<std::jthread> threads;
+    threads.reserve(kCount);
     for (std::size_t i = 0; i < kCount; ++i)
       threads.emplace_back([this, &ran = all[i], i] {
         const std::string mark = "begun" + std::to_string(i);
@@ -133,6 +134,7 @@ TEST_P(CompanyTest, WhatAChildOfALoneCommandUsedUpIsStillTold) {
 // Commands come and go while contexts open and close, and timeouts happen.
 TEST_P(CompanyTest, ALivelySandboxMixesNothingUp) {
   std::vector<std::jthread> threads;
+  threads.reserve(6);
   for (int number = 0; number < 6; ++number)
     threads.emplace_back([this, number] {
       for (int round = 0; round < 8; ++round) {

@@ -24,6 +24,11 @@ namespace fs = std::filesystem;
 using core::Language;
 using engine::Session;
 
+void Replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
 class SessionTest : public testing::Test {
  protected:
   SessionTest() {
@@ -257,16 +262,18 @@ TEST_F(SessionTest, AfterARandomSequenceTheRecordEqualsTheFiles) {
         done = session->Undo(workspace::LaterWork::kStays).has_value();
         break;
       default: {
-        const std::string a = "'" + name() + "'";
-        const std::string b = "'" + name() + "'";
-        const std::array<std::string, 6> scripts = {
-            "mkdir -p d/e 'x y'; echo run" + std::to_string(step) + " > " + a,
-            "rm -rf d; mkdir -p 'x y'; echo again > " + a + " || true",
-            "mv " + a + " " + b + " || true",
-            "chmod 600 " + a + " || true; ln -sf f1 " + b + " || true",
-            "rm -rf " + a + "; mkdir -p " + a + "; echo in > " + a + "/inner || true",
+        constexpr std::array<std::string_view, 6> kScripts = {
+            "mkdir -p d/e 'x y'; echo run@step > '@a'",
+            "rm -rf d; mkdir -p 'x y'; echo again > '@a' || true",
+            "mv '@a' '@b' || true",
+            "chmod 600 '@a' || true; ln -sf f1 '@b' || true",
+            "rm -rf '@a'; mkdir -p '@a'; echo in > '@a'/inner || true",
             "find . -name 'f*' -type f | head -3 | while read -r f; do date +%N >> \"$f\"; done"};
-        done = session->Run(*manager_, Shell(scripts[pick(6)]), {}, {}).has_value();
+        std::string script(kScripts[pick(6)]);
+        Replace(script, "@step", std::to_string(step));
+        Replace(script, "@a", name());
+        Replace(script, "@b", name());
+        done = session->Run(*manager_, Shell(script), {}, {}).has_value();
         break;
       }
     }

@@ -229,15 +229,19 @@ TEST_F(WarmTest, ManyAtOnceAreNotMixedUp) {
   std::array<std::atomic<std::size_t>, 3> starts{};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (std::size_t thread = 0; thread < kThreads; ++thread)
       threads.emplace_back([&, thread] {
         for (std::size_t i = 0; i < kRuns; ++i) {
           const std::string mark = std::to_string(thread) + "-" + std::to_string(i);
-          const auto result = Run("import os, sys\nopen('" + mark + "', 'w').close()\nprint('" + mark +
-                                  "', os.listdir('.'), len(os.listdir('/tmp')))\nsys.exit(" + std::to_string(i) + ")");
+          std::string code = "import os, sys\nmark = '";
+          code.append(mark).append(
+              "'\nopen(mark, 'w').close()\nprint(mark, os.listdir('.'), len(os.listdir('/tmp')))\n");
+          const auto result = Run(code.append("sys.exit(").append(std::to_string(i)).append(")"));
           ++starts.at(static_cast<std::size_t>(result.start));
-          const bool right = result.standard_output == mark + " ['" + mark + "'] 0\n" &&
-                             result.outcome.exit_code == static_cast<int>(i) &&
+          std::string expected = mark;
+          expected.append(" ['").append(mark).append("'] 0\n");
+          const bool right = result.standard_output == expected && result.outcome.exit_code == static_cast<int>(i) &&
                              result.files_created == std::vector{mark};
           if (!right) ADD_FAILURE() << mark << ": " << result.standard_output << result.standard_error;
           wrong += right ? 0U : 1U;
